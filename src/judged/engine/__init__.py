@@ -1,0 +1,1 @@
+"""Tables × measures × protocol → Scores."""

@@ -1,0 +1,146 @@
+"""A run meets its judgments: tables in, the view that measures are computed on out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from judged.engine.observations import Observations
+from judged.engine.protocol import Protocol
+from judged.errors import BadInput, Fault, MissingQueries
+from judged.kernels.align import Aligned, JudgedIndex, align_mapping
+from judged.kernels.ranking import Ranking
+from judged.kernels.segments import Ints, segment_count, segment_ids
+from judged.tables.judgments import Judgments
+from judged.tables.run import Mappings, Run
+
+__all__ = ["Meeting", "align", "index_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """A run and its judgments, met: the view, which queries it holds, and what was noticed."""
+
+    ranking: Ranking
+    queries: pa.Array
+    present: NDArray[np.bool_]
+    """Which of these queries have results; the others are missing from the run."""
+    observations: Observations
+
+
+def index_of(judgments: Judgments) -> JudgedIndex:
+    """The judged ids as flat bytes, without copying them."""
+    query_bytes, query_offset = _flat(judgments.queries)
+    document_bytes, document_offset = _flat(judgments.column("document"))
+    return JudgedIndex(query_bytes, query_offset, document_bytes, document_offset, judgments.offset)
+
+
+def align(judgments: Judgments, run: Run, protocol: Protocol) -> Meeting:
+    """Where the judged documents stand in the run, under the protocol."""
+    aligned = _aligned(index_of(judgments), run, protocol)
+    _refuse(aligned, run)
+    present = aligned.retrieved > 0
+    ids = judgments.queries
+    absent = tuple(ids.filter(pa.array(~present)).to_pylist())
+    if absent and protocol.missing == "error":
+        msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
+        raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
+    keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
+    ranking = _view(judgments, aligned, protocol, keep)
+    tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
+    observations = Observations(
+        queries=int(keep.sum()),
+        rows=aligned.rows,
+        missing=absent,
+        extra=aligned.extra,
+        without_relevant=int((ranking.relevant() == 0).sum()),
+        tied_documents=int(tied.sum()),
+        tied_queries=int((segment_count(tied, aligned.offset) > 0).sum()),
+        unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
+        infinite=aligned.infinite,
+        interleaved=aligned.interleaved,
+        notes=(*judgments.notes, *run.notes),
+    )
+    return Meeting(ranking, ids.filter(pa.array(keep)), present[keep], observations)
+
+
+def _aligned(index: JudgedIndex, run: Run, protocol: Protocol) -> Aligned:
+    options: dict[str, Any] = {"ties": protocol.ties, "single": protocol.precision == "float32"}
+    source = run.source
+    if isinstance(source, Mappings):
+        return align_mapping(index, source.mapping, **options)
+    nested: dict[str, dict[str, float]] = {}
+    for row in run.to_arrow().to_pylist():
+        nested.setdefault(row["query"], {})[row["document"]] = row["score"]
+    return align_mapping(index, nested, **options)
+
+
+def _refuse(aligned: Aligned, run: Run) -> None:
+    if aligned.counts:
+        faults = [Fault(each.kind, f"query `{each.query}`", each.text) for each in aligned.faults]
+        raise BadInput(run.name, faults, counts=aligned.counts)
+
+
+def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDArray[np.bool_]) -> Ranking:
+    """The view of the kept queries, after depth and removal of unjudged documents."""
+    grades = judgments.column("grade").to_numpy()
+    targets = _targets(judgments)
+    rank, row, retrieved = aligned.rank, aligned.row, aligned.retrieved
+    query = segment_ids(aligned.offset)
+    chosen = keep[query]
+    if protocol.depth is not None:
+        chosen &= rank <= protocol.depth
+        retrieved = np.minimum(retrieved, protocol.depth)
+    if protocol.unjudged == "removed":
+        chosen &= grades[row] >= 0
+    rank, row, query = rank[chosen], row[chosen], query[chosen]
+    renumbered = (np.cumsum(keep) - 1)[query]
+    offset = np.searchsorted(renumbered, np.arange(int(keep.sum()) + 1)).astype(np.int64)
+    retrieved = retrieved[keep]
+    if protocol.unjudged == "removed":
+        retrieved = np.diff(offset)
+        rank = np.arange(1, len(rank) + 1) - np.repeat(offset[:-1], retrieved)
+    judged_query = segment_ids(judgments.offset)
+    kept_rows = np.flatnonzero(keep[judged_query])
+    order = kept_rows[np.lexsort((-grades[kept_rows], judged_query[kept_rows]))]
+    return Ranking(
+        rank=rank,
+        grade=grades[row],
+        offset=offset,
+        retrieved=retrieved,
+        best=grades[order],
+        best_offset=np.concatenate(([0], np.cumsum(np.diff(judgments.offset)[keep]))),
+        target=targets[row],
+        best_target=targets[order],
+        rel=float(protocol.rel),
+        highest=float(grades.max(initial=0.0)),
+        recall_points=protocol.recall_points,
+    )
+
+
+def _targets(judgments: Judgments) -> Ints:
+    """A number for each judged document's target; a document without one is its own."""
+    if "target" not in judgments.table.column_names:
+        return np.arange(len(judgments), dtype=np.int64)
+    codes = judgments.column("target").dictionary_encode().indices.to_numpy().astype(np.int64)
+    return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
+
+
+def _unjudged_share(ranking: Ranking) -> float:
+    """The share of unjudged documents among the first ten results."""
+    shown = int(np.minimum(ranking.retrieved, 10).sum())
+    judged = int((ranking.within(10) & (ranking.grade >= 0)).sum())
+    return (shown - judged) / shown if shown else 0.0
+
+
+def _flat(column: pa.Array) -> tuple[NDArray[np.uint8], Ints]:
+    """The bytes of a large-string array and its offsets, as views."""
+    _, offsets, data = column.buffers()
+    cuts = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
+    if data is None or data.size == 0:
+        return np.zeros(0, dtype=np.uint8), cuts
+    return np.frombuffer(data, dtype=np.uint8), cuts

@@ -1,0 +1,102 @@
+"""`evaluate`: judgments, a run and measures in; scores, with their protocol and what was noticed, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from judged.engine.align import Meeting, align
+from judged.engine.observations import Observations
+from judged.engine.protocol import Protocol, as_protocol
+from judged.formats.read import read_judgments, read_run
+from judged.kernels.segments import Floats
+from judged.measures.measure import Measure
+from judged.measures.names import parse_measures
+from judged.tables.scores import Scores
+
+__all__ = ["Evaluation", "evaluate"]
+
+FLOOR = 1e-5
+"""What a geometric mean takes in place of a smaller value, as trec_eval does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The scores of one run, with the protocol they were made under and what was noticed."""
+
+    scores: Scores
+    measures: tuple[Measure, ...]
+    protocol: Protocol
+    observations: Observations
+    run: str
+
+    def __getitem__(self, measure: Measure | str) -> float:
+        """The aggregate of one measure over all queries: its mean, sum or geometric mean."""
+        wanted = parse_measures([measure])[0]
+        known = {each: each for each in self.measures}
+        if wanted not in known:
+            self.scores[measure]  # raises, naming what there is
+        return self._aggregate(known[wanted])
+
+    def mean(self) -> dict[str, float]:
+        """Every measure, as it is written, with its aggregate; string-valued ones have none."""
+        return {str(each): self._aggregate(each) for each in self.measures if not each.text}
+
+    def per_query(self) -> Scores:
+        """The table of scores, query by query."""
+        return self.scores
+
+    def _aggregate(self, measure: Measure) -> float:
+        return aggregate(measure, self.scores[measure])
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean().items())
+        return f"Evaluation({self.run}: {shown}; {self.observations.queries} queries)"
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: Iterable[Measure | str] | Measure | str,
+    *,
+    protocol: Protocol | str = "trec_eval-9",
+    name: str | None = None,
+) -> Evaluation:
+    """Score one run against judgments.
+
+    `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
+    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values.
+    """
+    chosen = parse_measures(measures)
+    convention = as_protocol(protocol)
+    judgments = read_judgments(qrels)
+    ranked = read_run(run) if name is None else read_run(run, name=name)
+    meeting = align(judgments, ranked, convention)
+    values = {str(measure): _values(measure, meeting) for measure in chosen}
+    scores = Scores(meeting.queries, values, run=ranked.name)
+    return Evaluation(scores, tuple(chosen), convention, meeting.observations, ranked.name)
+
+
+def aggregate(measure: Measure, values: Floats) -> float:
+    """One number from the values of all queries, in the way the measure says; 0 of no queries."""
+    if len(values) == 0:
+        return 0.0
+    if measure.aggregate == "sum":
+        return float(values.sum())
+    if measure.aggregate == "geometric":
+        return float(np.exp(np.log(np.maximum(values, FLOOR)).mean()))
+    return float(values.mean())
+
+
+def _values(measure: Measure, meeting: Meeting) -> Any:
+    """One value for each query; a query missing from the run scores 0 whatever its empty list would."""
+    values = measure.per_query(meeting.ranking)
+    if not measure.text and measure.of_run:
+        values = np.where(meeting.present, values, 0.0)
+    return values
+
+
+

@@ -1,0 +1,71 @@
+"""What was noticed while a run met its judgments: counted, and told in words beside the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Observations"]
+
+SHOWN = 5
+"""How many query ids a sentence names before it says how many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """Counts of everything notable; `sentences` tells only what happened."""
+
+    queries: int
+    """Queries that were scored."""
+    rows: int = 0
+    """Rows of the run that were read."""
+    missing: tuple[str, ...] = ()
+    """Judged queries without results."""
+    extra: tuple[str, ...] = ()
+    """Queries of the run that nobody judged; they are not scored."""
+    without_relevant: int = 0
+    """Scored queries without any relevant document."""
+    tied_documents: int = 0
+    """Judged documents that share their score with another document of the query."""
+    tied_queries: int = 0
+    """Queries that have such documents."""
+    unjudged: float = 0.0
+    """Share of unjudged documents among the first ten of each query."""
+    infinite: int = 0
+    """Scores that are infinite."""
+    interleaved: int = 0
+    """Queries whose rows do not stand together."""
+    notes: tuple[str, ...] = ()
+    """What the readers of the inputs noticed."""
+
+    def sentences(self, *, missing: str = "zero", ties: str = "document-descending") -> list[str]:
+        """One sentence for each thing that happened, the gravest first."""
+        told = []
+        if self.missing:
+            fate = "score 0" if missing == "zero" else "are left out"
+            told.append(f"{_queries(self.missing)} judged but missing from the run: they {fate}")
+        if self.extra:
+            told.append(f"{_queries(self.extra)} in the run but never judged: not scored")
+        if self.without_relevant:
+            told.append(f"{self.without_relevant:,} scored queries have no relevant document")
+        if self.tied_documents:
+            rule = {
+                "document-descending": "by document id, descending",
+                "document-ascending": "by document id, ascending",
+                "input-order": "by their order in the input",
+            }[ties]
+            told.append(
+                f"{self.tied_documents:,} judged documents of {self.tied_queries:,} queries share their score "
+                f"with another document: ordered {rule}"
+            )
+        if self.unjudged:
+            told.append(f"{self.unjudged:.1%} of the first ten results are unjudged")
+        if self.infinite:
+            told.append(f"{self.infinite:,} scores are infinite")
+        if self.interleaved:
+            told.append(f"the rows of {self.interleaved:,} queries are interleaved with others'")
+        return told + list(self.notes)
+
+
+def _queries(ids: tuple[str, ...]) -> str:
+    named = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
+    return f"{len(ids):,} {'query' if len(ids) == 1 else 'queries'} ({named})"

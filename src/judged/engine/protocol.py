@@ -1,0 +1,108 @@
+"""The protocol: every convention that changes a number, stated once and applied once, to every measure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, get_args, get_type_hints
+
+from judged.errors import BadProtocol, UnknownName
+
+__all__ = ["PROFILES", "Protocol", "as_protocol"]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How a run meets its judgments. The defaults are those of trec_eval 9 with `-c`.
+
+    >>> Protocol().fingerprint == PROFILES["trec_eval-9"].fingerprint
+    True
+    """
+
+    ties: Literal["document-descending", "document-ascending", "input-order"] = "document-descending"
+    """Documents with equal scores: by id from the greatest down (bytewise), from the least up, or as given."""
+    precision: Literal["float32", "float64"] = "float32"
+    """The width at which scores are compared; what is equal there is tied."""
+    missing: Literal["zero", "skip", "error"] = "zero"
+    """A judged query without results scores 0, is left out, or is an error."""
+    unjudged: Literal["nonrelevant", "removed"] = "nonrelevant"
+    """Unjudged documents count as not relevant, or are taken out before ranks are counted."""
+    rel: float = 1.0
+    """The grade from which a document is relevant, for measures that set no `rel` of their own."""
+    depth: int | None = None
+    """Only the first `depth` documents of each query are looked at; None: all."""
+    recall_points: Literal["truncated", "rounded"] = "truncated"
+    """A share x of R relevant documents is ⌊xR + 0.9⌋ of them (trec_eval 9) or round(xR) (trec_eval 10)."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for each in fields(self):
+            options = get_args(hints[each.name])
+            value = getattr(self, each.name)
+            if options and all(isinstance(option, str) for option in options) and value not in options:
+                told = ", ".join(f"`{option}`" for option in options)
+                msg = f"`{each.name}` of a protocol is `{value}`, expected one of {told}"
+                raise BadProtocol(msg)
+        if not self.rel >= 0:
+            msg = f"`rel` of a protocol is {self.rel}, expected a number from 0"
+            raise BadProtocol(msg)
+        if self.depth is not None and self.depth < 1:
+            msg = f"`depth` of a protocol is {self.depth}, expected a whole number from 1"
+            raise BadProtocol(msg)
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hexadecimal digits that change when any convention does."""
+        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+    @property
+    def profile(self) -> str | None:
+        """The name of the profile that has exactly these conventions, if one has."""
+        return next((name for name, profile in PROFILES.items() if profile == self), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every convention by name."""
+        return {**asdict(self), "rel": float(self.rel)}
+
+    def but(self, **changes: Any) -> Protocol:
+        """This protocol with some conventions changed."""
+        unknown = [name for name in changes if name not in {each.name for each in fields(self)}]
+        if unknown:
+            raise UnknownName("convention of a protocol", unknown[0], [each.name for each in fields(self)])
+        return replace(self, **changes)
+
+    def __str__(self) -> str:
+        depth = "full depth" if self.depth is None else f"depth {self.depth}"
+        words = {
+            "document-descending": "ties by document id descending",
+            "document-ascending": "ties by document id ascending",
+            "input-order": "ties in input order",
+            "zero": "missing queries score 0",
+            "skip": "missing queries skipped",
+            "error": "missing queries refused",
+            "nonrelevant": "unjudged not relevant",
+            "removed": "unjudged removed",
+        }
+        return (
+            f"{self.profile or 'custom protocol'} ({words[self.ties]}, {self.precision} scores, "
+            f"{words[self.missing]}, {words[self.unjudged]}, relevant from grade {self.rel:g}, {depth}, "
+            f"recall points {self.recall_points}) #{self.fingerprint}"
+        )
+
+
+PROFILES: dict[str, Protocol] = {
+    "trec_eval-9": Protocol(),
+    "trec_eval-10": Protocol(precision="float64", recall_points="rounded"),
+}
+"""Protocols by name; the first is the default."""
+
+
+def as_protocol(protocol: Protocol | str) -> Protocol:
+    """The protocol itself, or the profile of that name."""
+    if isinstance(protocol, Protocol):
+        return protocol
+    if protocol not in PROFILES:
+        raise UnknownName("profile", protocol, list(PROFILES))
+    return PROFILES[protocol]

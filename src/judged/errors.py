@@ -1,0 +1,128 @@
+"""The errors that judged raises, in one tree; each says what is wrong, where, and what to do.
+
+    JudgedError
+    ├── UnknownName      (LookupError)   no measure, profile or format has that name
+    ├── BadMeasure       (ValueError)    the text or parameters of a measure make no sense
+    ├── BadInput         (ValueError)    judgments or a run cannot be read or would mean nothing
+    ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
+    ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
+    └── MissingExtra     (ImportError)   an optional package is not installed
+
+The command line prints `str(error)` and exits with `error.exit_code`, never with a traceback.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+__all__ = [
+    "BadInput",
+    "BadMeasure",
+    "BadProtocol",
+    "Fault",
+    "JudgedError",
+    "MissingExtra",
+    "MissingQueries",
+    "UnknownName",
+]
+
+SHOWN = 10
+"""How many faults of one file are written out; the rest are counted."""
+
+
+class JudgedError(Exception):
+    """Something the user can put right; the root of every error judged raises."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\n\nhint: {self.hint}"
+
+
+class UnknownName(JudgedError, LookupError):
+    """No measure, profile, format or column has that name."""
+
+    def __init__(self, kind: str, name: str, known: Collection[str], *, hint: str | None = None) -> None:
+        if hint is None:
+            hint = _nearest(name, known)
+        super().__init__(f"no {kind} is called `{name}`", hint=hint)
+        self.name = name
+
+
+class BadMeasure(JudgedError, ValueError):
+    """A measure was written in a way that has no meaning."""
+
+
+class BadProtocol(JudgedError, ValueError):
+    """A protocol or a configuration file contradicts itself."""
+
+
+class MissingQueries(JudgedError, ValueError):
+    """Judged queries have no results, and the protocol says that is an error."""
+
+
+class MissingExtra(JudgedError, ImportError):
+    """An optional package is needed and is not installed."""
+
+    def __init__(self, package: str, *, extra: str, needed_by: str) -> None:
+        super().__init__(
+            f"{needed_by} needs the package `{package}`, which is not installed",
+            hint=f"pip install 'judged[{extra}]'",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with an input: where it stands, what it is, and its kind for counting."""
+
+    kind: str
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+class BadInput(JudgedError, ValueError):
+    """Judgments or a run that cannot be scored; all faults of the input, the first ones in words."""
+
+    def __init__(
+        self,
+        subject: str,
+        faults: Sequence[Fault],
+        *,
+        counts: Counter[str] | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.subject = subject
+        self.faults = tuple(faults)
+        self.counts = Counter(fault.kind for fault in faults) if counts is None else counts
+        super().__init__(self._describe(), hint=hint)
+
+    def _describe(self) -> str:
+        total = sum(self.counts.values())
+        if total == 1 and len(self.faults) == 1:
+            return f"{self.subject} cannot be scored\n  {self.faults[0]}"
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.most_common())
+        lines = [f"{self.subject} cannot be scored: {kinds}"]
+        lines += [f"  {fault}" for fault in self.faults[:SHOWN]]
+        if total > min(len(self.faults), SHOWN):
+            lines.append(f"  … and {total - min(len(self.faults), SHOWN):,} more")
+        return "\n".join(lines)
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """What the user may have meant: the closest known name without regard to case, or all of them."""
+    by_lower = {each.lower(): each for each in known}
+    close = get_close_matches(name.lower(), by_lower, n=1)
+    if close:
+        return f"did you mean `{by_lower[close[0]]}`?"
+    return f"known: {', '.join(sorted(known, key=str.lower))}"

@@ -1,0 +1,1 @@
+"""Arithmetic on flat arrays cut by offsets: no tables, no files, no screens."""

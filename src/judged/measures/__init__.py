@@ -1,0 +1,1 @@
+"""Names for arithmetic: one measure, one file; a folder for each family."""

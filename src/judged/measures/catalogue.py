@@ -1,0 +1,62 @@
+"""Every measure by name, family by family, each imported only when asked for."""
+
+from __future__ import annotations
+
+from judged.measures.measure import Measure
+from judged.registry import Registry
+
+__all__ = ["FAMILIES", "MEASURES"]
+
+_RANKED = {
+    "P": "precision",
+    "R": "recall",
+    "F1": "f1",
+    "Success": "success",
+    "RR": "rr",
+    "AP": "ap",
+    "gm_AP": "gm_ap",
+    "infAP": "infap",
+    "yaap": "yaap",
+    "Rprec": "rprec",
+    "IPrec": "iprec",
+    "AP11": "ap11",
+    "nDCG": "ndcg",
+    "DCG": "dcg",
+    "IDCG": "idcg",
+    "Rndcg": "rndcg",
+    "nDCG_rel": "ndcg_rel",
+    "G": "g",
+    "binG": "bing",
+    "ERR": "err",
+    "nERR": "nerr",
+    "RBP": "rbp",
+    "RBP_residual": "rbp_residual",
+    "Bpref": "bpref",
+    "gm_Bpref": "gm_bpref",
+    "Judged": "judged",
+    "Unjudged": "unjudged",
+    "FallOut": "fallout",
+    "SetP": "set_p",
+    "SetR": "set_r",
+    "SetF": "set_f",
+    "SetAP": "set_ap",
+    "SetRelP": "set_rel_p",
+    "Utility": "utility",
+    "NumQ": "num_q",
+    "NumRet": "num_ret",
+    "NumRel": "num_rel",
+    "NumRelRet": "num_rel_ret",
+    "NumNonrelJudgedRet": "num_nonrel_judged_ret",
+    "relstring": "relstring",
+}
+_DIVERSITY = {"DR": "dr", "DiversityCount": "diversity_count"}
+
+FAMILIES: dict[str, tuple[str, ...]] = {"ranked": tuple(_RANKED), "diversity": tuple(_DIVERSITY)}
+"""The measures of a ranked run, by family, in the order in which they are listed."""
+
+MEASURES: Registry[Measure] = Registry("measure")
+"""Every measure of a ranked run, by its canonical name."""
+
+for _family, _files in {"ranked": _RANKED, "diversity": _DIVERSITY}.items():
+    for _name, _file in _files.items():
+        MEASURES.add(_name, f"judged.measures.{_family}.{_file}:{_name}")

@@ -1,0 +1,100 @@
+"""A measure is a value: written, printed, parsed, compared, hashed, and applied to a view."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from judged.errors import BadMeasure, UnknownName
+from judged.measures.parameters import Value, checked, written
+
+__all__ = ["Aggregate", "Measure"]
+
+Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
+"""How values of queries become one: their mean, their sum (counts), their geometric mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A named function from a view to one value for each query, with its parameters.
+
+    The function's keyword-only parameters are the measure's parameters; one without a default must be
+    given. `measure(rel=2)` and `measure @ 10` return new measures; nothing is ever changed.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    at: str | None = None
+    """The parameter that `@` sets, if any."""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """The lowest and highest value a query can have."""
+    aggregate: Aggregate = "mean"
+    higher_is_better: bool | None = True
+    """None: the value describes and does not praise, as counts do."""
+    family: str = "ranked"
+    properties: frozenset[str] = frozenset()
+    """Laws it obeys, which the tests then hold it to: see `tests/property/test_measures.py`."""
+    of_run: bool = True
+    """Its value depends on what was retrieved, so a query missing from the run scores 0."""
+    text: bool = False
+    """Its values are strings, shown for each query and never averaged."""
+    given: tuple[tuple[str, Value], ...] = field(default=())
+    """The parameters that were set, in the order of the function's signature."""
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """Every parameter with its default; `inspect.Parameter.empty` where one must be given."""
+        signature = inspect.signature(self.function).parameters.values()
+        return {each.name: each.default for each in signature if each.kind is each.KEYWORD_ONLY}
+
+    @cached_property
+    def parameters(self) -> dict[str, Value]:
+        """Every parameter with the value it has here; missing ones left out."""
+        filled = {name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty}
+        return filled | dict(self.given)
+
+    def __call__(self, **parameters: object) -> Measure:
+        """This measure with other parameters."""
+        unknown = [name for name in parameters if name not in self.defaults]
+        if unknown:
+            raise UnknownName(f"parameter of {self.name}", unknown[0], list(self.defaults))
+        fresh = {name: checked(self.name, name, value) for name, value in parameters.items()}
+        merged = dict(self.given) | fresh
+        return replace(self, given=tuple((name, merged[name]) for name in self.defaults if name in merged))
+
+    def __matmul__(self, value: float) -> Measure:
+        """This measure at a cutoff (or at whatever its `@` stands for)."""
+        if self.at is None:
+            msg = f"{self.name} takes no `@`: it looks at the whole ranking"
+            raise BadMeasure(msg)
+        return self(**{self.at: value})
+
+    def per_query(self, view: Any) -> Any:
+        """One value for each query of the view."""
+        missing = [name for name in self.defaults if name not in self.parameters]
+        if missing:
+            example = f"{self.name}@10" if missing[0] == self.at else f"{self.name}({missing[0]}=…)"
+            msg = f"{self.name} needs `{missing[0]}`"
+            raise BadMeasure(msg, hint=f"write it as `{example}`")
+        return self.function(view, **self.parameters)
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={written(value)}" for name, value in self.given if name != self.at)
+        head = f"{self.name}({inside})" if inside else self.name
+        at = dict(self.given).get(self.at) if self.at else None
+        return head if at is None else f"{head}@{at}"
+
+    __repr__ = __str__
+
+    @property
+    def _identity(self) -> tuple[str, str, tuple[tuple[str, Value], ...]]:
+        return self.family, self.name, tuple(sorted(self.parameters.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)

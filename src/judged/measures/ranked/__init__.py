@@ -1,0 +1,1 @@
+"""Measures of ranked results against graded judgments."""

@@ -1,0 +1,1 @@
+"""The tables that everything speaks through: judgments, runs, scores."""

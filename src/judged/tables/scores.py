@@ -1,0 +1,77 @@
+"""Scores: one value for each query and measure, of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from judged._optional import need
+from judged.errors import UnknownName
+
+__all__ = ["Scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one run scored, query by query; `scores["AP"]` is an array in the order of `queries`.
+
+    As a data frame it is long: columns `query`, `measure`, `value` (and `text`, for the few measures that
+    are strings). `to_arrow("wide")` has a column for each measure instead.
+    """
+
+    queries: pa.Array
+    """Ids of the scored queries, in the order of their bytes."""
+    values: Mapping[str, NDArray[Any]]
+    """For each measure, as it is written, the value of every query."""
+    run: str = "run"
+
+    def __getitem__(self, measure: object) -> NDArray[Any]:
+        if str(measure) not in self.values:
+            raise UnknownName("measure of these scores", str(measure), list(self.values))
+        return self.values[str(measure)]
+
+    def __len__(self) -> int:
+        return len(self.queries) * len(self.values)
+
+    def by_query(self, measure: object) -> dict[str, Any]:
+        """The values of one measure as a dict from query to value."""
+        return dict(zip(self.queries.to_pylist(), self[measure].tolist(), strict=True))
+
+    def to_arrow(self, layout: Literal["long", "wide"] = "long") -> pa.Table:
+        """The scores as an Arrow table: a row for each value, or a column for each measure."""
+        if layout == "wide":
+            return pa.table({"query": self.queries} | {name: pa.array(v) for name, v in self.values.items()})
+        numbers = {name: values for name, values in self.values.items() if values.dtype != object}
+        strings = {name: values for name, values in self.values.items() if values.dtype == object}
+        count, names = len(self.queries), [*numbers, *strings]
+        table = {
+            "query": pa.chunked_array([self.queries] * len(names), type=self.queries.type),
+            "measure": pa.array(np.repeat(np.array(names, dtype=object), count), pa.string()),
+            "value": pa.chunked_array(
+                [pa.array(v, pa.float64()) for v in numbers.values()]
+                + [pa.nulls(count, pa.float64()) for _ in strings],
+                type=pa.float64(),
+            ),
+        }
+        if strings:
+            text = [pa.nulls(count, pa.string()) for _ in numbers]
+            text += [pa.array(v, pa.string()) for v in strings.values()]
+            table["text"] = pa.chunked_array(text, type=pa.string())
+        return pa.table(table)
+
+    def to_polars(self, layout: Literal["long", "wide"] = "long") -> Any:
+        """The scores as a Polars data frame."""
+        return need("polars", extra="polars", needed_by="`to_polars`").from_arrow(self.to_arrow(layout))
+
+    def to_pandas(self, layout: Literal["long", "wide"] = "long") -> Any:
+        """The scores as a pandas data frame."""
+        need("pandas", extra="pandas", needed_by="`to_pandas`")
+        return self.to_arrow(layout).to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
