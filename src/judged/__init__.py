@@ -9,22 +9,190 @@ Everything named here is imported on first use; `import judged` alone loads neit
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judged.engine.evaluate import Evaluation as Evaluation, evaluate as evaluate
+    from judged.engine.observations import Observations as Observations
+    from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
+    from judged.errors import JudgedError as JudgedError
+    from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.measures.diversity.diversity_count import DiversityCount as DiversityCount
+    from judged.measures.diversity.dr import DR as DR
+    from judged.measures.measure import Measure as Measure
+    from judged.measures.names import parse_measure as parse_measure
+    from judged.measures.ranked.ap import AP as AP
+    from judged.measures.ranked.ap11 import AP11 as AP11
+    from judged.measures.ranked.bing import binG as binG
+    from judged.measures.ranked.bpref import Bpref as Bpref
+    from judged.measures.ranked.dcg import DCG as DCG
+    from judged.measures.ranked.err import ERR as ERR
+    from judged.measures.ranked.f1 import F1 as F1
+    from judged.measures.ranked.fallout import FallOut as FallOut
+    from judged.measures.ranked.g import G as G
+    from judged.measures.ranked.gm_ap import gm_AP as gm_AP
+    from judged.measures.ranked.gm_bpref import gm_Bpref as gm_Bpref
+    from judged.measures.ranked.idcg import IDCG as IDCG
+    from judged.measures.ranked.infap import infAP as infAP
+    from judged.measures.ranked.iprec import IPrec as IPrec
+    from judged.measures.ranked.judged import Judged as Judged
+    from judged.measures.ranked.ndcg import nDCG as nDCG
+    from judged.measures.ranked.ndcg_rel import nDCG_rel as nDCG_rel
+    from judged.measures.ranked.nerr import nERR as nERR
+    from judged.measures.ranked.num_nonrel_judged_ret import NumNonrelJudgedRet as NumNonrelJudgedRet
+    from judged.measures.ranked.num_q import NumQ as NumQ
+    from judged.measures.ranked.num_rel import NumRel as NumRel
+    from judged.measures.ranked.num_rel_ret import NumRelRet as NumRelRet
+    from judged.measures.ranked.num_ret import NumRet as NumRet
+    from judged.measures.ranked.precision import P as P
+    from judged.measures.ranked.rbp import RBP as RBP
+    from judged.measures.ranked.rbp_residual import RBP_residual as RBP_residual
+    from judged.measures.ranked.recall import R as R
+    from judged.measures.ranked.relstring import relstring as relstring
+    from judged.measures.ranked.rndcg import Rndcg as Rndcg
+    from judged.measures.ranked.rprec import Rprec as Rprec
+    from judged.measures.ranked.rr import RR as RR
+    from judged.measures.ranked.set_ap import SetAP as SetAP
+    from judged.measures.ranked.set_f import SetF as SetF
+    from judged.measures.ranked.set_p import SetP as SetP
+    from judged.measures.ranked.set_r import SetR as SetR
+    from judged.measures.ranked.set_rel_p import SetRelP as SetRelP
+    from judged.measures.ranked.success import Success as Success
+    from judged.measures.ranked.unjudged import Unjudged as Unjudged
+    from judged.measures.ranked.utility import Utility as Utility
+    from judged.measures.ranked.yaap import yaap as yaap
+    from judged.tables.judgments import Judgments as Judgments
+    from judged.tables.run import Run as Run
+    from judged.tables.scores import Scores as Scores
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "evaluate": "judged.engine.evaluate",
     "Evaluation": "judged.engine.evaluate",
+    "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
-    "Protocol": "judged.engine.protocol",
     "PROFILES": "judged.engine.protocol",
+    "Protocol": "judged.engine.protocol",
+    "JudgedError": "judged.errors",
+    "read_judgments": "judged.formats.read",
+    "read_run": "judged.formats.read",
+    "DiversityCount": "judged.measures.diversity.diversity_count",
+    "DR": "judged.measures.diversity.dr",
+    "Measure": "judged.measures.measure",
+    "parse_measure": "judged.measures.names",
+    "AP": "judged.measures.ranked.ap",
+    "AP11": "judged.measures.ranked.ap11",
+    "binG": "judged.measures.ranked.bing",
+    "Bpref": "judged.measures.ranked.bpref",
+    "DCG": "judged.measures.ranked.dcg",
+    "ERR": "judged.measures.ranked.err",
+    "F1": "judged.measures.ranked.f1",
+    "FallOut": "judged.measures.ranked.fallout",
+    "G": "judged.measures.ranked.g",
+    "gm_AP": "judged.measures.ranked.gm_ap",
+    "gm_Bpref": "judged.measures.ranked.gm_bpref",
+    "IDCG": "judged.measures.ranked.idcg",
+    "infAP": "judged.measures.ranked.infap",
+    "IPrec": "judged.measures.ranked.iprec",
+    "Judged": "judged.measures.ranked.judged",
+    "nDCG": "judged.measures.ranked.ndcg",
+    "nDCG_rel": "judged.measures.ranked.ndcg_rel",
+    "nERR": "judged.measures.ranked.nerr",
+    "NumNonrelJudgedRet": "judged.measures.ranked.num_nonrel_judged_ret",
+    "NumQ": "judged.measures.ranked.num_q",
+    "NumRel": "judged.measures.ranked.num_rel",
+    "NumRelRet": "judged.measures.ranked.num_rel_ret",
+    "NumRet": "judged.measures.ranked.num_ret",
+    "P": "judged.measures.ranked.precision",
+    "RBP": "judged.measures.ranked.rbp",
+    "RBP_residual": "judged.measures.ranked.rbp_residual",
+    "R": "judged.measures.ranked.recall",
+    "relstring": "judged.measures.ranked.relstring",
+    "Rndcg": "judged.measures.ranked.rndcg",
+    "Rprec": "judged.measures.ranked.rprec",
+    "RR": "judged.measures.ranked.rr",
+    "SetAP": "judged.measures.ranked.set_ap",
+    "SetF": "judged.measures.ranked.set_f",
+    "SetP": "judged.measures.ranked.set_p",
+    "SetR": "judged.measures.ranked.set_r",
+    "SetRelP": "judged.measures.ranked.set_rel_p",
+    "Success": "judged.measures.ranked.success",
+    "Unjudged": "judged.measures.ranked.unjudged",
+    "Utility": "judged.measures.ranked.utility",
+    "yaap": "judged.measures.ranked.yaap",
     "Judgments": "judged.tables.judgments",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
-    "read_judgments": "judged.formats.read",
-    "read_run": "judged.formats.read",
-    "Measure": "judged.measures.measure",
-    "parse_measure": "judged.measures.names",
-    "JudgedError": "judged.errors",
 }
+"""Where each public name lives; a measure's name leads to the file that defines it."""
+
+__all__ = [  # noqa: RUF022 - measures keep their published spelling, in whatever order that sorts
+    "AP",
+    "AP11",
+    "Bpref",
+    "DCG",
+    "DR",
+    "DiversityCount",
+    "ERR",
+    "Evaluation",
+    "F1",
+    "FallOut",
+    "G",
+    "IDCG",
+    "IPrec",
+    "Judged",
+    "JudgedError",
+    "Judgments",
+    "Measure",
+    "NumNonrelJudgedRet",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "Observations",
+    "P",
+    "PROFILES",
+    "Protocol",
+    "R",
+    "RBP",
+    "RBP_residual",
+    "RR",
+    "Rndcg",
+    "Rprec",
+    "Run",
+    "Scores",
+    "SetAP",
+    "SetF",
+    "SetP",
+    "SetR",
+    "SetRelP",
+    "Success",
+    "Unjudged",
+    "Utility",
+    "binG",
+    "evaluate",
+    "gm_AP",
+    "gm_Bpref",
+    "infAP",
+    "nDCG",
+    "nDCG_rel",
+    "nERR",
+    "parse_measure",
+    "read_judgments",
+    "read_run",
+    "relstring",
+    "yaap",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        msg = f"module `judged` has no attribute `{name}`"
+        raise AttributeError(msg)
+    thing = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = thing
+    return thing
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
