@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from judged.kernels.scan import AS_GIVEN, DESCENDING
+from judged.kernels.scan import AS_GIVEN, DESCENDING, as_compared
 from judged.kernels.segments import Floats, Ints
 
 __all__ = ["scan_mapping", "scan_query"]
@@ -29,19 +29,15 @@ def scan_mapping(
 
 def scan_query(scores: Mapping[Any, Any], judged: Sequence[str], *, rule: int, single: bool) -> tuple[Floats, Ints]:
     """The scores as they are compared; and number, rank, documents above and tied of each judged document found."""
-    every = _as_compared(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
+    every = as_compared(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
     found = [i for i, document in enumerate(judged) if document in scores]
-    mine = _as_compared(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
+    mine = as_compared(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
     ordered = np.sort(every)
     high = np.searchsorted(ordered, mine, "right")
     above, tied = len(every) - high, high - np.searchsorted(ordered, mine, "left")
     before = _order_of_equals(scores, every, set(mine[tied > 1].tolist()), rule)
     rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
     return every, np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
-
-
-def _as_compared(scores: Floats, *, single: bool) -> Floats:
-    return scores.astype(np.float32).astype(np.float64) if single else scores
 
 
 def _order_of_equals(scores: Mapping[Any, Any], every: Floats, wanted: set[float], rule: int) -> dict[Any, int]:

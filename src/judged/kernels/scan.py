@@ -16,7 +16,7 @@ from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
 from judged.kernels.text import numbers, split_lines
 
-__all__ = ["KINDS", "Index", "Part", "scan_columns", "scan_text"]
+__all__ = ["KINDS", "Index", "Part", "as_compared", "scan_columns", "scan_text"]
 
 KINDS = ("lines with too few columns", "scores that are no number", "scores that are NaN", "repeated documents")
 """What can be wrong with a row, in the order of `Part.counts`."""
@@ -144,6 +144,14 @@ class _Stretch:
         return local + self._shift[np.searchsorted(self._local, local, "right") - 1]
 
 
+def as_compared(scores: Floats, *, single: bool) -> Floats:
+    """The scores at the width at which they are compared; what float32 cannot hold becomes infinite."""
+    if not single:
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class _Rows:
     """Rows as they came: ids, scores, which are sound, and where they stand."""
@@ -171,7 +179,7 @@ def _scanned(
     starts, owners = _blocks(index, rows, query)
     ends = np.append(starts, len(rows.score))[1:]
     sound = rows.sound
-    score = (rows.score.astype(np.float32).astype(np.float64) if single else rows.score)[sound]
+    score = as_compared(rows.score[sound], single=single)
     block = np.repeat(np.arange(len(starts)), ends - starts)[sound]
     document, place = rows.document[np.flatnonzero(sound)], rows.place[sound]
     offset = np.searchsorted(block, np.arange(len(starts) + 1))
