@@ -28,7 +28,7 @@ TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the work done and the whole, in bytes or rows."""
 RULES: tuple[TieRule, ...] = ("document-descending", "document-ascending", "input-order")
-STRETCH_BYTES, STRETCH_ROWS = 1 << 24, 1 << 18
+STRETCH_BYTES, STRETCH_ROWS = 1 << 21, 1 << 18
 
 
 @dataclass(frozen=True, eq=False)

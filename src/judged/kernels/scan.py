@@ -26,6 +26,10 @@ KEPT = 1000
 DESCENDING, ASCENDING, AS_GIVEN = range(3)
 
 
+_SIEVE = 22
+"""Bits of a key that the sieve of judged documents looks at."""
+
+
 def _none() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
@@ -74,17 +78,18 @@ class Index:
         keys = _keys(self.documents, query)
         self.order = np.argsort(keys, kind="stable")
         self.keys = keys[self.order]
+        self.sieve = np.zeros(1 << _SIEVE, dtype=bool)
+        self.sieve[_cell(keys)] = True
 
     def find(self, query: Ints, documents: Strings) -> tuple[Ints, Ints]:
         """Which documents are judged for their query, and their judgment rows."""
         if len(self.keys) == 0:
             return _none(), _none()
         keys = _keys(documents, query)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        maybe = np.flatnonzero((self.keys[at] == keys) & (query >= 0))
-        at = at[maybe]
+        maybe = np.flatnonzero(self.sieve[_cell(keys)] & (query >= 0))  # most rows are judged by nobody
+        at = np.minimum(np.searchsorted(self.keys, keys[maybe]), len(self.keys) - 1)
         row = self.order[at]
-        right = documents[maybe].equals(self.documents[row])
+        right = (self.keys[at] == keys[maybe]) & documents[maybe].equals(self.documents[row])
         return maybe[right], row[right]
 
 
@@ -225,37 +230,43 @@ def _ranks(
     score: Floats, document: Strings, block: Ints, offset: Ints, hit: Ints, rule: int
 ) -> tuple[Ints, Ints, Ints]:
     """Rank, documents above and documents tied of each hit: its position wherever scores fall strictly."""
-    position = np.arange(len(score)) - offset[:-1][block]
-    above, tied = position[hit], np.ones(len(hit), dtype=np.int64)
-    rank = above + 1
-    not_falling = np.flatnonzero((score[1:] >= score[:-1]) & (block[1:] == block[:-1]))
-    for b in np.unique(block[not_falling]).tolist():
-        mine = np.flatnonzero(block[hit] == b) if len(hit) < 64 else _between(block[hit], b)
-        low, high = int(offset[b]), int(offset[b + 1])
-        ordered = np.sort(score[low:high])
-        own = score[hit[mine]]
-        right = np.searchsorted(ordered, own, "right")
-        above[mine], tied[mine] = high - low - right, right - np.searchsorted(ordered, own, "left")
-        rank[mine] = above[mine] + 1
-        for h in mine[tied[mine] > 1].tolist():
-            equals = low + np.flatnonzero(score[low:high] == score[hit[h]])
-            rank[h] += _before(document, equals, int(hit[h]), rule)
-    return rank, above, tied
+    above = np.arange(len(score)) - offset[:-1][block]
+    tied = np.ones(len(score), dtype=np.int64)
+    before = np.zeros(len(score), dtype=np.int64)
+    not_falling = (score[1:] >= score[:-1]) & (block[1:] == block[:-1])
+    mixed = np.zeros(len(offset) - 1, dtype=bool)
+    mixed[block[1:][not_falling]] = True
+    rows = np.flatnonzero(mixed[block])
+    order = rows[np.lexsort((-score[rows], block[rows]))]
+    group = np.cumsum(np.concatenate(([0], _differs(score[order]) | _differs(block[order])))) if len(order) else order
+    first = np.flatnonzero(np.concatenate(([True], np.diff(group) > 0))) if len(order) else order
+    place = np.arange(len(order)) - np.searchsorted(block[order], block[order])
+    above[order], tied[order] = place[first][group], np.bincount(group)[group] if len(order) else group
+    wanted = np.zeros(len(first), dtype=bool)
+    number = np.zeros(len(score), dtype=np.int64)
+    number[order] = group
+    wanted[number[hit[tied[hit] > 1]]] = True
+    equals = np.sort(order[wanted[group]])
+    before[equals] = _order_of_equals(document[equals], number[equals], rule)
+    return above[hit] + before[hit] + 1, above[hit], tied[hit]
 
 
-def _between(sorted_blocks: Ints, b: int) -> Ints:
-    low, high = np.searchsorted(sorted_blocks, [b, b + 1])
-    return np.arange(low, high)
+def _differs(values: Floats | Ints) -> Flags:
+    """Which elements differ from the one before, from the second on."""
+    return values[1:] != values[:-1]
 
 
-def _before(document: Strings, equals: Ints, mine: int, rule: int) -> int:
-    """How many documents of the same score stand before `mine` under the tie rule."""
-    if rule == AS_GIVEN:
-        return int((equals < mine).sum())
-    me = document.at(mine)
+def _order_of_equals(document: Strings, group: Ints, rule: int) -> Ints:
+    """For each document, how many of its group stand before it under the tie rule."""
+    keys: list[NDArray[np.uint64]] = []
+    if rule != AS_GIVEN:
+        keys = [document.length.astype(np.uint64), *document.sort_keys()[::-1]]
     if rule == DESCENDING:
-        return sum(document.at(i) > me for i in equals.tolist())
-    return sum(document.at(i) < me for i in equals.tolist())
+        keys = [~key for key in keys]
+    order = np.lexsort((*keys, group.astype(np.uint64)))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order)) - np.searchsorted(group[order], group[order])
+    return place
 
 
 def _repeats(document: Strings, block: Ints) -> tuple[Ints, Ints]:
@@ -279,6 +290,11 @@ def _keys(documents: Strings, group: Ints) -> NDArray[np.uint64]:
     """One number for a document of a group."""
     with np.errstate(over="ignore"):
         return documents.hashes ^ ((group.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+def _cell(keys: NDArray[np.uint64]) -> Ints:
+    """Where a key falls in the sieve."""
+    return (keys >> np.uint64(64 - _SIEVE)).astype(np.int64)
 
 
 def _faults(kind: int, place: Ints, detail: Ints) -> Ints:

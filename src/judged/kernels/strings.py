@@ -82,6 +82,16 @@ class Strings:
             same[longer] = self._word(k, longer) == other._word(k, longer)  # noqa: SLF001 - of its own kind
         return same
 
+    def sort_keys(self) -> list[Words]:
+        """Numbers whose order, first to last, is that of the bytes; strings that end early have zeros."""
+        keys = []
+        for k in range(0, int(self.length.max(initial=0)), 8):
+            key = np.zeros(len(self), dtype=np.uint64)
+            longer = np.flatnonzero(self.length > k)
+            key[longer] = self._word(k, longer).byteswap()
+            keys.append(key)
+        return keys
+
     def packed(self) -> tuple[Bytes, Ints]:
         """The strings end to end in a buffer of their own, and the offsets that cut it."""
         offset = np.concatenate(([0], np.cumsum(self.length)))
