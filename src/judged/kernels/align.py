@@ -106,7 +106,7 @@ def align_text(
 ) -> Aligned:
     """Where the judged documents stand in the lines of a TREC run."""
     engine = scanner()
-    flat = engine.Index(*index.flat())
+    flat = engine.index_from(*index.flat())
     options = {"rule": RULES.index(ties), "single": single}
 
     def scan(ranges: Ints, query: int | None) -> Part:
@@ -133,7 +133,7 @@ def align_columns(
 ) -> Aligned:
     """Where the judged documents stand in three columns: queries and documents as bytes and offsets, scores."""
     engine = scanner()
-    flat = engine.Index(*index.flat())
+    flat = engine.index_from(*index.flat())
     columns = (*_not_empty(query), *_not_empty(document), np.ascontiguousarray(score))
     options = {"rule": RULES.index(ties), "single": single}
 

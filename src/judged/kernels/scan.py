@@ -16,7 +16,7 @@ from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
 from judged.kernels.text import numbers, split_lines
 
-__all__ = ["KINDS", "Index", "Part", "as_compared", "scan_columns", "scan_text"]
+__all__ = ["KINDS", "Index", "Part", "as_compared", "index_from", "scan_columns", "scan_text"]
 
 KINDS = ("lines with too few columns", "scores that are no number", "scores that are NaN", "repeated documents")
 """What can be wrong with a row, in the order of `Part.counts`."""
@@ -91,6 +91,10 @@ class Index:
         row = self.order[at]
         right = (self.keys[at] == keys[maybe]) & documents[maybe].equals(self.documents[row])
         return maybe[right], row[right]
+
+
+index_from = Index
+"""The compiled scanner has its own kind of index; both are made in this way."""
 
 
 def scan_text(
