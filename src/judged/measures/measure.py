@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from judged.errors import BadMeasure, UnknownName
 from judged.measures.parameters import Value, checked, written
@@ -51,18 +51,30 @@ class Measure:
         return {each.name: each.default for each in signature if each.kind is each.KEYWORD_ONLY}
 
     @cached_property
+    def words(self) -> Mapping[str, tuple[str, ...]]:
+        """For each parameter, the words its annotation allows; none for one that takes no words."""
+        hints = get_type_hints(self.function)
+        return {name: tuple(_words(hints[name])) for name in self.defaults}
+
+    @cached_property
     def parameters(self) -> dict[str, Value]:
         """Every parameter with the value it has here; missing ones left out."""
         filled = {name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty}
         return filled | dict(self.given)
 
     def __call__(self, **parameters: object) -> Measure:
-        """This measure with other parameters."""
+        """This measure with other parameters; None takes a parameter back where that is its default."""
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
-            raise UnknownName(f"parameter of {self.name}", unknown[0], list(self.defaults))
-        fresh = {name: checked(self.name, name, value) for name, value in parameters.items()}
-        merged = dict(self.given) | fresh
+            known = list(self.defaults)
+            hint = None if known else f"{self.name} takes no parameters"
+            raise UnknownName(f"parameter of {self.name}", unknown[0], known, hint=hint)
+        merged = dict(self.given)
+        for name, value in parameters.items():
+            if value is None and self.defaults[name] is None:
+                merged.pop(name, None)
+            else:
+                merged[name] = checked(self.name, name, value, words=self.words[name])
         return replace(self, given=tuple((name, merged[name]) for name in self.defaults if name in merged))
 
     def __matmul__(self, value: float) -> Measure:
@@ -98,3 +110,10 @@ class Measure:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+
+def _words(hint: object) -> list[str]:
+    """The words in an annotation such as `Literal["linear", "exp"] | None`."""
+    if get_origin(hint) is Literal:
+        return [str(word) for word in get_args(hint)]
+    return [word for part in get_args(hint) for word in _words(part)]
