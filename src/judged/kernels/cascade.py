@@ -13,7 +13,8 @@ __all__ = ["best_reciprocal_rank", "expected_reciprocal_rank", "stop_probability
 def stop_probability(grade: Floats, highest: float) -> Floats:
     """The chance that a reader is satisfied by each grade: (2^g − 1) / 2^highest, grades above it as it."""
     top = max(highest, 0.0)
-    return (np.exp2(np.clip(grade, 0.0, top)) - 1.0) / np.exp2(top)
+    chance: Floats = (np.exp2(np.clip(grade, 0.0, top)) - 1.0) / np.exp2(top)
+    return chance
 
 
 def expected_reciprocal_rank(ranking: Ranking, highest: float, cutoff: int | None = None) -> Floats:

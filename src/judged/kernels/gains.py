@@ -57,9 +57,7 @@ def best_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = No
 def discounted(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
     """The gain of each retrieved judged document over log₂(rank + 1)."""
     discount = ranking.cached(("discount",), lambda: np.log2(ranking.rank + 1.0))
-    return ranking.cached(
-        ("discounted", gain, gains), lambda: found_gains(ranking, gain, gains) / discount
-    )
+    return ranking.cached(("discounted", gain, gains), lambda: found_gains(ranking, gain, gains) / discount)
 
 
 def best_discounted(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:

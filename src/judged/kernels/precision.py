@@ -32,11 +32,11 @@ def precision_sum(ranking: Ranking, cutoff: int | None = None, rel: float | None
 
 def recall_count(ranking: Ranking, recall: float, rel: float | None = None) -> Ints:
     """How many relevant documents make up the share `recall`, by the protocol's way of rounding."""
-    share = recall * ranking.relevant(rel)
-    if ranking.recall_points == "truncated":
-        return np.floor(share + 0.9).astype(np.int64)
+    share = np.asarray(recall * ranking.relevant(rel), dtype=np.float64)
     whole = np.floor(share)
-    return (whole + (share - whole >= 0.5)).astype(np.int64)
+    truncated = ranking.recall_points == "truncated"
+    count: Floats = np.floor(share + 0.9) if truncated else whole + (share - whole >= 0.5)
+    return count.astype(np.int64)
 
 
 def interpolated_precision(ranking: Ranking, recall: float, rel: float | None = None) -> Floats:

@@ -21,9 +21,7 @@ def targets_judged(ranking: Ranking, rel: float | None = None) -> Ints:
     at = ranking.threshold(rel)
     return ranking.cached(
         ("targets judged", at),
-        lambda: _distinct(
-            ranking.best_target, ranking.best_query, ranking.best_relevant(at), len(ranking)
-        ),
+        lambda: _distinct(ranking.best_target, ranking.best_query, ranking.best_relevant(at), len(ranking)),
     )
 
 

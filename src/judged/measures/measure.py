@@ -30,7 +30,7 @@ class Measure:
     at: str | None = None
     """The parameter that `@` sets, if any."""
     bounds: tuple[float, float] = (0.0, 1.0)
-    """The lowest and highest value a query can have."""
+    """The lowest and highest value a query can have, unless `gains` or prices are set otherwise."""
     aggregate: Aggregate = "mean"
     higher_is_better: bool | None = True
     """None: the value describes and does not praise, as counts do."""
@@ -38,7 +38,7 @@ class Measure:
     properties: frozenset[str] = frozenset()
     """Laws it obeys, which the tests then hold it to: see `tests/property/test_measures.py`."""
     of_run: bool = True
-    """Its value depends on what was retrieved, so a query missing from the run scores 0."""
+    """A query missing from the run scores 0, whatever the formula says of an empty list."""
     text: bool = False
     """Its values are strings, shown for each query and never averaged."""
     given: tuple[tuple[str, Value], ...] = field(default=())
@@ -59,16 +59,17 @@ class Measure:
     @cached_property
     def parameters(self) -> dict[str, Value]:
         """Every parameter with the value it has here; missing ones left out."""
-        filled = {name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty}
+        filled = {
+            name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty
+        }
         return filled | dict(self.given)
 
     def __call__(self, **parameters: object) -> Measure:
         """This measure with other parameters; None takes a parameter back where that is its default."""
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
-            known = list(self.defaults)
-            hint = None if known else f"{self.name} takes no parameters"
-            raise UnknownName(f"parameter of {self.name}", unknown[0], known, hint=hint)
+            kind, known = f"parameter of {self.name}", list(self.defaults)
+            raise UnknownName(kind, unknown[0], known, hint=None if known else f"{self.name} takes none")
         merged = dict(self.given)
         for name, value in parameters.items():
             if value is None and self.defaults[name] is None:
@@ -80,8 +81,9 @@ class Measure:
     def __matmul__(self, value: float) -> Measure:
         """This measure at a cutoff (or at whatever its `@` stands for)."""
         if self.at is None:
-            msg = f"{self.name} takes no `@`: it looks at the whole ranking"
-            raise BadMeasure(msg)
+            own = f"its parameters: {', '.join(self.defaults)}" if self.defaults else None
+            msg = f"{self.name} takes no `@`"
+            raise BadMeasure(msg, hint=own)
         return self(**{self.at: value})
 
     def per_query(self, view: Any) -> Any:

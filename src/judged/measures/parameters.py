@@ -12,8 +12,12 @@ from judged.errors import BadMeasure
 
 __all__ = ["PARAMETERS", "Parameter", "Value", "checked", "expectation", "written"]
 
-Value: TypeAlias = None | bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...]
+Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None
 """What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
+
+
+def _refused(_value: object) -> Value:
+    raise ValueError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +31,21 @@ class Parameter:
     meaning: str
     expected: str = ""
     """What a value that is no word must be; empty if only words will do."""
-    normalise: Callable[[object], Value] | None = None
+    normalise: Callable[[object], Value] = _refused
     """Brings a value that is no word into its one form, or raises ValueError."""
 
 
-def _number(value: object, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False) -> float:
+def _number(
+    value: object, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
+) -> float:
     """The number within its limits, as an integer where it is whole, so that equal values look equal."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+    number = float(value)
+    inside = low < number < high if open_ends else low <= number <= high
+    if not inside or not math.isfinite(number):
         raise ValueError
-    inside = low < value < high if open_ends else low <= value <= high
-    if not inside:
-        raise ValueError
-    return int(value) if value == int(value) else float(value)
+    return int(number) if number.is_integer() else number
 
 
 def _within(low: float, high: float, *, open_ends: bool = False) -> Callable[[object], Value]:
@@ -105,11 +112,11 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "recall": Parameter("the share of the relevant documents", "a number from 0 to 1", _within(0, 1)),
     "points": Parameter(
-        "the points of recall that are averaged", "different numbers from 0 to 1, such as `[0.2, 0.5]`", _recalls
+        "the points of recall that are averaged",
+        "different numbers from 0 to 1, such as `[0.2, 0.5]`",
+        _recalls,
     ),
-    "collection": Parameter(
-        "how many documents the collection has", "a whole number from 0", _whole_from_0
-    ),
+    "collection": Parameter("how many documents the collection has", "a whole number from 0", _whole_from_0),
     "tail": Parameter("when what lies beyond the retrieved results counts as unknown"),
     "a": Parameter("the worth of each relevant document retrieved", *_A_NUMBER),
     "b": Parameter("the worth of each other document retrieved", *_A_NUMBER),
@@ -124,10 +131,7 @@ def checked(measure: str, name: str, value: object, *, words: tuple[str, ...] = 
     try:
         if isinstance(value, str) and value in words:
             return value
-        normalise = PARAMETERS[name].normalise
-        if normalise is None:
-            raise ValueError
-        return normalise(value)
+        return PARAMETERS[name].normalise(value)
     except (ValueError, TypeError, OverflowError):
         msg = f"`{name}` of {measure} must be {expectation(name, words)}, not {value!r}"
         raise BadMeasure(msg) from None

@@ -57,7 +57,8 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
     """The discounted gain of the best order down to the rank of each retrieved judged document."""
     start, length = ranking.best_offset[:-1], np.diff(ranking.best_offset)
     deep = np.minimum(ranking.rank, length[ranking.query]) - 1
-    return running_ideal(ranking, gains)[start[ranking.query] + deep]
+    at_each: Floats = running_ideal(ranking, gains)[start[ranking.query] + deep]
+    return at_each
 
 
 nDCG_rel = Measure(

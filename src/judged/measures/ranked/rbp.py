@@ -14,7 +14,7 @@ from judged.measures.measure import Measure
 __all__ = ["RBP", "rank_biased_precision"]
 
 
-def rank_biased_precision(
+def rank_biased_precision(  # noqa: PLR0913 - each is a parameter of the measure
     ranking: Ranking,
     *,
     cutoff: int | None = None,
@@ -50,10 +50,7 @@ def rank_biased_precision(
         Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS 27(1), 2008.
         doi:10.1145/1416950.1416952
     """
-    if gain is None:
-        use = ranking.hits(rel).astype(np.float64)
-    else:
-        use = _graded(ranking, gain, max_grade)
+    use = ranking.hits(rel).astype(np.float64) if gain is None else _graded(ranking, gain, max_grade)
     seen = np.where(ranking.within(cutoff), use * p ** (ranking.rank - 1.0), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.gains import Gains, best_gains, discounted_sum, ideal_sum, running_discounted, running_ideal
+from judged.kernels.gains import (
+    Gains,
+    best_gains,
+    discounted_sum,
+    ideal_sum,
+    running_discounted,
+    running_ideal,
+)
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_sum
 from judged.measures.measure import Measure
