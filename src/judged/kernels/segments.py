@@ -62,7 +62,8 @@ def segment_running_count(flags: Flags, offset: Ints) -> Ints:
     """For each element, how many flags of its segment are set up to and with it."""
     running = np.cumsum(flags, dtype=np.int64)
     before = np.concatenate(([0], running))[offset[:-1]]
-    return running - np.repeat(before, np.diff(offset))
+    counted: Ints = running - np.repeat(before, np.diff(offset))
+    return counted
 
 
 def segment_cumsum(values: Floats, offset: Ints) -> Floats:
