@@ -1,14 +1,13 @@
-"""Builds the compiled `align` where a C compiler is found; an install never fails for want of one."""
+"""Builds the compiled scanners where a C compiler is found; an install never fails for want of one."""
 
 from setuptools import Extension, setup
 
-setup(
-    ext_modules=[
-        Extension(
-            "judged.kernels._align",
-            ["src/judged/kernels/_align.pyx"],
-            optional=True,
-            extra_compile_args=["-O3"],
-        )
-    ]
-)
+
+def extension(name: str) -> Extension:
+    """One compiled module of the kernels, left out with a warning where it cannot be built."""
+    return Extension(
+        f"judged.kernels.{name}", [f"src/judged/kernels/{name}.pyx"], depends=["src/judged/kernels/_bytes.h"], optional=True
+    )
+
+
+setup(ext_modules=[extension("_scan"), extension("_dicts")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +10,20 @@ from numpy.typing import NDArray
 
 from judged.engine.observations import Observations
 from judged.engine.protocol import Protocol
-from judged.errors import BadInput, Fault, MissingQueries
-from judged.kernels.align import Aligned, JudgedIndex, align_mapping
+from judged.engine.refuse import refuse
+from judged.errors import MissingQueries
+from judged.kernels.align import (
+    Aligned,
+    JudgedIndex,
+    Progress,
+    align_columns,
+    align_mapping,
+    align_text,
+)
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Ints, segment_count, segment_ids
 from judged.tables.judgments import Judgments
-from judged.tables.run import Mappings, Run
+from judged.tables.run import Mappings, Run, Text
 
 __all__ = ["Meeting", "align", "index_of"]
 
@@ -39,10 +46,17 @@ def index_of(judgments: Judgments) -> JudgedIndex:
     return JudgedIndex(query_bytes, query_offset, document_bytes, document_offset, judgments.offset)
 
 
-def align(judgments: Judgments, run: Run, protocol: Protocol) -> Meeting:
+def align(
+    judgments: Judgments,
+    run: Run,
+    protocol: Protocol,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
-    aligned = _aligned(index_of(judgments), run, protocol)
-    _refuse(aligned, run)
+    aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+    refuse(aligned, run)
     present = aligned.retrieved > 0
     ids = judgments.queries
     absent = tuple(ids.filter(pa.array(~present)).to_pylist())
@@ -68,21 +82,21 @@ def align(judgments: Judgments, run: Run, protocol: Protocol) -> Meeting:
     return Meeting(ranking, ids.filter(pa.array(keep)), present[keep], observations)
 
 
-def _aligned(index: JudgedIndex, run: Run, protocol: Protocol) -> Aligned:
-    options: dict[str, Any] = {"ties": protocol.ties, "single": protocol.precision == "float32"}
+def _aligned(
+    index: JudgedIndex, run: Run, protocol: Protocol, threads: int, progress: Progress | None
+) -> Aligned:
+    """The kernel that fits how the run is held."""
+    ties, single = protocol.ties, protocol.precision == "float32"
     source = run.source
     if isinstance(source, Mappings):
-        return align_mapping(index, source.mapping, **options)
-    nested: dict[str, dict[str, float]] = {}
-    for row in run.to_arrow().to_pylist():
-        nested.setdefault(row["query"], {})[row["document"]] = row["score"]
-    return align_mapping(index, nested, **options)
-
-
-def _refuse(aligned: Aligned, run: Run) -> None:
-    if aligned.counts:
-        faults = [Fault(each.kind, f"query `{each.query}`", each.text) for each in aligned.faults]
-        raise BadInput(run.name, faults, counts=aligned.counts)
+        return align_mapping(index, source.mapping, ties=ties, single=single)
+    if isinstance(source, Text):
+        text = np.frombuffer(source.buffer, dtype=np.uint8)
+        return align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
+    query, document = _flat(source.query), _flat(source.document)
+    return align_columns(
+        index, query, document, source.score, ties=ties, single=single, threads=threads, progress=progress
+    )
 
 
 def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDArray[np.bool_]) -> Ranking:

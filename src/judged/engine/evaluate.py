@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from judged.engine.align import Meeting, align
 from judged.engine.observations import Observations
 from judged.engine.protocol import Protocol, as_protocol
 from judged.formats.read import read_judgments, read_run
+from judged.kernels.align import Progress
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measures
@@ -64,17 +66,21 @@ def evaluate(
     *,
     protocol: Protocol | str = "trec_eval-9",
     name: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Score one run against judgments.
 
     `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
-    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values.
+    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. `threads` (by default
+    as many as there are processors) and `progress`, called with work done and the whole, change no number.
     """
     chosen = parse_measures(measures)
     convention = as_protocol(protocol)
     judgments = read_judgments(qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    meeting = align(judgments, ranked, convention)
+    workers = threads or os.cpu_count() or 1
+    meeting = align(judgments, ranked, convention, threads=workers, progress=progress)
     values = {str(measure): _values(measure, meeting) for measure in chosen}
     scores = Scores(meeting.queries, values, run=ranked.name)
     return Evaluation(scores, tuple(chosen), convention, meeting.observations, ranked.name)
@@ -97,6 +103,3 @@ def _values(measure: Measure, meeting: Meeting) -> Any:
     if not measure.text and measure.of_run:
         values = np.where(meeting.present, values, 0.0)
     return values
-
-
-

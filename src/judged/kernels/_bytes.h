@@ -1,0 +1,166 @@
+/* Bytes of text, eight at a time, without one CPU's intrinsics: the end of a token, its hash, its number.
+
+   Nothing here reads at or beyond `limit`, the end of the buffer; nothing here writes. */
+
+#ifndef JUDGED_BYTES_H
+#define JUDGED_BYTES_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+static inline int judged_trailing_zeros(uint64_t x) {
+    unsigned long i;
+    _BitScanForward64(&i, x);
+    return (int)i;
+}
+#else
+#define judged_trailing_zeros(x) __builtin_ctzll(x)
+#endif
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define JUDGED_LITTLE_ENDIAN 0
+#else
+#define JUDGED_LITTLE_ENDIAN 1
+#endif
+
+#define JUDGED_ONES 0x0101010101010101ull
+#define JUDGED_TOPS 0x8080808080808080ull
+
+static inline uint64_t judged_load(const uint8_t *p) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    return word;
+}
+
+/* White space is what C's isspace accepts in the "C" locale. */
+static inline int judged_is_space(uint8_t c) { return c == ' ' || (c >= 9 && c <= 13); }
+
+/* The first white space at or after `p`, or `limit`. */
+static inline const uint8_t *judged_token_end(const uint8_t *p, const uint8_t *limit) {
+#if JUDGED_LITTLE_ENDIAN
+    while (limit - p >= 8) {
+        uint64_t word = judged_load(p);
+        /* The lowest flag marks the first byte below 0x21; higher flags may be borrowed, so are not trusted. */
+        uint64_t low = (word - JUDGED_ONES * 0x21) & ~word & JUDGED_TOPS;
+        if (!low) {
+            p += 8;
+            continue;
+        }
+        p += judged_trailing_zeros(low) >> 3;
+        if (judged_is_space(*p)) return p;
+        p++; /* a control character that is no white space: part of the token */
+    }
+#endif
+    while (p < limit && !judged_is_space(*p)) p++;
+    return p;
+}
+
+/* The first byte at or after `p` that is no white space, or a line feed, or `limit`. */
+static inline const uint8_t *judged_next_token(const uint8_t *p, const uint8_t *limit) {
+    while (p < limit && *p != '\n' && judged_is_space(*p)) p++;
+    return p;
+}
+
+static inline uint64_t judged_mix(uint64_t h) {
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93ull;
+    h ^= h >> 32;
+    return h;
+}
+
+/* A hash of `n` bytes; equal bytes give equal hashes wherever in whichever buffer they lie. */
+static inline uint32_t judged_hash(const uint8_t *p, size_t n, const uint8_t *limit) {
+    uint64_t h = n * 0x9e3779b97f4a7c15ull, word;
+    if (n >= 8) {
+        const uint8_t *last = p + n - 8;
+        for (; p < last; p += 8) h = judged_mix(h ^ judged_load(p)) * 0xff51afd7ed558ccdull;
+        word = judged_load(last);
+    } else if (JUDGED_LITTLE_ENDIAN && n && limit - p >= 8) {
+        word = judged_load(p) & (~0ull >> (64 - 8 * n));
+    } else {
+        word = 0;
+        memcpy(&word, p, n);
+    }
+    h = judged_mix(h ^ word);
+    return (uint32_t)(h ^ (h >> 29));
+}
+
+/* Order of ids: bytewise, a prefix before what it begins. */
+static inline int judged_compare(const uint8_t *a, size_t m, const uint8_t *b, size_t n) {
+    int order = memcmp(a, b, m < n ? m : n);
+    if (order) return order;
+    return m < n ? -1 : m > n;
+}
+
+static inline int judged_equal(const uint8_t *a, size_t m, const uint8_t *b, size_t n) {
+    return m == n && memcmp(a, b, n) == 0;
+}
+
+static const double judged_tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+enum { JUDGED_NUMBER, JUDGED_NOT_A_NUMBER, JUDGED_ASK_PYTHON };
+
+/* Is `near`, within two units of its last place, certain to round to the same float32 as the true value? */
+static inline int judged_rounds_alike(double near) {
+    uint64_t bits;
+    memcpy(&bits, &near, 8);
+    uint64_t exponent = (bits >> 52) & 0x7ff;
+    uint64_t tail = bits & 0x1fffffff; /* what float32 drops of a normal number */
+    if (exponent < 1023 - 126 || exponent > 1023 + 126) return 0;
+    return tail < 0x0ffffffd || tail > 0x10000003;
+}
+
+/* The number written from `p` to `end`, rounded to double as IEEE demands; or, where `single` is set, a double
+   that is certain to become the right float32. Plain decimals of up to 19 digits are settled here; whatever is
+   longer, has an exponent, or lies too near a border of rounding is left to Python. */
+static inline int judged_number(const uint8_t *p, const uint8_t *end, int single, double *out) {
+    uint64_t digits = 0;
+    int count = 0, fraction = 0, negative = 0, seen = 0;
+    if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
+    while (p < end && (uint8_t)(*p - '0') < 10) {
+        count += digits != 0 || *p != '0'; /* leading zeros are no digits of the number */
+        digits = digits * 10 + (uint8_t)(*p++ - '0');
+        seen = 1;
+    }
+    if (p < end && *p == '.') {
+        const uint8_t *point = ++p;
+        while (p < end && (uint8_t)(*p - '0') < 10) {
+            count += digits != 0 || *p != '0';
+            digits = digits * 10 + (uint8_t)(*p++ - '0');
+        }
+        fraction = (int)(p - point);
+        seen |= fraction > 0;
+    }
+    if (p != end) return JUDGED_ASK_PYTHON; /* an exponent, `inf`, `nan`, or no number at all */
+    if (!seen) return JUDGED_NOT_A_NUMBER;
+    if (count > 19 || fraction > 22) return JUDGED_ASK_PYTHON;
+    if (digits >> 53) {
+        if (single) {
+            double near = (double)digits / judged_tens[fraction];
+            if (!judged_rounds_alike(near)) return JUDGED_ASK_PYTHON;
+            *out = negative ? -near : near;
+            return JUDGED_NUMBER;
+        }
+#if LDBL_MANT_DIG == 64
+        long double wide = (long double)digits / (long double)judged_tens[fraction];
+        uint64_t mantissa;
+        memcpy(&mantissa, &wide, 8);
+        uint64_t tail = mantissa & 0x7ff; /* what double drops: halfway is 0x400, and `wide` may be one off */
+        if (tail >= 0x3ff && tail <= 0x401) return JUDGED_ASK_PYTHON;
+        *out = negative ? -(double)wide : (double)wide;
+        return JUDGED_NUMBER;
+#else
+        return JUDGED_ASK_PYTHON;
+#endif
+    }
+    *out = (double)digits / judged_tens[fraction]; /* both exact, so one correctly rounded division */
+    if (negative) *out = -*out;
+    return JUDGED_NUMBER;
+}
+
+#endif

@@ -1,0 +1,145 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The compiled scanner of `align` for dicts: no names are sorted or copied, no arrays of them are made."""
+
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_Compare
+from libc.math cimport isinf, isnan
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+cdef enum:
+    DESCENDING = 0
+    ASCENDING = 1
+    AS_GIVEN = 2
+
+cdef enum:
+    FEW = 64  # of more judged documents, the caller sorts rather than counts
+
+
+cdef double as_double(object value) except? -1.0:
+    return PyFloat_AS_DOUBLE(value) if PyFloat_CheckExact(value) else PyFloat_AsDouble(value)
+
+
+cdef class Shelf:
+    """The scores of one query's dict, in its order, and whether they fall."""
+
+    cdef double *score
+    cdef Py_ssize_t count, room
+    cdef bint falling
+    cdef int64_t infinite, nan
+
+    def __dealloc__(self):
+        free(self.score)
+
+    cdef int fill(self, dict scores, bint single) except -1:
+        cdef Py_ssize_t position = 0, i = 0
+        cdef PyObject *key = NULL
+        cdef PyObject *value = NULL
+        cdef double x
+        self.count = len(scores)
+        if self.count > self.room:
+            free(self.score)
+            self.room = 2 * self.count
+            self.score = <double *> malloc(self.room * sizeof(double))
+            if self.score == NULL:
+                self.room = 0
+                raise MemoryError
+        self.falling = True
+        while PyDict_Next(scores, &position, &key, &value):
+            x = as_double(<object> value)
+            if single:
+                x = <double> <float> x
+            if isnan(x):
+                self.nan += 1
+            elif isinf(x):
+                self.infinite += 1
+            if i and not x <= self.score[i - 1]:
+                self.falling = False
+            self.score[i] = x
+            i += 1
+        return 0
+
+    cdef void locate(self, double score, int64_t *above, int64_t *tied) noexcept nogil:
+        """How many scores are higher, and how many are equal."""
+        cdef Py_ssize_t low = 0, high = self.count, middle, i
+        above[0], tied[0] = 0, 0
+        if not self.falling:
+            for i in range(self.count):
+                above[0] += self.score[i] > score
+                tied[0] += self.score[i] == score
+            return
+        while low < high:
+            middle = (low + high) // 2
+            if self.score[middle] > score:
+                low = middle + 1
+            else:
+                high = middle
+        above[0] = low
+        while low < self.count and self.score[low] == score:
+            low += 1
+        tied[0] = low - above[0]
+
+    cdef int64_t equals_before(self, dict scores, object document, double score, int rule) except -1:
+        """How many documents of that score stand before `document` under the tie rule."""
+        cdef Py_ssize_t position = 0, i = 0
+        cdef PyObject *key = NULL
+        cdef PyObject *value = NULL
+        cdef int64_t before = 0
+        cdef int order
+        while PyDict_Next(scores, &position, &key, &value):
+            if self.score[i] == score:
+                order = PyUnicode_Compare(<object> key, document)
+                if rule == AS_GIVEN and order == 0:
+                    return before
+                before += rule == AS_GIVEN or (order > 0 if rule == DESCENDING else order < 0)
+            i += 1
+        return before
+
+
+def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, run, *, int rule, bint single):
+    """Where the judged documents stand in dicts of scores.
+
+    Returns, for each query, how many documents it retrieved and how many of them are judged; row, rank, documents
+    above and documents tied of each; how many scores are infinite or NaN; and the numbers of queries left to the
+    caller, because so many of their documents are judged that sorting once is quicker than counting for each.
+    """
+    cdef Shelf shelf = Shelf()
+    cdef Py_ssize_t q, n = 0
+    cdef int64_t row
+    cdef double score
+    cdef PyObject *value
+    cdef dict scores
+    cdef int64_t[::1] count = np.zeros(len(queries), dtype=np.int64)
+    cdef int64_t[::1] hits = np.zeros(len(queries), dtype=np.int64)
+    found = np.empty((len(documents), 4), dtype=np.int64)
+    cdef int64_t[:, ::1] hit = found
+    left = []
+    for q in range(len(queries)):
+        inner = run.get(queries[q])
+        if inner is None or len(inner) == 0:
+            continue
+        scores = inner if type(inner) is dict else dict(inner)
+        count[q] = len(scores)
+        if row_offset[q + 1] - row_offset[q] > FEW and count[q] > FEW:
+            left.append(q)
+            continue
+        shelf.fill(scores, single)
+        for row in range(row_offset[q], row_offset[q + 1]):
+            value = PyDict_GetItemWithError(scores, documents[row])
+            if value == NULL:
+                continue
+            score = as_double(<object> value)
+            if single:
+                score = <double> <float> score
+            hit[n, 0] = row
+            shelf.locate(score, &hit[n, 2], &hit[n, 3])
+            hit[n, 1] = hit[n, 2] + 1
+            if hit[n, 3] > 1:
+                hit[n, 1] += shelf.equals_before(scores, documents[row], score, rule)
+            hits[q] += 1
+            n += 1
+    return np.asarray(count), np.asarray(hits), found[:n], shelf.infinite, shelf.nan, left

@@ -1,0 +1,52 @@
+"""The scanner of `align` for dicts in NumPy: one query at a time, sorting its scores but not its names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from judged.kernels.scan import AS_GIVEN, DESCENDING, as_compared
+from judged.kernels.segments import Floats, Ints
+
+__all__ = ["scan_mapping", "scan_query"]
+
+
+def scan_mapping(
+    queries: list[str],
+    documents: list[str],
+    row_offset: Ints,
+    run: Mapping[Any, Mapping[Any, Any]],
+    *,
+    rule: int,
+    single: bool,
+) -> tuple[Ints, Ints, Ints, int, int, list[int]]:
+    """Nothing but a list of all queries left to `scan_query`; the compiled scanner leaves only the heaviest."""
+    none = np.zeros(len(queries), dtype=np.int64)
+    return none, none.copy(), np.zeros((0, 4), dtype=np.int64), 0, 0, list(range(len(queries)))
+
+
+def scan_query(scores: Mapping[Any, Any], judged: Sequence[str], *, rule: int, single: bool) -> tuple[Floats, Ints]:
+    """The scores as they are compared; and number, rank, documents above and tied of each judged document found."""
+    every = as_compared(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
+    found = [i for i, document in enumerate(judged) if document in scores]
+    mine = as_compared(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
+    ordered = np.sort(every)
+    high = np.searchsorted(ordered, mine, "right")
+    above, tied = len(every) - high, high - np.searchsorted(ordered, mine, "left")
+    before = _order_of_equals(scores, every, set(mine[tied > 1].tolist()), rule)
+    rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
+    return every, np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+
+
+def _order_of_equals(scores: Mapping[Any, Any], every: Floats, wanted: set[float], rule: int) -> dict[Any, int]:
+    """For each document whose score is among those wanted, how many of that score stand before it."""
+    groups: dict[float, list[Any]] = {score: [] for score in wanted}
+    if wanted:
+        for document, score in zip(scores, every.tolist(), strict=True):
+            if score in groups:
+                groups[score].append(document)
+    if rule != AS_GIVEN:
+        groups = {score: sorted(group, reverse=rule == DESCENDING) for score, group in groups.items()}
+    return {document: i for group in groups.values() for i, document in enumerate(group)}

@@ -1,0 +1,282 @@
+"""`align` finds the rank of every judged document: both scanners, every way a run can be held, any cuts."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judged.kernels import align as kernel
+from judged.kernels.align import (
+    RULES,
+    Aligned,
+    JudgedIndex,
+    TieRule,
+    align_columns,
+    align_mapping,
+    align_text,
+)
+from judged.kernels.compiled import compiled
+
+Nested = dict[str, dict[str, float]]
+
+IDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=12).filter(
+    lambda name: not name.startswith("#") and not any(c.isspace() for c in name)
+)
+SCORES = st.one_of(
+    st.integers(-3, 3).map(float),
+    st.floats(allow_nan=False, allow_infinity=True),
+    st.decimals(-100, 100, places=6, allow_nan=False).map(float),
+)
+RUNS = st.dictionaries(IDS, st.dictionaries(IDS, SCORES, min_size=1, max_size=12), max_size=5)
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The scanner under test; the compiled one is skipped where it was not built."""
+    if request.param == "numpy":
+        monkeypatch.setenv("JUDGED_COMPILED", "0")
+    elif compiled("_scan") is None or compiled("_dicts") is None:
+        pytest.skip("the compiled scanners were not built here")
+    return str(request.param)
+
+
+def index_of(judged: dict[str, list[str]]) -> JudgedIndex:
+    """The index of some judged documents, queries in the order of their bytes."""
+    queries = sorted(judged, key=str.encode)
+    documents = [document for query in queries for document in judged[query]]
+    rows = np.cumsum([0, *(len(judged[query]) for query in queries)])
+    return JudgedIndex(*flat(queries), *flat(documents), rows)
+
+
+def flat(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Strings as bytes and offsets."""
+    raw = [name.encode() for name in names]
+    return np.frombuffer(b"".join(raw), np.uint8), np.cumsum([0, *(len(name) for name in raw)])
+
+
+def places(index: JudgedIndex, aligned: Aligned) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """Rank, documents above and documents tied by query and document."""
+    queries, documents = index.queries, index.documents
+    return {
+        (queries[q], documents[aligned.row[i]]): (
+            int(aligned.rank[i]),
+            int(aligned.above[i]),
+            int(aligned.tied[i]),
+        )
+        for q in range(len(queries))
+        for i in range(aligned.offset[q], aligned.offset[q + 1])
+    }
+
+
+def by_definition(
+    judged: dict[str, list[str]], run: Nested, ties: TieRule, *, single: bool
+) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """The same by sorting everything, as the tie rule is stated."""
+    answer = {}
+    for query, documents in judged.items():
+        scores = {doc: as_single(s) if single else s for doc, s in run.get(query, {}).items()}
+        listed = list(scores)
+        if ties != "input-order":
+            listed.sort(key=str.encode, reverse=ties == "document-descending")
+        listed.sort(key=lambda doc: -scores[doc])
+        for doc in documents:
+            if doc in scores:
+                above = sum(other > scores[doc] for other in scores.values())
+                tied = sum(other == scores[doc] for other in scores.values())
+                answer[query, doc] = (listed.index(doc) + 1, above, tied)
+    return answer
+
+
+def as_single(number: float) -> float:
+    """The number as float32 holds it."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
+
+
+def text_of(run: Nested) -> bytes:
+    """A run as lines of text, scores in full."""
+    return "".join(f"{q} Q0 {d} 1 {s!r} tag\n" for q, row in run.items() for d, s in row.items()).encode()
+
+
+def aligned_in_every_way(index: JudgedIndex, run: Nested, **options: Any) -> Iterator[Aligned]:
+    """The alignment of the run held as text, as columns, and as dicts."""
+    rows = [(q, d, s) for q, row in run.items() for d, s in row.items()]
+    yield align_text(index, np.frombuffer(text_of(run), np.uint8), threads=2, **options)
+    yield align_columns(
+        index,
+        flat([row[0] for row in rows]),
+        flat([row[1] for row in rows]),
+        np.array([row[2] for row in rows], dtype=np.float64),
+        threads=2,
+        **options,
+    )
+    yield align_mapping(index, run, **options)
+
+
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("single", [True, False], ids=["float32", "float64"])
+@pytest.mark.usefixtures("implementation")
+@settings(max_examples=60, deadline=None)
+@given(run=RUNS, data=st.data(), stretch=st.integers(1, 200))
+def test_every_rank_is_the_one_that_sorting_everything_gives(
+    run: Nested, data: st.DataObject, stretch: int, ties: TieRule, single: bool
+) -> None:
+    """Text, columns and dicts agree with the definition, wherever the text is cut."""
+    judged = {
+        query: sorted(set(data.draw(st.lists(st.sampled_from([*row, "absent"]), max_size=6))))
+        for query, row in run.items()
+    } | {"nobody asked": ["x"]}
+    index, expected = index_of(judged), by_definition(judged, run, ties, single=single)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "STRETCH_BYTES", stretch)
+        patch.setattr(kernel, "STRETCH_ROWS", stretch)
+        found = list(aligned_in_every_way(index, run, ties=ties, single=single))
+
+    for each in found:
+        assert places(index, each) == expected
+        assert each.retrieved.tolist() == [len(run.get(query, {})) for query in index.queries]
+        assert each.counts == {}
+        assert all((np.diff(each.rank[i:j]) > 0).all() for i, j in zip(each.offset, each.offset[1:], strict=False))
+
+
+@pytest.mark.usefixtures("implementation")
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.integers(0, 5)), max_size=40),
+    stretch=st.integers(1, 400),
+)
+def test_rows_of_a_query_need_not_stand_together(rows: list[tuple[str, int, int]], stretch: int) -> None:
+    """Interleaved queries score as if their rows stood together, and are counted."""
+    run: Nested = {}
+    for query, document, score in rows:
+        run.setdefault(query, {}).setdefault(f"d{document}", float(score))
+    unique = list({(query, f"d{document}"): None for query, document, _ in rows})
+    text = "".join(f"{query} Q0 {doc} 0 {run[query][doc]} t\n" for query, doc in unique).encode()
+    judged = {query: [f"d{i}" for i in range(0, 30, 3)] for query in "ab"}
+    index = index_of(judged)
+    order = [query for query, _ in unique]
+    scattered = sum("".join(order).strip("abc".replace(q, "")) .strip(q) != "" for q in "ab" if q in order)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "STRETCH_BYTES", stretch)
+        found = align_text(index, np.frombuffer(text, np.uint8))
+
+    assert places(index, found) == by_definition(judged, run, "document-descending", single=True)
+    assert found.interleaved == scattered
+    assert found.extra == (("c",) if "c" in order else ())
+
+
+@pytest.mark.usefixtures("implementation")
+@pytest.mark.parametrize("judged", [1, 30, 200])
+@pytest.mark.parametrize("kind", ["falling", "tied", "shuffled", "shuffled ties"])
+def test_many_judged_documents_are_ranked_like_few(judged: int, kind: str) -> None:
+    """Counting and sorting, between which the number of judged documents decides, give the same ranks."""
+    rng = np.random.default_rng(7)
+    names = [f"d{i:03}" for i in rng.permutation(500)]
+    scores = np.sort(rng.random(500))[::-1]
+    if "ties" in kind or kind == "tied":
+        scores = np.round(scores, 1)
+    if "shuffled" in kind:
+        rng.shuffle(scores)
+    run = {"q": dict(zip(names, scores.tolist(), strict=True))}
+    chosen = {"q": sorted(names)[:judged]}
+    index = index_of(chosen)
+
+    for found in aligned_in_every_way(index, run):
+        assert places(index, found) == by_definition(chosen, run, "document-descending", single=True)
+
+
+@pytest.mark.usefixtures("implementation")
+@pytest.mark.parametrize(
+    ("line", "kind", "detail"),
+    [
+        (b"q Q0 d1 1 9.0", "lines with too few columns", 5),
+        (b"q", "lines with too few columns", 1),
+        (b"q Q0 d1 1 high tag", "scores that are no number", 4),
+        (b"q Q0 d1 1 1_0 tag", "scores that are no number", 3),
+        (b"q Q0 d1 1 . tag", "scores that are no number", 1),
+        (b"q Q0 d1 1 1.2.3 tag", "scores that are no number", 5),
+        (b"q Q0 d1 1 0x1p3 tag", "scores that are no number", 5),
+        (b"q Q0 d1 1 nan tag", "scores that are NaN", 3),
+        (b"q Q0 d0 1 9.0 tag", "repeated documents", 5),
+        (b"q Q0 other 1 9.0 tag\nq Q0 other 1 8.0 tag", "repeated documents", 24),
+    ],
+)
+def test_a_faulty_line_is_met_where_it_stands(line: bytes, kind: str, detail: int) -> None:
+    """Each kind of fault is reported once, with its place and what was found there."""
+    text = b"q Q0 d0 1 10.0 tag\n" + line + b"\nq Q0 d9 3 1 tag\n"
+
+    found = align_text(index_of({"q": ["d0", "d1", "d9"]}), np.frombuffer(text, np.uint8))
+
+    assert found.counts == {kind: 1}
+    assert [(fault.kind, fault.detail) for fault in found.faults] == [(kind, detail)]
+    assert text[: found.faults[0].place].count(b"\n") == line.count(b"\n") + 1
+
+
+@pytest.mark.usefixtures("implementation")
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"q Q0 d1 1 2.5 tag\nq Q0 d2 2 1.5 tag\n",
+        b"q Q0 d1 1 2.5 tag\nq Q0 d2 2 1.5 tag",
+        b"q Q0 d1 1 2.5 tag\r\nq Q0 d2 2 1.5 tag\r\n",
+        b"\xef\xbb\xbfq Q0 d1 1 2.5 tag\nq Q0 d2 2 1.5 tag\n",
+        b"\n  \t\nq\tQ0  d1\x0b1 \x0c2.5 \t tag \n\n# a comment\n  # another\nq Q0 d2 2 +1.5e0 tag\n#",
+        b"q Q0 d1 1 2.5 tag with words\nq Q0 d2 2 1.5 tag\n",
+    ],
+    ids=["plain", "no last line feed", "CRLF", "byte order mark", "any white space", "wide"],
+)
+def test_layout_changes_no_rank(text: bytes) -> None:
+    """White space, line ends, blank lines, comments and further columns do not matter."""
+    index = index_of({"q": ["d1", "d2"]})
+
+    found = align_text(index, np.frombuffer(text, np.uint8))
+
+    assert places(index, found) == {("q", "d1"): (1, 0, 1), ("q", "d2"): (2, 1, 1)}
+    assert found.counts == {}
+    assert found.wide == (1 if b"with words" in text else 0)
+
+
+@pytest.mark.usefixtures("implementation")
+@settings(max_examples=200, deadline=None)
+@given(data=st.binary(max_size=200) | st.text("q Q0d1.5e-+\n\r\t#\x00nainf", max_size=120).map(str.encode))
+def test_any_bytes_are_aligned_or_refused(data: bytes) -> None:
+    """No text, however broken, crashes the scanner; what it could not read is counted."""
+    found = align_text(index_of({"q": ["d1"], "Q0": ["1"]}), np.frombuffer(data, np.uint8))
+
+    assert found.rows + sum(found.counts.values()) <= data.count(b"\n") + 1 + found.counts["repeated documents"]
+
+
+@pytest.mark.usefixtures("implementation")
+@settings(max_examples=300, deadline=None)
+@given(
+    tokens=st.lists(
+        st.one_of(
+            st.floats(allow_nan=False).map(repr),
+            st.from_regex(r"[+-]?[0-9]{1,22}(\.[0-9]{0,24})?", fullmatch=True),
+            st.from_regex(r"[+-]?0\.[0-9]{15,19}", fullmatch=True),
+        ),
+        min_size=2,
+        max_size=8,
+    ),
+    single=st.booleans(),
+)
+def test_scores_are_read_to_the_last_bit(tokens: list[str], single: bool) -> None:
+    """Two scores are tied exactly where Python's reading of them, at the protocol's width, is equal."""
+    text = "".join(f"q Q0 d{i} 0 {token} t\n" for i, token in enumerate(tokens)).encode()
+    run = {"q": {f"d{i}": float(token) for i, token in enumerate(tokens)}}
+    judged = {"q": list(run["q"])}
+    index = index_of(judged)
+
+    found = align_text(index, np.frombuffer(text, np.uint8), single=single)
+
+    assert places(index, found) == by_definition(judged, run, "document-descending", single=single)
