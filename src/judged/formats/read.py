@@ -35,8 +35,7 @@ def read_judgments(source: Any, *, format: str | None = None, name: str | None =
     """
     if isinstance(source, Judgments):
         return source if name is None else replace(source, name=name)
-    if isinstance(source, Run):
-        raise _swapped("judgments", "a run")
+    _refuse_swapped(source, Run, "a run where judgments should be")
     judgments: Judgments = _read(source, "judgments", format, name)
     if len(judgments) == 0:
         raise BadInput(judgments.name, [Fault("empty", judgments.name, "holds no judgments")])
@@ -53,8 +52,7 @@ def read_run(source: Any, *, format: str | None = None, name: str | None = None)
     """
     if isinstance(source, Run):
         return source if name is None else replace(source, name=name)
-    if isinstance(source, Judgments):
-        raise _swapped("a run", "judgments")
+    _refuse_swapped(source, Judgments, "judgments where a run should be")
     run: Run = _read(source, "run", format, name)
     return run
 
@@ -159,5 +157,6 @@ def _refuse_strange(source: Any, subject: str) -> None:
         raise WrongKind(msg, hint="call `.to_dict()` on it" if hasattr(source, "to_dict") else None)
 
 
-def _swapped(expected: str, given: str) -> WrongKind:
-    return WrongKind(f"{given} where {expected} should be", hint="judgments come first, then the run")
+def _refuse_swapped(source: Any, table: type, message: str) -> None:
+    if isinstance(source, table):
+        raise WrongKind(message, hint="judgments come first, then the run")

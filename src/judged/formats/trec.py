@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from judged.errors import BadInput, Fault, Unreadable, Unwritable
 from judged.formats.format import File, Format, Kind
-from judged.formats.text import BOM, is_number_text, text_of
+from judged.formats.lines import Lines, read_lines
+from judged.formats.text import BOM, text_of
 from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.repeats import add_repeats
-from judged.tables.run import Run, Text
+from judged.tables.run import NOT_NUMBERS, Run, Text
 from judged.tables.strings import one_array
 
 __all__ = ["FORMAT", "kind", "read_judgments", "read_run", "write_judgments", "write_run"]
@@ -31,32 +29,15 @@ QRELS = (0, 2, 3)
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 
-@dataclass
-class Rows:
-    """The fields of every line that has enough of them, and the lines that have not."""
-
-    query: list[bytes] = field(default_factory=list)
-    document: list[bytes] = field(default_factory=list)
-    number: list[bytes] = field(default_factory=list)
-    line: list[int] = field(default_factory=list)
-    """The line that each row stands in, from 1."""
-    short: list[tuple[int, int]] = field(default_factory=list)
-    """Line and number of columns, for lines that have too few."""
-    longer: int = 0
-    """How many lines have more columns than are known."""
-
-
 def read_judgments(file: File) -> Judgments:
     """Judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
-    data = _text(file)
-    rows, faults = _parsed(data, file, columns=4, wanted=QRELS)
-    query, document, grade = _columns(rows, "grade", faults)
-    hint = _hint(data, rows, columns=4) if len(faults) else None
-    notes = _notes(rows, 4)
+    lines = read_lines(_text(file), label=file.label, columns=4, wanted=QRELS)
+    faults = Faults(file.label, lines.place)
+    columns = lines.table("grade", faults)
     try:
-        return Judgments.from_columns(query, document, grade, name=file.name, notes=notes, faults=faults)
+        return Judgments.from_columns(*columns, name=file.name, notes=_notes(lines), faults=faults)
     except BadInput as error:
-        error.hint = error.hint or hint
+        error.hint = error.hint or _hint(lines)
         raise
 
 
@@ -101,83 +82,14 @@ def write_run(run: Run, sink: BinaryIO, tag: str) -> None:
 
 def _table(data: Any, file: File) -> pa.Table:
     """Every line of a run as columns; everything wrong with them is refused at once."""
-    rows, faults = _parsed(data, file, columns=6, wanted=RUN)
-    query, document, score = _columns(rows, "score", faults)
+    lines = read_lines(data, label=file.label, columns=6, wanted=RUN)
+    faults = Faults(file.label, lines.place)
+    query, document, score = lines.table("score", faults)
     missing = np.flatnonzero(np.isnan(score))
-    faults.add_rows("scores that are not numbers", missing, lambda _: "score is nan, expected a number")
+    faults.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
     add_repeats(query, document, faults, kind="documents retrieved twice", verb="retrieved")
-    faults.refuse(hint=_hint(data, rows, columns=6))
+    faults.refuse(hint=_hint(lines))
     return pa.table({"query": query, "document": document, "score": score})
-
-
-def _parsed(data: Any, file: File, *, columns: int, wanted: Sequence[int]) -> tuple[Rows, Faults]:
-    """All rows, and the faults of the lines that are none."""
-    rows = _rows(data, columns, wanted)
-    faults = Faults(file.label, lambda row: f"{file.label}:{rows.line[row]}")
-    for line, count in rows.short:
-        where = f"{file.label}:{line}"
-        told = f"{count} column{'s' if count > 1 else ''}, expected {columns}"
-        faults.add_line("malformed lines", line, where, told)
-    return rows, faults
-
-
-def _rows(data: Any, columns: int, wanted: Sequence[int]) -> Rows:
-    """The fields at `wanted` of every line that has `columns` or more; blank lines and comments left out."""
-    rows = Rows()
-    q, d, n = wanted
-    for number, line in enumerate(bytes(data).split(b"\n"), 1):
-        fields = line.split()
-        if len(fields) < columns:
-            if fields and not fields[0].startswith(b"#"):
-                rows.short.append((number, len(fields)))
-            continue
-        if fields[0].startswith(b"#"):
-            continue
-        rows.query.append(fields[q])
-        rows.document.append(fields[d])
-        rows.number.append(fields[n])
-        rows.line.append(number)
-        rows.longer += len(fields) > columns
-    return rows
-
-
-def _columns(rows: Rows, name: str, faults: Faults) -> tuple[pa.Array, pa.Array, NDArray[np.float64]]:
-    """Ids as text and numbers as float64; what is neither becomes a fault."""
-    query = _texts(rows.query, "query", faults)
-    document = _texts(rows.document, "document", faults)
-    return query, document, _numbers(rows.number, name, faults)
-
-
-def _texts(values: list[bytes], name: str, faults: Faults) -> pa.Array:
-    column = pa.array(values, type=pa.large_binary())
-    try:
-        return column.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return pa.array([_decoded(row, value, name, faults) for row, value in enumerate(values)])
-
-
-def _decoded(row: int, value: bytes, name: str, faults: Faults) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        faults.add("ids that are not UTF-8", row, f"{name} is {value!r}, expected UTF-8 text")
-        return f"{row} {value!r}"  # unlike any other, so that it repeats none
-
-
-def _numbers(values: list[bytes], name: str, faults: Faults) -> NDArray[np.float64]:
-    """Numbers in Python's syntax, without underscores."""
-    try:
-        text = pa.array(values, type=pa.large_binary()).cast(pa.large_string())
-        return np.asarray(pc.cast(text, pa.float64()).to_numpy(zero_copy_only=False))
-    except pa.ArrowInvalid:
-        numbers = np.zeros(len(values))
-    for row, value in enumerate(values):
-        if is_number_text(value):
-            numbers[row] = float(value)
-        else:
-            got = value.decode(errors="backslashreplace")
-            faults.add(f"{name}s that are not numbers", row, f"{name} is `{got}`, expected a number")
-    return numbers
 
 
 def _text(file: File) -> Any:
@@ -197,22 +109,22 @@ def _first(data: Any) -> list[bytes]:
     return next((each for each in fields if each and not each[0].startswith(b"#")), [])
 
 
-def _hint(data: Any, rows: Rows, *, columns: int) -> str | None:
+def _hint(lines: Lines) -> str | None:
     """What the malformed lines look like, if they look like something."""
-    first = _first(data)
-    counts = {count for _, count in rows.short}
-    if columns == 6 and counts and counts <= {4, 5}:
+    counts = set(lines.counts.tolist())
+    if lines.columns == 6 and counts and counts <= {4, 5}:
         return "four columns are judgments: were the two files given in the wrong order?"
+    first = _first(lines.text)
     if counts == {1} and first and len(re.split(rb"[,;]", first[0])) > 2:
         return "it looks like CSV without a header: name the columns in a first line"
     return None
 
 
-def _notes(rows: Rows, columns: int) -> tuple[str, ...]:
-    if not rows.longer:
+def _notes(lines: Lines) -> tuple[str, ...]:
+    if not lines.wide:
         return ()
-    lines = "line has" if rows.longer == 1 else "lines have"
-    return (f"{rows.longer:,} {lines} more than {columns} columns: the rest was ignored",)
+    many = "line has" if lines.wide == 1 else "lines have"
+    return (f"{lines.wide:,} {many} more than {lines.columns} columns: the rest was ignored",)
 
 
 def _in_order(table: pa.Table) -> pa.Table:

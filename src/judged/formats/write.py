@@ -8,17 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from judged.errors import JudgedError, Unwritable
+from judged.errors import JudgedError
 from judged.formats.catalogue import FORMATS, by_extension
 from judged.formats.compression import compressing
 from judged.formats.files import split_name
 from judged.formats.format import Format, Kind
-from judged.tables.faults import Faults
+from judged.tables.faults import Faults, row_of
 from judged.tables.judgments import Judgments
 from judged.tables.repeats import add_repeats
-from judged.tables.run import Run
+from judged.tables.run import Columns, Run
 from judged.tables.strings import one_array
 
 __all__ = ["format_for", "write_judgments", "write_run"]
@@ -49,9 +49,9 @@ def write_run(
     `tag` names the run in every line of TREC text; by default it is the run's name.
     """
     write = format_for(destination, "run", format).write_run
-    _refuse_repeats(run)
+    whole = _without_repeats(run)
     label = re.sub(r"\s+", "_", run.name) if tag is None else tag
-    _write(destination, lambda sink: write(run, sink, label), force=force)  # type: ignore[misc] # format_for checked
+    _write(destination, lambda sink: write(whole, sink, label), force=force)  # type: ignore[misc] # format_for checked
 
 
 def format_for(destination: str | Path, kind: Kind, format: str | None = None) -> Format:  # noqa: A002
@@ -99,10 +99,11 @@ def _whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         passing.unlink(missing_ok=True)
 
 
-def _refuse_repeats(run: Run) -> None:
-    """Refuse a run that lists a document twice for a query: no format should carry that on."""
-    table: Any = run.to_arrow()
-    faults = Faults(run.name, getattr(run.source, "place", None) or Faults("").place)
-    columns = (one_array(table["query"]), one_array(table["document"]))
-    add_repeats(*columns, faults, kind="documents retrieved twice", verb="retrieved")
-    faults.refuse(error=Unwritable)
+def _without_repeats(run: Run) -> Run:
+    """The run as columns; one that lists a document twice for a query is refused, never carried on."""
+    table = run.to_arrow()
+    query, document = one_array(table["query"]), one_array(table["document"])
+    faults = Faults(run.name, run.source.place if isinstance(run.source, Columns) else row_of)
+    add_repeats(query, document, faults, kind="documents retrieved twice", verb="retrieved")
+    faults.refuse()
+    return Run(Columns(query, document, table["score"].to_numpy()), name=run.name)
