@@ -4,6 +4,9 @@
     ├── UnknownName      (LookupError)   no measure, profile or format has that name
     ├── BadMeasure       (ValueError)    the text or parameters of a measure make no sense
     ├── BadInput         (ValueError)    judgments or a run cannot be read or would mean nothing
+    │   └── Unwritable                   a table that a format cannot hold
+    ├── Unreadable       (OSError)       a file is not there, not readable, or not what it should be
+    ├── WrongKind        (TypeError)     an object of a kind that holds neither judgments nor a run
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     └── MissingExtra     (ImportError)   an optional package is not installed
@@ -27,6 +30,9 @@ __all__ = [
     "MissingExtra",
     "MissingQueries",
     "UnknownName",
+    "Unreadable",
+    "Unwritable",
+    "WrongKind",
 ]
 
 SHOWN = 10
@@ -65,6 +71,14 @@ class BadProtocol(JudgedError, ValueError):
     """A protocol or a configuration file contradicts itself."""
 
 
+class Unreadable(JudgedError, OSError):
+    """A file that is not there, cannot be opened, or is damaged."""
+
+
+class WrongKind(JudgedError, TypeError):
+    """An object that holds neither judgments nor a run in any way known here."""
+
+
 class MissingQueries(JudgedError, ValueError):
     """Judged queries have no results, and the protocol says that is an error."""
 
@@ -94,6 +108,8 @@ class Fault:
 class BadInput(JudgedError, ValueError):
     """Judgments or a run that cannot be scored; all faults of the input, the first ones in words."""
 
+    verdict = "cannot be scored"
+
     def __init__(
         self,
         subject: str,
@@ -110,13 +126,19 @@ class BadInput(JudgedError, ValueError):
     def _describe(self) -> str:
         total = sum(self.counts.values())
         if total == 1 and len(self.faults) == 1:
-            return f"{self.subject} cannot be scored\n  {self.faults[0]}"
+            return f"{self.subject} {self.verdict}\n  {self.faults[0]}"
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.most_common())
-        lines = [f"{self.subject} cannot be scored: {kinds}"]
+        lines = [f"{self.subject} {self.verdict}: {kinds}"]
         lines += [f"  {fault}" for fault in self.faults[:SHOWN]]
         if total > min(len(self.faults), SHOWN):
             lines.append(f"  … and {total - min(len(self.faults), SHOWN):,} more")
         return "\n".join(lines)
+
+
+class Unwritable(BadInput):
+    """A table that holds what a format cannot."""
+
+    verdict = "cannot be written so"
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,16 +13,25 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.errors import BadInput, Fault
-from judged.tables.strings import as_ids, as_numbers
+from judged.tables.faults import Faults, Place, row_of
+from judged.tables.matrices import matrix_columns
+from judged.tables.nested import flat_lists, flat_mapping, need_mapping
+from judged.tables.repeats import add_repeats
+from judged.tables.strings import as_ids, as_numbers, one_array
 
-__all__ = ["Judgments"]
+__all__ = ["NUMBERED", "Judgments"]
+
+NUMBERED = "integer ids were taken as their decimal text"
+NOT_FINITE = "grades that are not finite"
+TWICE = "documents judged twice"
 
 
 @dataclass(frozen=True, eq=False)
 class Judgments:
     """A table of (query, document, grade[, target]), grouped by query, queries in the order of their bytes.
 
-    Make one with `from_columns` or `from_mapping`, or read one with `judged.read_judgments`.
+    Make one with `from_columns`, `from_mapping`, `from_lists` or `from_matrix`, or read one with
+    `judged.read_judgments`.
     """
 
     table: pa.Table
@@ -31,7 +41,7 @@ class Judgments:
     """What was noticed on reading that a user should know."""
 
     @classmethod
-    def from_columns(
+    def from_columns(  # noqa: PLR0913 - columns by position, the rest by keyword
         cls,
         query: Any,
         document: Any,
@@ -40,40 +50,70 @@ class Judgments:
         *,
         name: str = "judgments",
         notes: tuple[str, ...] = (),
-        where: Any = None,
+        where: Place | None = None,
+        faults: Faults | None = None,
     ) -> Judgments:
-        """Judgments from columns of any Arrow-readable kind; `where(row)` words a row's place in errors."""
-        place = where or (lambda row: f"row {row + 1}")
-        queries, numbered = as_ids(query, name="query", subject=name)
-        documents, numbered_too = as_ids(document, name="document", subject=name)
-        grades = as_numbers(grade, name="grade", subject=name)
+        """Judgments from columns of any Arrow-readable kind; `where(row)` words a row's place in errors.
+
+        `faults` may hold what a reader has found so far; it is refused together with what is found here.
+        A document whose target is null or empty is its own target.
+        """
+        found = Faults(name, where or row_of) if faults is None else faults
+        queries, numbered = as_ids(query, name="query", faults=found)
+        documents, numbered_too = as_ids(document, name="document", faults=found)
+        grades = as_numbers(grade, name="grade", faults=found)
         columns = {"query": queries, "document": documents, "grade": grades}
         if target is not None:
-            columns["target"] = as_ids(target, name="target", subject=name)[0]
+            columns["target"] = as_ids(target, name="target", absent="", faults=found)[0]
+        _refuse_unequal_lengths(columns, found.subject)
+        if target is not None:
+            columns["target"] = _own_where_absent(columns["target"], documents)
+        _add_not_finite(grades, found)
+        add_repeats(queries, documents, found, kind=TWICE, verb="judged")
+        found.refuse()
         if numbered or numbered_too:
-            notes = (*notes, "integer ids were taken as their decimal text")
-        _refuse_unequal_lengths(columns, name)
-        _refuse_not_finite(grades, name, place)
-        order, starts = _grouped(queries)
-        table = pa.table(columns)
-        _refuse_repeated(table, order, starts, name, place)
-        if order is not None:
-            table = table.take(pa.array(order))
-        return cls(table, name=name, notes=notes)
+            notes = (*notes, NUMBERED)
+        return cls(_grouped(pa.table(columns)), name=name, notes=notes)
 
     @classmethod
-    def from_mapping(cls, mapping: Any, *, name: str = "judgments") -> Judgments:
-        """Judgments from a dict of dicts: query → document → grade."""
-        queries = [query for query, grades in mapping.items() for _ in grades]
-        documents = [document for grades in mapping.values() for document in grades]
-        grades = [grade for grades in mapping.values() for grade in grades.values()]
-        place = lambda row: f"query `{queries[row]}`"  # noqa: E731 - a closure is the shortest way to say it
-        return cls.from_columns(
-            _ids(queries), _ids(documents), np.array(grades, dtype=np.float64), name=name, where=place
-        )
+    def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "judgments") -> Judgments:
+        """Judgments from a dict of dicts: query → document → grade.
+
+        >>> Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}}).table["grade"].to_pylist()
+        [1.0, 0.0]
+        """
+        flat = flat_mapping(need_mapping(mapping, name), subject=name, number="grade")
+        return cls.from_columns(flat.query, flat.document, flat.number, name=name, where=flat.place())
+
+    @classmethod
+    def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "judgments") -> Judgments:
+        """Judgments from a dict of lists or sets of relevant documents, each of grade 1.
+
+        >>> Judgments.from_lists({"q1": ["d1", "d2"]}).table["grade"].to_pylist()
+        [1.0, 1.0]
+        """
+        flat = flat_lists(need_mapping(lists, name), subject=name, ordered=False)
+        grades = np.ones(len(flat.query))
+        return cls.from_columns(flat.query, flat.document, grades, name=name, where=flat.place())
+
+    @classmethod
+    def from_matrix(cls, ids: Any, *, name: str = "judgments") -> Judgments:
+        """Judgments from a matrix of relevant ids, a row for each query "0", "1", …, each of grade 1.
+
+        Negative whole numbers are padding.
+
+        >>> Judgments.from_matrix(np.array([[7, 3], [5, -1]])).table["document"].to_pylist()
+        ['7', '3', '5']
+        """
+        query, document, _, notes, where = matrix_columns(ids, subject=name)
+        grades = np.ones(len(query))
+        return cls.from_columns(query, document, grades, name=name, notes=notes, where=where)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"Judgments({self.name}: {len(self):,} of {len(self.queries):,} queries)"
 
     @cached_property
     def offset(self) -> NDArray[np.int64]:
@@ -95,8 +135,7 @@ class Judgments:
 
     def column(self, name: str) -> pa.Array:
         """One column as one contiguous array."""
-        chunked = self.table.column(name)
-        return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
+        return one_array(self.table.column(name))
 
     def to_arrow(self) -> pa.Table:
         """The table, as Arrow."""
@@ -106,12 +145,9 @@ class Judgments:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
-def _ids(values: list[Any]) -> pa.Array:
-    """Ids of a dict's keys: strings, or integers taken as decimal text."""
-    try:
-        return pa.array(values, type=pa.large_string())
-    except (pa.ArrowTypeError, pa.ArrowInvalid, TypeError):
-        return pa.array([str(value) for value in values], type=pa.large_string())
+def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:
+    """The target of each document; one that names none is its own."""
+    return pc.if_else(pc.equal(target, ""), document, target)
 
 
 def _changes(column: pa.Array) -> NDArray[np.int64]:
@@ -119,65 +155,34 @@ def _changes(column: pa.Array) -> NDArray[np.int64]:
     return np.flatnonzero(pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)) + 1
 
 
-def _grouped(queries: pa.Array) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-    """The order that groups rows by query, bytewise (None if they are so already), and group starts."""
-    if len(queries) == 0:
-        return None, np.zeros(0, dtype=np.int64)
+def _grouped(table: pa.Table) -> pa.Table:
+    """The rows by query, in the order of the queries' bytes; within a query as they came."""
+    order = _order(one_array(table.column("query")))
+    return table if order is None else table.take(pa.array(order))
+
+
+def _order(queries: pa.Array) -> NDArray[np.int64] | None:
+    """The order that groups rows by query, bytewise; None if they are so already."""
+    if len(queries) < 2:
+        return None
     starts = np.concatenate(([0], _changes(queries)))
     heads = queries.take(pa.array(starts)).cast(pa.large_binary())
     if len(starts) == 1 or pc.all(pc.less(heads[:-1], heads[1:])).as_py():
-        return None, starts
+        return None
     encoded = queries.dictionary_encode()
     rank = np.empty(len(encoded.dictionary), dtype=np.int64)
     rank[pc.sort_indices(encoded.dictionary.cast(pa.large_binary())).to_numpy()] = np.arange(len(rank))
-    codes = rank[encoded.indices.to_numpy()]
-    order = np.argsort(codes, kind="stable")
-    grouped = codes[order]
-    return order, np.concatenate(([0], np.flatnonzero(np.diff(grouped)) + 1))
+    return np.argsort(rank[encoded.indices.to_numpy()], kind="stable")
 
 
-def _refuse_unequal_lengths(columns: dict[str, pa.Array], name: str) -> None:
+def _refuse_unequal_lengths(columns: dict[str, pa.Array], subject: str) -> None:
     lengths = {column: len(values) for column, values in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"`{column}` has {length:,} rows" for column, length in lengths.items())
-        raise BadInput(name, [Fault("columns", "columns", f"{told}, expected the same number")])
+        raise BadInput(subject, [Fault("columns", "columns", f"{told}, expected the same number")])
 
 
-def _refuse_not_finite(grades: pa.Array, name: str, place: Any) -> None:
-    bad = np.flatnonzero(~np.isfinite(grades.to_numpy()))
-    if len(bad):
-        faults = [
-            Fault("grades that are not finite", place(row), f"grade is {grades[row]}, expected a finite number")
-            for row in bad[:100].tolist()
-        ]
-        from collections import Counter
-
-        raise BadInput(name, faults, counts=Counter({"grades that are not finite": len(bad)}))
-
-
-def _refuse_repeated(table: pa.Table, order: Any, starts: NDArray[np.int64], name: str, place: Any) -> None:
-    """Refuse a document judged twice for one query."""
-    rows = table.num_rows
-    if rows == 0:
-        return
-    order = np.arange(rows) if order is None else order
-    group = np.zeros(rows, dtype=np.int64)
-    group[starts[1:]] = 1
-    group = np.cumsum(group)
-    document = table.column("document").combine_chunks().dictionary_encode().indices.to_numpy()[order]
-    key = group * (int(document.max()) + 1) + document
-    arrangement = np.argsort(key, kind="stable")
-    again = np.flatnonzero(np.diff(key[arrangement]) == 0)
-    if len(again):
-        from collections import Counter
-
-        second = np.sort(order[arrangement[again + 1]])
-        faults = [
-            Fault(
-                "documents judged twice",
-                place(row),
-                f"document `{table['document'][row]}` is judged again for query `{table['query'][row]}`",
-            )
-            for row in second[:100].tolist()
-        ]
-        raise BadInput(name, faults, counts=Counter({"documents judged twice": len(second)}))
+def _add_not_finite(grades: pa.Array, faults: Faults) -> None:
+    values = grades.to_numpy(zero_copy_only=False)
+    bad = np.flatnonzero(~np.isfinite(values))
+    faults.add_rows(NOT_FINITE, bad, lambda row: f"grade is {values[row]}, expected a finite number")

@@ -11,9 +11,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.errors import BadInput, Fault
+from judged.tables.faults import Faults, Place, row_of
+from judged.tables.judgments import NUMBERED
+from judged.tables.matrices import matrix_columns
+from judged.tables.nested import Flat, flat_lists, flat_mapping, looks_plain, need_mapping
 from judged.tables.strings import as_ids, as_numbers
 
 __all__ = ["Columns", "Mappings", "Run", "Source", "Text"]
+
+NOT_NUMBERS = "scores that are not numbers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +30,13 @@ class Text:
     """Bytes, a memory map, or anything else with the buffer protocol."""
     parse: Callable[[], pa.Table]
     """Reads all lines into columns, for those who need more than ranks."""
+    file: str = "run"
+    """What messages call the file, as the user wrote it."""
+
+    def place(self, byte: int) -> str:
+        """The file and line that a byte stands in."""
+        line = bytes(self.buffer[:byte]).count(b"\n") + 1
+        return f"{self.file}:{line}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +46,8 @@ class Columns:
     query: pa.Array
     document: pa.Array
     score: NDArray[np.float64]
+    place: Place = row_of
+    """Words where a row stands, for messages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +64,8 @@ Source: TypeAlias = Text | Columns | Mappings
 class Run:
     """What one system retrieved for each query.
 
-    Make one with `from_columns`, `from_mapping` or `from_matrix`, or read one with `judged.read_run`.
+    Make one with `from_columns`, `from_mapping`, `from_lists` or `from_matrix`, or read one with
+    `judged.read_run`.
     """
 
     source: Source
@@ -58,41 +74,89 @@ class Run:
     """What was noticed on reading that a user should know."""
 
     @classmethod
-    def from_columns(
-        cls, query: Any, document: Any, score: Any, *, name: str = "run", notes: tuple[str, ...] = ()
+    def from_columns(  # noqa: PLR0913 - columns by position, the rest by keyword
+        cls,
+        query: Any,
+        document: Any,
+        score: Any,
+        *,
+        name: str = "run",
+        notes: tuple[str, ...] = (),
+        where: Place | None = None,
+        faults: Faults | None = None,
     ) -> Run:
-        """A run from columns of any Arrow-readable kind."""
-        queries, numbered = as_ids(query, name="query", subject=name)
-        documents, numbered_too = as_ids(document, name="document", subject=name)
-        scores = as_numbers(score, name="score", subject=name)
-        lengths = {len(queries), len(documents), len(scores)}
-        if len(lengths) > 1:
-            told = f"query has {len(queries):,}, document {len(documents):,}, score {len(scores):,} rows"
-            raise BadInput(name, [Fault("columns", "columns", f"{told}, expected the same number")])
+        """A run from columns of any Arrow-readable kind; `where(row)` words a row's place in errors.
+
+        `faults` may hold what a reader has found so far; it is refused together with what is found here.
+        """
+        found = Faults(name, where or row_of) if faults is None else faults
+        queries, numbered = as_ids(query, name="query", faults=found)
+        documents, numbered_too = as_ids(document, name="document", faults=found)
+        scores = as_numbers(score, name="score", faults=found).to_numpy(zero_copy_only=False)
+        _refuse_unequal_lengths(queries, documents, scores, found.subject)
+        missing = np.flatnonzero(np.isnan(scores))
+        found.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
+        found.refuse()
         if numbered or numbered_too:
-            notes = (*notes, "integer ids were taken as their decimal text")
-        return cls(Columns(queries, documents, scores.to_numpy(zero_copy_only=False)), name=name, notes=notes)
+            notes = (*notes, NUMBERED)
+        return cls(Columns(queries, documents, scores, place=found.place), name=name, notes=notes)
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Mapping[str, float]], *, name: str = "run") -> Run:
-        """A run from a dict of dicts: query → document → score."""
-        return cls(Mappings(mapping), name=name)
+    def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "run") -> Run:
+        """A run from a dict of dicts: query → document → score; the dict is kept, never copied or changed.
+
+        >>> Run.from_mapping({"q1": {"d1": 2.5}}).to_arrow()["score"].to_pylist()
+        [2.5]
+        """
+        if looks_plain(need_mapping(mapping, name)):
+            return cls(Mappings(mapping), name=name)
+        return cls._from_flat(flat_mapping(mapping, subject=name, number="score"), name)
+
+    @classmethod
+    def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "run") -> Run:
+        """A run from a dict of lists of documents, best first; they score −1, −2, … so that order is kept.
+
+        >>> Run.from_lists({"q1": ["d2", "d1"]}).to_arrow()["score"].to_pylist()
+        [-1.0, -2.0]
+        """
+        return cls._from_flat(flat_lists(need_mapping(lists, name), subject=name, ordered=True), name)
+
+    @classmethod
+    def from_matrix(cls, ids: Any, scores: Any = None, *, name: str = "run") -> Run:
+        """A run from a matrix of ids, a row for each query "0", "1", …, best first, and maybe their scores.
+
+        Negative whole numbers are padding: left out, and counted in the notes.
+
+        >>> Run.from_matrix(np.array([[7, 3], [5, -1]])).to_arrow()["document"].to_pylist()
+        ['7', '3', '5']
+        """
+        query, document, values, notes, where = matrix_columns(ids, scores, subject=name)
+        return cls.from_columns(query, document, values, name=name, notes=notes, where=where)
+
+    @classmethod
+    def _from_flat(cls, flat: Flat, name: str) -> Run:
+        return cls.from_columns(flat.query, flat.document, flat.number, name=name, where=flat.place())
+
+    def __repr__(self) -> str:
+        return f"Run({self.name})"
 
     def to_arrow(self) -> pa.Table:
         """The run as a table of columns `query`, `document`, `score`."""
         source = self.source
         if isinstance(source, Text):
             return source.parse()
-        if isinstance(source, Columns):
-            return pa.table({"query": source.query, "document": source.document, "score": source.score})
-        items = source.mapping.items()
-        return pa.table(
-            {
-                "query": pa.array([query for query, row in items for _ in row], pa.large_string()),
-                "document": pa.array([doc for _, row in items for doc in row], pa.large_string()),
-                "score": pa.array([float(score) for _, row in items for score in row.values()], pa.float64()),
-            }
-        )
+        if isinstance(source, Mappings):
+            whole = self._from_flat(
+                flat_mapping(source.mapping, subject=self.name, number="score"), self.name
+            )
+            return whole.to_arrow()
+        return pa.table({"query": source.query, "document": source.document, "score": source.score})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def _refuse_unequal_lengths(query: Any, document: Any, score: Any, subject: str) -> None:
+    if not len(query) == len(document) == len(score):
+        told = f"query has {len(query):,}, document {len(document):,}, score {len(score):,} rows"
+        raise BadInput(subject, [Fault("columns", "columns", f"{told}, expected the same number")])

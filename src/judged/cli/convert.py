@@ -1,0 +1,82 @@
+"""`judged convert`: judgments and runs from one format into another, whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from judged.errors import JudgedError
+
+__all__ = ["command"]
+
+FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "beir")
+
+
+@click.command("convert")
+@click.argument("source", metavar="SOURCE")
+@click.argument("destination", metavar="DESTINATION")
+@click.option(
+    "--kind", type=click.Choice(["run", "judgments"]), help="What SOURCE holds, where it does not tell."
+)
+@click.option("--from", "read_as", type=click.Choice(FORMATS), help="How SOURCE is written.")
+@click.option(
+    "--to", "write_as", type=click.Choice(FORMATS), help="How to write; by default as the name ends."
+)
+@click.option("--tag", help="The name that a TREC run carries in every line; by default the file's.")
+@click.option("--force", is_flag=True, help="Write over DESTINATION if it exists.")
+def command(  # noqa: PLR0913 - one for each option
+    *,
+    source: str,
+    destination: str,
+    kind: str | None,
+    read_as: str | None,
+    write_as: str | None,
+    tag: str | None,
+    force: bool,
+) -> None:
+    r"""Turn the judgments or the run in SOURCE into another format.
+
+    Formats are told by how names end (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
+    .arrow; then .gz, .zst, .bz2, .xz), or by what the file begins with. `-` is standard input or output.
+
+    \b
+    Examples:
+      judged convert bm25.run.gz bm25.parquet
+      judged convert scifact/qrels/test.tsv scifact.qrels
+      zcat bm25.run.gz | judged convert - bm25.jsonl.zst
+      judged convert bm25.parquet - --tag bm25 | head
+    """
+    from judged.formats.read import read_judgments, read_run
+    from judged.formats.write import write_judgments, write_run
+
+    content, name = (sys.stdin.buffer.read(), "stdin") if source == "-" else (source, None)
+    if (kind or _kind(content, source, read_as)) == "judgments":
+        judgments = read_judgments(content, format=read_as, name=name)
+        write_judgments(judgments, destination, format=write_as, force=force)
+        _tell(f"{len(judgments):,} judgments", destination, judgments.notes)
+    else:
+        run = read_run(content, format=read_as, name=name)
+        write_run(run, destination, format=write_as, tag=tag, force=force)
+        _tell(f"the run `{run.name}`", destination, run.notes)
+
+
+def _kind(content: Any, source: str, read_as: str | None) -> str:
+    """What the source holds; where it does not tell, the user has to."""
+    from judged.formats.read import kind_of
+
+    kind = kind_of(content, format=read_as)
+    if kind is None:
+        msg = f"{'standard input' if source == '-' else source} may hold judgments or a run"
+        hint = "say which: `--kind judgments` or `--kind run`"
+        raise JudgedError(msg, hint=hint)
+    return kind
+
+
+def _tell(what: str, destination: str, notes: tuple[str, ...]) -> None:
+    """Say what was done where nobody reads data."""
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    if destination != "-":
+        click.echo(f"wrote {what} to {destination}", err=True)

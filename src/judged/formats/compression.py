@@ -1,0 +1,99 @@
+"""Compressed bytes ⇄ bytes: told apart by their first bytes, since names often say nothing."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from judged.errors import Unreadable
+
+__all__ = ["COMPRESSIONS", "Compression", "compressing", "compression_of", "decompress"]
+
+
+@dataclass(frozen=True)
+class Compression:
+    """One compression: how its bytes begin, how its files end, and the way there and back."""
+
+    name: str
+    magic: bytes
+    extension: str
+    unpack: Callable[[Any], bytes]
+    pack: Callable[[BinaryIO], Any]
+
+
+def _arrow_unpack(codec: str) -> Callable[[Any], bytes]:
+    def unpack(data: Any) -> bytes:
+        with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
+            whole: bytes = stream.read()
+        return whole
+
+    return unpack
+
+
+def _arrow_pack(codec: str) -> Callable[[BinaryIO], BinaryIO]:
+    def pack(sink: BinaryIO) -> BinaryIO:
+        stream: BinaryIO = pa.CompressedOutputStream(pa.PythonFile(sink, "w"), codec)
+        return stream
+
+    return pack
+
+
+def _gzip_pack(sink: BinaryIO) -> BinaryIO:
+    """A gzip stream without name and time, so that equal tables make equal files."""
+    return io.BufferedWriter(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))
+
+
+def _bzip2_pack(sink: BinaryIO) -> Any:
+    return bz2.BZ2File(sink, "wb")
+
+
+def _xz_pack(sink: BinaryIO) -> Any:
+    return lzma.LZMAFile(sink, "wb")
+
+
+COMPRESSIONS = (
+    Compression("gzip", b"\x1f\x8b", ".gz", gzip.decompress, _gzip_pack),
+    Compression("zstd", b"\x28\xb5\x2f\xfd", ".zst", _arrow_unpack("zstd"), _arrow_pack("zstd")),
+    Compression("bzip2", b"BZh", ".bz2", bz2.decompress, _bzip2_pack),
+    Compression("xz", b"\xfd7zXZ\x00", ".xz", lzma.decompress, _xz_pack),
+    Compression("lz4", b"\x04\x22\x4d\x18", ".lz4", _arrow_unpack("lz4"), _arrow_pack("lz4")),
+)
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, OSError, ValueError)
+
+
+def compression_of(head: bytes) -> Compression | None:
+    """The compression that bytes begin with, if any."""
+    return next((each for each in COMPRESSIONS if head.startswith(each.magic)), None)
+
+
+def decompress(data: Any, *, label: str) -> Any:
+    """The bytes as they were before compression; bytes that are not compressed come back untouched."""
+    compression = compression_of(bytes(data[:8]))
+    if compression is None:
+        return data
+    try:
+        return compression.unpack(data)
+    except _DAMAGED as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        msg = f"{label} is compressed with {compression.name} and cannot be unpacked: {reason}"
+        raise Unreadable(msg, hint="the file is cut short or damaged; fetch or write it again") from error
+
+
+@contextmanager
+def compressing(sink: BinaryIO, extension: str) -> Iterator[BinaryIO]:
+    """A sink that compresses as the extension says, or the sink itself."""
+    compression = next((each for each in COMPRESSIONS if each.extension == extension), None)
+    if compression is None:
+        yield sink
+        return
+    with compression.pack(sink) as stream:
+        yield stream

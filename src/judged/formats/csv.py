@@ -1,0 +1,193 @@
+"""CSV and TSV with a header that names the columns; Arrow reads them, Python finds what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from judged.errors import BadInput, Fault
+from judged.formats.columns import Roles, find_columns, has_ids, kind_of_columns
+from judged.formats.format import File, Format, Kind
+from judged.formats.text import is_number_text, text_of
+from judged.tables.faults import Faults
+from judged.tables.judgments import Judgments
+from judged.tables.run import Run
+
+__all__ = ["FORMAT", "TSV", "header_of", "read_judgments", "read_run", "write_table"]
+
+DELIMITERS = ",\t;"
+"""What may stand between values; the header decides."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A delimited text with its header: where the body starts, and how its values are told apart."""
+
+    file: File
+    data: bytes
+    header: tuple[str, ...]
+    delimiter: str
+    body: int
+
+    @cached_property
+    def lines(self) -> list[int]:
+        """The line that each row begins on, found by reading again, only when something is wrong."""
+        return [line for line, _ in self.rows() if line > 0]
+
+    def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
+        """Every row with its line; a text that breaks off yields its line, negative, and the reason."""
+        text = self.data[self.body :].decode(errors="surrogateescape")
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True)
+        above = self.data[: self.body].count(b"\n")
+        line = 0
+        try:
+            for row in reader:
+                if row:
+                    yield above + line + 1, row
+                line = reader.line_num
+        except csv.Error as error:
+            yield -(above + reader.line_num), [str(error)]
+
+    def place(self, row: int) -> str:
+        """The file and line of a row."""
+        return f"{self.file.label}:{self.lines[row]}"
+
+
+def read_judgments(file: File) -> Judgments:
+    """Judgments of the columns that hold query, document, grade and maybe target."""
+    columns, roles, faults = _read(file, "judgments")
+    return Judgments.from_columns(*columns, name=file.name, notes=roles.notes, faults=faults)
+
+
+def read_run(file: File) -> Run:
+    """A run of the columns that hold query, document and score."""
+    columns, roles, faults = _read(file, "run")
+    return Run.from_columns(*columns, name=file.name, notes=roles.notes, faults=faults)
+
+
+def kind(file: File) -> Kind | None:
+    """What the header says."""
+    return kind_of_columns(_sheet(file).header)
+
+
+def header_of(file: File) -> tuple[str, ...]:
+    """The names in the first line, if they name a query and a document; else nothing."""
+    header = _sheet(file).header
+    return header if has_ids(header) else ()
+
+
+def write_table(table: pa.Table, sink: BinaryIO, *, delimiter: str, header: Sequence[str]) -> None:
+    """Write a header and a row for each row of the table, quoted where needed."""
+    import pyarrow.csv
+
+    sink.write((delimiter.join(header) + "\n").encode())
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    pyarrow.csv.write_csv(table, sink, options)
+
+
+def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
+    """The wanted columns, their roles, and what is wrong with the rows."""
+    sheet = _sheet(file)
+    roles = find_columns(sheet.header, kind, subject=file.label)
+    wanted = [sheet.header.index(name) for name in roles.all()]
+    faults = Faults(file.label, sheet.place)
+    try:
+        return _fast(sheet, wanted), roles, faults
+    except (pa.ArrowInvalid, UnicodeDecodeError):  # the careful way says what and where
+        return _careful(sheet, wanted, "score" if kind == "run" else "grade", faults), roles, faults
+
+
+def _fast(sheet: Sheet, wanted: Sequence[int]) -> list[Any]:
+    """The columns as Arrow reads them, no value of which is ever taken for null."""
+    import pyarrow.csv
+
+    names = [str(number) for number in range(len(sheet.header))]
+    types = {str(number): pa.large_string() for number in wanted} | {str(wanted[2]): pa.float64()}
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(pa.py_buffer(sheet.data)[sheet.body :]),
+        read_options=pyarrow.csv.ReadOptions(column_names=names),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=sheet.delimiter, newlines_in_values=b'"' in sheet.data
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=[str(number) for number in wanted], column_types=types, null_values=[]
+        ),
+    )
+    return [table.column(position) for position in range(len(wanted))]
+
+
+def _careful(sheet: Sheet, wanted: Sequence[int], number: str, faults: Faults) -> list[Any]:
+    """The columns as Python reads them; whatever cannot be read becomes a fault with its line."""
+    rows, lines = [], []
+    for line, row in sheet.rows():
+        where = f"{sheet.file.label}:{abs(line)}"
+        if line < 0:
+            faults.add_line("malformed lines", -line, where, f"cannot be read: {row[0]}")
+        elif len(row) != len(sheet.header):
+            told = f"{len(row)} columns, expected {len(sheet.header)}"
+            faults.add_line("malformed lines", line, where, told)
+        else:
+            rows.append(row)
+            lines.append(line)
+    faults.place = lambda row: f"{sheet.file.label}:{lines[row]}"
+    columns: list[Any] = [[row[place] for row in rows] for place in wanted]
+    columns[2] = _numbers(columns[2], number, faults)
+    return columns
+
+
+def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
+    told = []
+    for row, value in enumerate(values):
+        sound = is_number_text(value.strip().encode(errors="replace"))
+        if not sound:
+            faults.add(f"{name}s that are not numbers", row, f"{name} is {value!a}, expected a number")
+        told.append(float(value) if sound else 0.0)
+    return told
+
+
+def _sheet(file: File) -> Sheet:
+    """The header and where it ends; the delimiter is the one that splits it into the most names."""
+    data = bytes(text_of(file))
+    start = len(data) - len(data.lstrip(b"\r\n"))
+    ends = [end for end in (data.find(b"\n", start), data.find(b"\r", start)) if end >= 0]
+    end = min(ends, default=len(data))
+    line = data[start:end].decode(errors="replace")
+    delimiter = max(DELIMITERS, key=line.count)
+    header = tuple(_unquoted(name) for name in line.split(delimiter))
+    body = end + (2 if data[end : end + 2] == b"\r\n" else 1)
+    if not line.strip():
+        fault = Fault(
+            "columns", f"{file.label}:1", "the file is empty, expected a header with names of columns"
+        )
+        raise BadInput(file.label, [fault])
+    return Sheet(file, data, header, delimiter, min(body, len(data)))
+
+
+def _unquoted(name: str) -> str:
+    name = name.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def _writer(delimiter: str) -> dict[str, Any]:
+    """The two ways to write with one delimiter."""
+
+    def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
+        table = judgments.to_arrow()
+        write_table(table, sink, delimiter=delimiter, header=table.column_names)
+
+    def write_run(run: Run, sink: BinaryIO, tag: str) -> None:  # noqa: ARG001 - one seam for all formats
+        table = run.to_arrow()
+        write_table(table, sink, delimiter=delimiter, header=table.column_names)
+
+    return {"write_judgments": write_judgments, "write_run": write_run}
+
+
+_READERS: dict[str, Any] = {"read_judgments": read_judgments, "read_run": read_run, "kind": kind}
+FORMAT = Format(name="csv", title="CSV", extensions=(".csv",), **_READERS, **_writer(","))
+TSV = Format(name="tsv", title="TSV", extensions=(".tsv",), **_READERS, **_writer("\t"))

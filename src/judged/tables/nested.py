@@ -1,0 +1,103 @@
+"""Dicts of dicts and dicts of lists: query → document → number, or query → documents, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Any
+
+from judged.errors import WrongKind
+from judged.tables.faults import Faults, Place
+from judged.tables.objects import is_number
+
+__all__ = ["Flat", "flat_lists", "flat_mapping", "looks_plain"]
+
+BAD_ROWS = "bad rows"
+
+
+@dataclass
+class Flat:
+    """The rows of a nested object, one list for each column."""
+
+    query: list[Any] = field(default_factory=list)
+    document: list[Any] = field(default_factory=list)
+    number: list[Any] = field(default_factory=list)
+
+    def place(self) -> Place:
+        """Words where a row stands: by its query and document, since a dict has no lines."""
+        return lambda row: f"query `{self.query[row]}`, document `{self.document[row]}`"
+
+
+def flat_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
+    """The rows of a dict of dicts; a query whose value is no dict is refused."""
+    faults = Faults(subject, lambda row: f"query number {row + 1:,}")
+    for row, (query, inner) in enumerate(mapping.items()):
+        if not isinstance(inner, Mapping):
+            got = f"query `{query}` holds {_kind(inner)}, expected a dict from document to {number}"
+            faults.add(BAD_ROWS, row, got)
+    faults.refuse()
+    rows = mapping.items()
+    return Flat(
+        list(chain.from_iterable(repeat(query, len(inner)) for query, inner in rows)),
+        list(chain.from_iterable(mapping.values())),
+        list(chain.from_iterable(inner.values() for inner in mapping.values())),
+    )
+
+
+def flat_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat:
+    """The rows of a dict of lists of ids, numbered −1, −2, … within each query.
+
+    Where order carries meaning (`ordered`), a set is refused.
+    """
+    faults = Faults(subject, lambda row: f"query number {row + 1:,}")
+    flat = Flat()
+    for row, (query, ids) in enumerate(lists.items()):
+        documents = _listed(ids, ordered=ordered)
+        if documents is None:
+            expected = "a list of document ids" + (", best first" if ordered else "")
+            faults.add(BAD_ROWS, row, f"query `{query}` holds {_kind(ids)}, expected {expected}")
+            continue
+        flat.query += [query] * len(documents)
+        flat.document += documents
+        flat.number += [float(-place) for place in range(1, len(documents) + 1)]
+    faults.refuse()
+    return flat
+
+
+def looks_plain(mapping: Mapping[Any, Any]) -> bool:
+    """Whether all queries, and the first document and number of each, are text and a number.
+
+    A look at every entry would cost more than scoring does; entries of a strange kind further down are met
+    when the run is aligned.
+    """
+    for query, inner in mapping.items():
+        if not isinstance(query, str) or not isinstance(inner, Mapping):
+            return False
+        document, number = next(iter(inner.items()), ("", 0.0))
+        if not isinstance(document, str) or not is_number(number):
+            return False
+    return True
+
+
+def _listed(ids: Any, *, ordered: bool) -> list[Any] | None:
+    """The ids as a list; None if they are not a collection, or have no order where one is needed."""
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
+        return None
+    if isinstance(ids, AbstractSet):
+        return None if ordered else list(ids)
+    return list(ids.tolist() if hasattr(ids, "tolist") else ids)
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
+
+
+def need_mapping(mapping: Any, subject: str) -> Mapping[Any, Any]:
+    """The mapping itself, or an error that says what was given."""
+    if not isinstance(mapping, Mapping):
+        msg = f"{subject} is {_kind(mapping)}, expected a dict"
+        raise WrongKind(msg)
+    return mapping
