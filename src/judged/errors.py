@@ -5,6 +5,7 @@
     ├── BadMeasure       (ValueError)    the text or parameters of a measure make no sense
     ├── BadInput         (ValueError)    judgments or a run cannot be read or would mean nothing
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
+    ├── BadSample        (ValueError)    numbers that no interval or test can be made of
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     └── MissingExtra     (ImportError)   an optional package is not installed
 
@@ -22,6 +23,7 @@ __all__ = [
     "BadInput",
     "BadMeasure",
     "BadProtocol",
+    "BadSample",
     "Fault",
     "JudgedError",
     "MissingExtra",
@@ -63,6 +65,10 @@ class BadMeasure(JudgedError, ValueError):
 
 class BadProtocol(JudgedError, ValueError):
     """A protocol or a configuration file contradicts itself."""
+
+
+class BadSample(JudgedError, ValueError):
+    """Numbers that no interval or test can be made of."""
 
 
 class MissingQueries(JudgedError, ValueError):
