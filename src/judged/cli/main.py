@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import IO, Any, NoReturn
 
 import click
 
 from judged import __version__
-from judged.errors import JudgedError
+from judged.errors import JudgedError, UnknownName
 
 __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
@@ -44,7 +45,11 @@ class Refused(click.ClickException):
 
     def __init__(self, error: JudgedError) -> None:
         super().__init__(str(error))
-        self.exit_code = error.exit_code
+        self.error = error
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message, and the hint after it."""
+        click.echo(f"Error: {self.message}", file=file, err=True)
 
 
 class Unreadable(click.ClickException):
@@ -99,8 +104,6 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the arguments name, or an error that says what was meant."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            from judged.errors import UnknownName
-
             raise UnknownName("command", args[0], list(COMMANDS))
         return super().resolve_command(ctx, args)
 
@@ -127,15 +130,18 @@ class Commands(click.Group):
         except Exception as error:
             raise Unexpected(error, debug=_debug(ctx)) from error
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(self, *args: Any, **extra: Any) -> Any:
         """Run the whole program and leave with its exit code."""
-        if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+        if not extra.pop("standalone_mode", True):
+            return super().main(*args, **extra, standalone_mode=False)
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(*args, **extra, standalone_mode=False)
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
+        except Refused as refused:
+            refused.show()
+            sys.exit(refused.error.exit_code)
         except click.ClickException as error:
             error.show()
             sys.exit(error.exit_code)
@@ -158,13 +164,18 @@ Examples:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="judged")
-@click.option("--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1).")
-def judged(*, debug: bool) -> None:  # noqa: ARG001 - `invoke` reads it from the context
+@click.option(
+    "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
+)
+def judged(*, debug: bool) -> None:
     """Measure retrieval: ranked runs against graded judgments, exactly and fast."""
 
 
 def main() -> NoReturn:
     """Run `judged` on the arguments of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal shows `?` rather than a traceback
     judged.main(prog_name="judged")
     sys.exit(0)  # `judged.main` never returns; this tells type checkers so
 

@@ -28,7 +28,9 @@ class Comparison:
     """The difference in standard deviations: of the differences if paired, else of both samples pooled."""
 
 
-def paired_t(first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]) -> Comparison:
+def paired_t(
+    first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]
+) -> Comparison:
     r"""The paired t-test of two systems on the same queries.
 
     $$t = \bar{d} \sqrt{n} / s_d, \quad d_i = a_i - b_i, \quad n - 1 \text{ degrees of freedom}$$
@@ -52,7 +54,9 @@ def paired_t(first: Sequence[float] | NDArray[np.float64], second: Sequence[floa
     if of.deviation == 0:
         return _without_spread("paired", of.mean, of.size - 1)
     statistic = of.mean * math.sqrt(of.size) / of.deviation
-    return Comparison("paired", of.mean, statistic, _two_sided(statistic, of.size - 1), of.mean / of.deviation)
+    return Comparison(
+        "paired", of.mean, statistic, _two_sided(statistic, of.size - 1), of.mean / of.deviation
+    )
 
 
 def independent_t(
@@ -75,7 +79,9 @@ def independent_t(
         return _without_spread("independent", difference, freedom)
     pooled = math.sqrt(squares / freedom)
     statistic = difference / (pooled * math.sqrt(1 / a.size + 1 / b.size))
-    return Comparison("independent", difference, statistic, _two_sided(statistic, freedom), difference / pooled)
+    return Comparison(
+        "independent", difference, statistic, _two_sided(statistic, freedom), difference / pooled
+    )
 
 
 def holm(ps: Sequence[float]) -> list[float]:
