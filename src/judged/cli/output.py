@@ -32,6 +32,8 @@ EXTENSIONS = {
 }
 MANY = 8
 """More measures than this stand below each other."""
+WIDE = 120
+"""How wide a table may be where no terminal says."""
 
 
 def format_of(path: Path) -> str:
@@ -94,11 +96,12 @@ def _laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
     return to_latex(table, digits=digits) if kind == "latex" else to_text(table, digits=digits, bold=bold)
 
 
-def _fitted(table: Table, digits: int, *, bold: bool) -> Table:
-    """The table, turned on its side if it has many measures or is too wide for the terminal."""
+def _fitted(table: Table, kind: str, *, digits: int) -> Table:
+    """The table, turned on its side if it has many measures or is too wide to be read."""
     from judged.report.layout import transposed
     from judged.report.text import width_of
 
-    narrow = bold and width_of(table, digits=digits) > shutil.get_terminal_size().columns
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    wide = kind == "table" and width_of(table, digits=digits) > room
     many = len(table.columns) - 1 > MANY
-    return transposed(table, corner="measure") if many or narrow else table
+    return transposed(table, corner="measure") if many or wide else table

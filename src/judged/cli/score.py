@@ -12,6 +12,7 @@ import click
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
 from judged.cli.output import FORMATS, format_of, print_result, render
 from judged.engine.protocol import PROFILES, Protocol, as_protocol
+from judged.report.write import write
 
 if TYPE_CHECKING:
     from judged.cli.configuration import Configuration
@@ -126,11 +127,11 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     outputs = {path: format_of(path) for path in options["outputs"]}
     configuration = _configuration(options["config"])
     scored = _scored(qrels, named, configuration, options)
+    for path, kind in outputs.items():
+        write(path, render(scored, kind, per_query=options["per_query"], digits=options["digits"]))
+    print_result(scored, options["kind"], per_query=options["per_query"], digits=options["digits"])
     if not options["quiet"]:
         _tell(scored, configuration, options)
-    for path, kind in outputs.items():
-        _write(path, render(scored, kind, per_query=options["per_query"], digits=options["digits"]), options)
-    print_result(scored, options["kind"], per_query=options["per_query"], digits=options["digits"])
 
 
 def _configuration(path: Path | None) -> Configuration:
@@ -222,6 +223,8 @@ def _tell(scored: Scored, configuration: Configuration, options: dict[str, Any])
             click.echo(f"{evaluation.run}: {sentence}", err=True)
     for note in _notes(scored, configuration, options):
         click.echo(f"Note: {note}", err=True)
+    for path in options["outputs"]:
+        click.echo(f"Wrote: {path}", err=True)
 
 
 def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> list[str]:
@@ -231,16 +234,8 @@ def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]
     if configuration.statistics.significance_testing and len(scored.evaluations) == 1:
         notes.append("`significance_testing` has nothing to compare: only one run was given")
     if scored.level is not None:
-        notes.append(f"brackets hold the {scored.level:.4g} confidence interval of the mean (Student's t)")
+        notes.append(f"brackets hold the {100 * scored.level:.4g} % confidence interval of each mean (Student's t)")
     text = [str(measure) for measure in scored.measures if measure.text]
     if text and not options["per_query"]:
         notes.append(f"{', '.join(text)} has values for queries only: add `--per-query`")
     return notes
-
-
-def _write(path: Path, content: str | bytes, options: dict[str, Any]) -> None:
-    from judged.report.write import write
-
-    write(path, content)
-    if not options["quiet"]:
-        click.echo(f"Wrote {path}", err=True)

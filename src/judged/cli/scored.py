@@ -119,10 +119,10 @@ class Scored:
             (
                 each.run,
                 each.measure,
-                f"{each.test.difference:+.{digits}f}",
+                each.test.difference,
                 each.test.statistic,
-                each.test.p,
-                each.corrected,
+                _probability(each.test.p, digits),
+                _probability(each.corrected, digits),
                 each.test.effect,
                 stars(each.test.p),
             )
@@ -215,6 +215,12 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
         Compared(run, first.run, measure, queries, test, p)
         for (run, measure, queries, test), p in zip(found, corrected, strict=True)
     ]
+
+
+def _probability(p: float, digits: int) -> Value:
+    """A p-value, said to be below what can be shown rather than shown as 0."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p < least else p
 
 
 def _plain(measure: Measure, values: list[Any]) -> list[Value]:

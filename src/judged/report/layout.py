@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -17,6 +18,8 @@ class Estimate:
     low: float
     high: float
 
+
+_LIKE_NUMBER = re.compile(r"[<+-]?\d+(\.\d+)?$")
 
 Value: TypeAlias = str | int | float | Estimate | None
 """What a cell may hold; None is shown as nothing."""
@@ -54,9 +57,9 @@ def written(value: Value, *, digits: int = 4) -> str:
 
 
 def numeric(table: Table, column: int) -> bool:
-    """Whether a column holds numbers, and is set flush right."""
+    """Whether a column holds numbers, or text that reads like them, and is set flush right."""
     cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+    return bool(cells) and not any(isinstance(cell, str) and not _LIKE_NUMBER.match(cell) for cell in cells)
 
 
 def with_best(table: Table, better: Mapping[str, bool | None], *, digits: int = 4) -> Table:
