@@ -191,7 +191,14 @@ def test_a_batch_returns_the_mean_of_every_metric() -> None:
 
 def test_a_batch_has_the_published_default_metrics() -> None:
     """Without a choice, six metrics are computed."""
-    assert list(evaluate_retrieval_batch(QUERIES, RESULTS)) == ["hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr"]
+    assert list(evaluate_retrieval_batch(QUERIES, RESULTS)) == [
+        "hit@1",
+        "hit@3",
+        "hit@5",
+        "ndcg@5",
+        "ndcg@10",
+        "mrr",
+    ]
 
 
 def test_an_empty_batch_scores_zero() -> None:
@@ -201,7 +208,12 @@ def test_an_empty_batch_scores_zero() -> None:
 
 def test_a_batch_counts_queries_without_judgments_or_results() -> None:
     """A query with nothing relevant or nothing retrieved stays in the mean, as 0."""
-    queries = [{"relevant_docs": ["a"]}, {"relevant_docs": []}, {"relevant_docs": ["b"]}, {"relevant_docs": "c"}]
+    queries = [
+        {"relevant_docs": ["a"]},
+        {"relevant_docs": []},
+        {"relevant_docs": ["b"]},
+        {"relevant_docs": "c"},
+    ]
     results = [[{"id": "a"}], [{"id": "a"}], [], [{"id": "c"}]]
 
     assert evaluate_retrieval_batch(queries, results, ["hit@1"]) == {"hit@1": 0.5}
@@ -225,7 +237,10 @@ def test_a_batch_refuses_lists_of_different_lengths() -> None:
 
 @pytest.mark.parametrize(
     ("queries", "results", "told"),
-    [([{"docs": []}], [[]], "expected `relevant_docs`"), ([{"relevant_docs": []}], [[{"doc": "a"}]], "expected `id`")],
+    [
+        ([{"docs": []}], [[]], "expected `relevant_docs`"),
+        ([{"relevant_docs": []}], [[{"doc": "a"}]], "expected `id`"),
+    ],
 )
 def test_a_batch_names_the_field_that_is_missing(queries: list, results: list, told: str) -> None:  # type: ignore[type-arg]
     """A query without judgments, or a result without id, is said to be so."""

@@ -26,7 +26,7 @@ class Input:
 
 
 class InputPath(click.ParamType[str]):
-    """A file, a folder or `-`; `NAME=PATH` gives a run a name of its own."""
+    """A file, a folder, a data set's id or `-`; `NAME=PATH` gives a run a name of its own."""
 
     name = "path"
 
@@ -34,10 +34,10 @@ class InputPath(click.ParamType[str]):
         self.named = named
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The argument as it is, if it leads somewhere."""
+        """The argument as it is; of several runs, the one that is not there is better found at once."""
         text = str(value)
-        path = split_name(text)[1] if self.named else text
-        if path != STANDARD_INPUT and not Path(path).exists():
+        path = split_name(text)[1] if self.named else STANDARD_INPUT
+        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
             self.fail(f"`{path}` does not exist", param, ctx)
         return text
 

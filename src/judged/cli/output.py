@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from judged.cli.scored import Scored
     from judged.report.layout import Table
 
-__all__ = ["FORMATS", "format_of", "print_result", "render", "says_bold"]
+__all__ = ["FORMATS", "format_of", "refuse_bytes_on_a_terminal", "render", "says_bold"]
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
 EXTENSIONS = {
@@ -49,36 +50,46 @@ def format_of(path: Path) -> str:
 
 def render(scored: Scored, kind: str, *, per_query: bool, digits: int, bold: bool = False) -> str | bytes:
     """The result in the format `kind`."""
+    if kind in {"table", "markdown", "latex"}:
+        return "\n".join(
+            _laid_out(table, kind, digits=digits, bold=bold)
+            for table in _shown(scored, kind, per_query=per_query, digits=digits)
+        )
+    return _data(scored, kind, per_query=per_query)
+
+
+def refuse_bytes_on_a_terminal(kind: str) -> None:
+    """Refuse to throw at a person what only programs can read."""
+    if kind == "parquet" and sys.stdout.isatty():
+        msg = "Parquet is not for reading on a terminal; write it to a file with `-o scores.parquet`"
+        raise click.UsageError(msg)
+
+
+def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterator[Table]:
+    """The tables that people read."""
+    if per_query:
+        yield from scored.queries()
+    else:
+        yield _fitted(scored.means(digits=digits), kind, digits=digits)
+    comparison = scored.comparisons(digits=digits)
+    if comparison is not None:
+        yield comparison
+
+
+def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:
+    """The data that programs read, every number in full."""
     from judged.report.delimited import to_delimited
     from judged.report.json import to_json, to_json_lines
+    from judged.report.parquet import to_parquet
 
     if kind == "json":
         return to_json(scored.document(per_query=per_query))
     if kind == "jsonl":
         return to_json_lines(scored.query_records() if per_query else scored.mean_records())
-    if kind in {"csv", "tsv"}:
-        table = scored.query_records() if per_query else scored.mean_columns()
-        return to_delimited(table, delimiter="," if kind == "csv" else "\t")
+    table = scored.query_records() if per_query else scored.mean_columns()
     if kind == "parquet":
-        from judged.report.parquet import to_parquet
-
-        protocol = scored.evaluations[0].protocol
-        table = scored.query_records() if per_query else scored.mean_columns()
-        return to_parquet(table, about={"judged.protocol": str(protocol)})
-    tables = (
-        list(scored.queries()) if per_query else [_fitted(scored.means(digits=digits), digits, bold=bold)]
-    )
-    comparison = scored.comparisons(digits=digits)
-    tables += [] if comparison is None else [comparison]
-    return "\n".join(_laid_out(table, kind, digits=digits, bold=bold) for table in tables)
-
-
-def print_result(scored: Scored, kind: str, *, per_query: bool, digits: int) -> None:
-    """Send the result to standard output; bytes never to a terminal."""
-    if kind == "parquet" and sys.stdout.isatty():
-        msg = "Parquet is not for reading on a terminal; write it to a file with `-o scores.parquet`"
-        raise click.UsageError(msg)
-    click.echo(render(scored, kind, per_query=per_query, digits=digits, bold=says_bold()), nl=False)
+        return to_parquet(table, about={"judged.protocol": str(scored.evaluations[0].protocol)})
+    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
 
 
 def says_bold() -> bool:

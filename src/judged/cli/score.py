@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 import click
 
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
-from judged.cli.output import FORMATS, format_of, print_result, render
+from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, render, says_bold
 from judged.engine.protocol import PROFILES, Protocol, as_protocol
 from judged.report.write import write
 
@@ -122,14 +122,16 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     The name of a run is that of its file; NAME=FILE gives it another. Results go to standard output; the
     protocol they were made under, and what was noticed, to standard error.
     """
+    refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
     only_one_standard_input([qrels, *(run.path for run in named)])
     outputs = {path: format_of(path) for path in options["outputs"]}
     configuration = _configuration(options["config"])
     scored = _scored(qrels, named, configuration, options)
+    layout = {"per_query": options["per_query"], "digits": options["digits"]}
     for path, kind in outputs.items():
-        write(path, render(scored, kind, per_query=options["per_query"], digits=options["digits"]))
-    print_result(scored, options["kind"], per_query=options["per_query"], digits=options["digits"])
+        write(path, render(scored, kind, **layout))
+    click.echo(render(scored, options["kind"], bold=says_bold(), **layout), nl=False)
     if not options["quiet"]:
         _tell(scored, configuration, options)
 
@@ -234,7 +236,9 @@ def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]
     if configuration.statistics.significance_testing and len(scored.evaluations) == 1:
         notes.append("`significance_testing` has nothing to compare: only one run was given")
     if scored.level is not None:
-        notes.append(f"brackets hold the {100 * scored.level:.4g} % confidence interval of each mean (Student's t)")
+        notes.append(
+            f"brackets hold the {100 * scored.level:.4g} % confidence interval of each mean (Student's t)"
+        )
     text = [str(measure) for measure in scored.measures if measure.text]
     if text and not options["per_query"]:
         notes.append(f"{', '.join(text)} has values for queries only: add `--per-query`")

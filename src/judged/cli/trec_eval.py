@@ -14,6 +14,7 @@ from judged.engine.protocol import PROFILES, Protocol
 from judged.errors import BadInput, BadProtocol, Fault
 
 if TYPE_CHECKING:
+    from judged.measures.measure import Measure
     from judged.measures.trec_names import TrecMeasure
     from judged.tables.judgments import Judgments
     from judged.tables.run import Run
@@ -54,15 +55,21 @@ LATER = {"-R": "qrels", "-T": "trec_results"}
     "-l", "--level_for_rel", "level", type=int, default=1, help="The grade from which a document is relevant."
 )
 @click.option("-n", "--nosummary", is_flag=True, help="Print no summary.")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=int, help="Look at the first N documents only.")
-@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents first.")
+@click.option(
+    "-M", "--Max_retrieved_per_topic", "depth", type=int, help="Look at the first N documents only."
+)
+@click.option(
+    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents first."
+)
 @click.option(
     "-N", "--Number_docs_in_coll", "collection", type=int, default=0, help="Documents in the collection."
 )
 @click.option("-o", "--Output_old_results_format", "old", is_flag=True, help="Obsolete; has no effect.")
 @click.option("-D", "--Debug_level", "debugging", metavar="LEVEL", help="Accepted; has no effect.")
 @click.option("-R", "--Rel_info_format", "judgment_format", default="qrels", help="Only `qrels` is known.")
-@click.option("-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is known.")
+@click.option(
+    "-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is known."
+)
 @click.option("-Z", "--Zscore", "zscores", metavar="FILE", help="Not known here.")
 @click.option(
     "--trec-version",
@@ -83,8 +90,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
 
     _refuse(options)
     only_one_standard_input([qrels, run])
-    version = int(options["version"])
-    measures = expand(version, options["requests"] or ("official",))
+    measures = expand(10 if options["version"] == "10" else 9, options["requests"])
     judgments, ranked = read_judgments(qrels), read_run(run)
     results = _results(judgments, ranked, measures, options)
     if options["each"]:
@@ -163,22 +169,21 @@ def _evaluated(
 ) -> dict[str, dict[str, Any]]:
     """For each query in both, the values by printed name."""
     from judged.engine.evaluate import evaluate
+    from judged.measures.names import parse_measure
 
-    wanted = [each for each in measures if each.kind != "runid"]
-    chosen = [each.measure for each in wanted if each.measure is not None]
-    if not chosen:
-        from judged.measures.names import parse_measures
-
-        chosen = parse_measures("NumRet")
-    evaluation = evaluate(judgments, run, chosen, protocol=protocol)
+    chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
+    evaluation = evaluate(judgments, run, chosen.values() or parse_measure("NumRet"), protocol=protocol)
     scores = evaluation.per_query()
-    columns = [scores[each.measure].tolist() for each in wanted]
-    names = [each.printed for each in wanted]
-    rows = zip(*columns, strict=True) if columns else ((),) * len(scores.queries)
+    columns = {name: scores[measure].tolist() for name, measure in chosen.items()}
     return {
-        query: dict(zip(names, row, strict=True))
-        for query, row in zip(scores.queries.to_pylist(), rows, strict=True)
+        query: {name: values[at] for name, values in columns.items()}
+        for at, query in enumerate(scores.queries.to_pylist())
     }
+
+
+def _priced(measure: Measure, collection: int) -> Measure:
+    """The measure, told the size of the collection if it is one that asks."""
+    return measure(collection=collection) if collection and "collection" in measure.defaults else measure
 
 
 def _cleared(values: dict[str, Any]) -> dict[str, Any]:
@@ -189,35 +194,35 @@ def _cleared(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _query_lines(results: Results, measures: Sequence[TrecMeasure]) -> Iterator[str]:
-    shown = [each for each in measures if each.kind in {"float", "integer", "text"}]
+    shown = [each for each in measures if each.per_query]
     for at, query in enumerate(results.queries):
         for each in shown:
-            value = results.values[each.printed][at]
-            yield _line(each.printed, query, f"'{value}'" if each.kind == "text" else _number(each.kind, value))
+            yield _line(each.name, query, _written(each.kind, results.values[each.name][at]))
 
 
 def _summary_lines(
     results: Results, measures: Sequence[TrecMeasure], options: dict[str, Any], run_tag: str
 ) -> Iterator[str]:
     for each in measures:
-        if each.kind == "runid":
-            yield _line(each.printed, "all", run_tag)
-        elif each.kind != "text":
-            yield _line(each.printed, "all", _number(each.kind, _summary(each, results, options)))
+        if each.measure is None:
+            yield _line(each.name, "all", run_tag)
+        elif each.summary:
+            value = _summary(each.name, each.measure.aggregate, results, complete=options["complete"])
+            yield _line(each.name, "all", _written(each.kind, value))
 
 
-def _summary(each: TrecMeasure, results: Results, options: dict[str, Any]) -> float:
+def _summary(name: str, aggregate: str, results: Results, *, complete: bool) -> float:
     """One number for all queries, added up in the order of trec_eval, which the last digit may show."""
-    values = results.values[each.printed]
-    count = results.judged if options["complete"] else len(results.queries)
-    if each.printed == "num_q":
+    values = results.values[name]
+    count = results.judged if complete else len(results.queries)
+    if name == "num_q":
         return count
-    if each.printed == "num_rel" and options["complete"]:
+    if name == "num_rel" and complete:
         return results.positive  # whatever `-l` says, as trec_eval counts
-    if each.measure.aggregate == "geometric":
+    if aggregate == "geometric":
         logs = _added([math.log(max(value, FLOOR)) for value in values])
         return math.exp((logs + (count - len(values)) * math.log(FLOOR)) / count)
-    return _added(values) if each.measure.aggregate == "sum" else _added(values) / count
+    return _added(values) if aggregate == "sum" else _added(values) / count
 
 
 def _added(values: list[float]) -> float:
@@ -228,8 +233,10 @@ def _added(values: list[float]) -> float:
     return total
 
 
-def _number(kind: str, value: float) -> str:
-    return str(int(value)) if kind.endswith("integer") else f"{value:6.4f}"
+def _written(kind: str, value: Any) -> str:
+    if kind == "string":
+        return f"'{value}'"
+    return str(int(value)) if kind == "integer" else f"{value:6.4f}"
 
 
 def _line(name: str, query: str, value: str) -> str:
@@ -243,5 +250,7 @@ def tag(run: Run) -> str:
     if not isinstance(run.source, Text):
         return run.name
     lines = bytes(run.source.buffer[-65536:]).splitlines()
-    fields = next((line.split() for line in reversed(lines) if line.strip() and not line.startswith(b"#")), [])
+    fields = next(
+        (line.split() for line in reversed(lines) if line.strip() and not line.startswith(b"#")), []
+    )
     return fields[5].decode(errors="replace") if len(fields) > 5 else run.name
