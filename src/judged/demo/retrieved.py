@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,13 @@ class Retrieved:
     scores: NDArray[np.float64]
 
 
-def best(system: str, scores: NDArray[np.floating], *, depth: int = DEPTH) -> Retrieved:
+def best(system: str, scores: NDArray[np.floating[Any]], *, depth: int = DEPTH) -> Retrieved:
     """The `depth` documents of the highest positive scores of every row, equal ones in their order.
 
     >>> best("example", np.array([[0.5, 0.0, 2.0]]), depth=2).places
     array([[2, 0]])
     """
-    rounded = np.round(np.asarray(scores, dtype=np.float64), 6)  # as they are written to the file
+    rounded = scores.astype(np.float64).round(6)  # as they are written to the file
     places = np.argsort(-rounded, axis=1, kind="stable")[:, :depth]
-    kept = np.take_along_axis(rounded, places, axis=1)
+    kept: NDArray[np.float64] = np.take_along_axis(rounded, places, axis=1)
     return Retrieved(system, np.where(kept > 0, places, -1), kept)
