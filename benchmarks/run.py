@@ -105,18 +105,22 @@ def _files(data: Data, variant: str, options: argparse.Namespace) -> Generator[s
         if isinstance(cost, str):
             yield f"| {task.label} | – | – | – | – | {cost} |"
             continue
-        base = base or cost
+        base = cost if task is tasks[0] else base
         yield from _row(task.label, cost, base)
     return base
 
 
-def _row(label: str, cost: Cost, base: Cost) -> Iterator[str]:
+def _row(label: str, cost: Cost, base: Cost | None) -> Iterator[str]:
     cold = "first call, compiling" if cost.warm is not None else ""
     note = "; ".join(filter(None, (cold, _agreement(cost, base))))
-    spent = f"{cost.cpu:.3f} | {cost.wall:.3f} | {cost.process_cpu:.3f} | {cost.cpu / base.cpu:.1f}"
+    spent = f"{cost.cpu:.3f} | {cost.wall:.3f} | {cost.process_cpu:.3f} | {_ratio(cost.cpu, base)}"
     yield f"| {label} | {spent} | {note} |"
     if cost.warm is not None:
-        yield f"| {label} | {cost.warm:.3f} | – | – | {cost.warm / base.cpu:.1f} | second call in the same process |"
+        yield f"| {label} | {cost.warm:.3f} | – | – | {_ratio(cost.warm, base)} | second call in the same process |"
+
+
+def _ratio(cpu: float, base: Cost | None) -> str:
+    return "–" if base is None else f"{cpu / base.cpu:.1f}"
 
 
 def _agreement(cost: Cost, base: Cost) -> str:

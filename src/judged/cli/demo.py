@@ -37,14 +37,14 @@ def command(output: Path, limit: int | None) -> None:
         judged demo --output pydoc-collection --limit 200
     """
     from judged.demo.demonstrate import demonstrate
-    from judged.demo.write import claim, command as again, write
+    from judged.demo.write import command as again, refuse_foreign, write
 
     started = perf_counter()
 
     def tell(step: str) -> None:
         click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
 
-    claim(output)
+    refuse_foreign(output)
     demonstration = demonstrate(limit=limit, tell=tell)
     write(output, demonstration)
     tell(f"wrote {output}")

@@ -34,6 +34,7 @@ class Demonstration:
 
 def demonstrate(*, limit: int | None = None, tell: Callable[[str], None] = lambda _: None) -> Demonstration:
     """Collect, retrieve and score, telling each step before it is taken."""
+    bm25.engine()  # what is missing is better said now than after the work
     tell("reading the docstrings of the standard library")
     collection = build(entries(), limit=limit)
     if not collection.queries:

@@ -15,7 +15,7 @@ from judged.demo.picture import bars
 from judged.errors import JudgedError
 from judged.tables.run import Run
 
-__all__ = ["claim", "command", "write"]
+__all__ = ["command", "refuse_foreign", "write"]
 
 MARK = ".judged-demo"
 """A file of this name says that a directory is ours to overwrite."""
@@ -49,16 +49,14 @@ To score the runs again, in this directory:
 """
 
 
-def claim(directory: Path) -> None:
-    """Make the directory, or make sure that an earlier demonstration did."""
+def refuse_foreign(directory: Path) -> None:
+    """Raise unless the directory is new, empty, or was written by an earlier demonstration."""
     if directory.exists() and not directory.is_dir():
         msg = f"`{directory}` is a file, expected a directory or nothing"
         raise JudgedError(msg, hint="name another place with `--output`")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / MARK).is_file():
         msg = f"`{directory}` has files that `judged demo` did not write"
         raise JudgedError(msg, hint="name another directory with `--output`")
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / MARK).write_text(f"judged {judged.__version__}\n", encoding="utf-8")
 
 
 def command(directory: Path, demonstration: Demonstration) -> str:
@@ -69,7 +67,10 @@ def command(directory: Path, demonstration: Demonstration) -> str:
 
 
 def write(directory: Path, demonstration: Demonstration) -> None:
-    """Write all files into a directory that was claimed."""
+    """Write all files into the directory, which is made if need be."""
+    refuse_foreign(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    _text(directory / MARK, [f"judged {judged.__version__}\n"])
     collection = demonstration.collection
     _lines(
         directory / "queries.jsonl", ({"_id": each.name, "text": each.text} for each in collection.queries)
