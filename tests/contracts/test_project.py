@@ -145,3 +145,10 @@ def test_everything_that_tests_need_is_pinned() -> None:
 
 def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_linters_of_a_commit_are_those_of_the_tests() -> None:
+    """The hook before a commit runs the version of ruff that `make test` runs."""
+    pinned = re.findall(r"^ruff==(\S+)", read("tests/constraints.txt"), re.MULTILINE)
+
+    assert set(re.findall(r"ruff==([\d.]+)", read(".pre-commit-config.yaml"))) == set(pinned)
