@@ -7,13 +7,13 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 WORKERS ?= 2
 
-SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name py.typed) \
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.h' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --constraint tests/constraints.txt
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
-  print('compiled part: ' + ('built' if find('judged.kernels._align') else 'not built (is there a C compiler?)'))"
+  print('compiled part: ' + ('built' if find('judged.kernels._scan') else 'not built (is there a C compiler?)'))"
 
 .PHONY: help demo test test-slow lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
@@ -56,7 +56,7 @@ bench-quick: $(BENCH)/.installed
 clean:
 	rm -rf $(VENV) $(BENCH) build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
-	find src -name '*.so' -delete -o -name '_align.c' -delete
+	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made $(BENCH)/.made: %/.made:
