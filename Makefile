@@ -9,7 +9,7 @@ WORKERS ?= 2
 
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.h' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
-PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --constraint tests/constraints.txt
+PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
@@ -80,6 +80,6 @@ $(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
 
 $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt
 	@$(FRESH)
-	$(BENCH)/bin/python -m pip --disable-pip-version-check install --quiet . -r benchmarks/requirements.txt
+	$(BENCH)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . -r benchmarks/requirements.txt
 	@$(BENCH)/bin/python $(COMPILED)
 	@touch $@
