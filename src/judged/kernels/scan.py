@@ -18,7 +18,7 @@ from judged.kernels.text import numbers, split_lines
 
 __all__ = ["KINDS", "Index", "Part", "as_compared", "index_from", "scan_columns", "scan_text"]
 
-KINDS = ("lines with too few columns", "scores that are no number", "scores that are NaN", "repeated documents")
+KINDS = ("malformed lines", "scores that are not numbers", "scores that are NaN", "documents retrieved twice")
 """What can be wrong with a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
