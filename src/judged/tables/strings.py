@@ -73,7 +73,7 @@ def _chunked(column: Any, name: str, subject: str) -> pa.ChunkedArray:
             return pa.chunked_array(column)
         return pa.chunked_array([pa.array(column)])
     except (pa.ArrowException, TypeError, ValueError) as error:
-        fault = Fault("columns", f"column `{name}`", f"cannot be read: {_first_line(error)}")
+        fault = Fault("columns", f"the {name} column", f"cannot be read: {_first_line(error)}")
         raise BadInput(subject, [fault]) from error
 
 
@@ -98,7 +98,7 @@ def _as_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.Chu
     except pa.ArrowNotImplementedError:  # older Arrow cannot cast a view
         return pa.chunked_array([pa.array(chunks.to_pylist(), type=pa.large_string())])
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        fault = Fault("columns", f"column `{name}`", "holds bytes that are not UTF-8 text")
+        fault = Fault("columns", f"the {name} column", "holds bytes that are not UTF-8 text")
         raise BadInput(subject, [fault]) from error
 
 
@@ -110,7 +110,8 @@ def _refuse_nulls(chunks: pa.ChunkedArray, name: str, expected: str, faults: Fau
 
 
 def _wrong_type(subject: str, name: str, kind: Any, expected: str, hint: str | None) -> BadInput:
-    fault = Fault("columns", f"column `{name}`", f"holds {kind}, expected {expected}")
+    told = "text" if _is_text(kind) else kind
+    fault = Fault("columns", f"the {name} column", f"holds {told}, expected {expected}")
     return BadInput(subject, [fault], hint=hint)
 
 
