@@ -152,7 +152,7 @@ def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
 
 def _sheet(file: File) -> Sheet:
     """The header and where it ends; the delimiter is the one that splits it into the most names."""
-    data = bytes(text_of(file))
+    data = bytes(text_of(file, quoted=True))
     start = len(data) - len(data.lstrip(b"\r\n"))
     ends = [end for end in (data.find(b"\n", start), data.find(b"\r", start)) if end >= 0]
     end = min(ends, default=len(data))
