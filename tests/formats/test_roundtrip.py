@@ -40,6 +40,7 @@ def mappings(names: Any, numbers: Any) -> Any:
 
 
 def written_judgments(judgments: Judgments, name: str) -> bytes:
+    """The bytes that a format makes of judgments."""
     sink = io.BytesIO()
     write = FORMATS[name].write_judgments
     assert write is not None
@@ -48,6 +49,7 @@ def written_judgments(judgments: Judgments, name: str) -> bytes:
 
 
 def written_run(run: Run, name: str) -> bytes:
+    """The bytes that a format makes of a run."""
     sink = io.BytesIO()
     write = FORMATS[name].write_run
     assert write is not None
@@ -56,6 +58,7 @@ def written_run(run: Run, name: str) -> bytes:
 
 
 def rows(table: Any) -> list[tuple[Any, ...]]:
+    """Every row, in one order."""
     return sorted(tuple(row.values()) for row in table.to_arrow().to_pylist())
 
 

@@ -81,14 +81,18 @@ def _decoded(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
     """A dictionary column (categories, enumerations) written out; any other as it is."""
     if not pa.types.is_dictionary(chunks.type):
         return chunks
-    written = [chunk.dictionary_decode() for chunk in chunks.chunks]
-    return pa.chunked_array(written, type=chunks.type.value_type)
+    kind = pa.large_string() if _is_view(chunks.type.value_type) else chunks.type.value_type
+    written = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks.chunks]
+    return pa.chunked_array(written, type=kind)
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    views = [pa.types.is_string_view, pa.types.is_binary_view]
-    plain = [pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary]
-    return any(test(kind) for test in plain + views)
+    plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return _is_view(kind) or any(test(kind) for test in plain)
 
 
 def _as_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.ChunkedArray:
