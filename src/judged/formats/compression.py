@@ -39,10 +39,22 @@ def _arrow_unpack(codec: str) -> Callable[[Any], bytes]:
     return unpack
 
 
-def _arrow_pack(codec: str) -> Callable[[BinaryIO], BinaryIO]:
-    def pack(sink: BinaryIO) -> BinaryIO:
-        stream: BinaryIO = pa.CompressedOutputStream(pa.PythonFile(sink, "w"), codec)
-        return stream
+class _KeptOpen(io.RawIOBase):
+    """A sink that Arrow may close without closing what lies beneath."""
+
+    def __init__(self, sink: BinaryIO) -> None:
+        self._sink = sink
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._sink.write(data)
+
+
+def _arrow_pack(codec: str) -> Callable[[BinaryIO], Any]:
+    def pack(sink: BinaryIO) -> Any:
+        return pa.CompressedOutputStream(pa.PythonFile(_KeptOpen(sink), "w"), codec)
 
     return pack
 

@@ -54,9 +54,9 @@ class Sheet:
         except csv.Error as error:
             yield -(above + reader.line_num), [str(error)]
 
-    def place(self, row: int) -> str:
-        """The file and line of a row."""
-        return f"{self.file.label}:{self.lines[row]}"
+    def line(self, row: int) -> int:
+        """The line of a row."""
+        return self.lines[row]
 
 
 def read_judgments(file: File) -> Judgments:
@@ -96,7 +96,7 @@ def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
     sheet = _sheet(file)
     roles = find_columns(sheet.header, kind, subject=file.label)
     wanted = [sheet.header.index(name) for name in roles.all()]
-    faults = Faults(file.label, sheet.place)
+    faults = Faults(file.label, line=sheet.line)
     try:
         return _fast(sheet, wanted), roles, faults
     except (pa.ArrowInvalid, UnicodeDecodeError):  # the careful way says what and where
@@ -126,16 +126,15 @@ def _careful(sheet: Sheet, wanted: Sequence[int], number: str, faults: Faults) -
     """The columns as Python reads them; whatever cannot be read becomes a fault with its line."""
     rows, lines = [], []
     for line, row in sheet.rows():
-        where = f"{sheet.file.label}:{abs(line)}"
         if line < 0:
-            faults.add_line("malformed lines", -line, where, f"cannot be read: {row[0]}")
+            faults.add_line("malformed lines", -line, f"cannot be read: {row[0]}")
         elif len(row) != len(sheet.header):
             told = f"{len(row)} columns, expected {len(sheet.header)}"
-            faults.add_line("malformed lines", line, where, told)
+            faults.add_line("malformed lines", line, told)
         else:
             rows.append(row)
             lines.append(line)
-    faults.place = lambda row: f"{sheet.file.label}:{lines[row]}"
+    faults.line = lines.__getitem__
     columns: list[Any] = [[row[place] for row in rows] for place in wanted]
     columns[2] = _numbers(columns[2], number, faults)
     return columns
@@ -153,7 +152,7 @@ def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
 
 def _sheet(file: File) -> Sheet:
     """The whole file, its header, and where that ends."""
-    data = bytes(text_of(file))
+    data = bytes(text_of(file, quoted=True))
     header, delimiter, body = _first_line(data)
     if not any(header):
         fault = Fault(

@@ -75,13 +75,17 @@ def _content(path: Path) -> Any:
                 return file.read()  # pipes and devices cannot be mapped
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
     except FileNotFoundError:
-        msg = f"{path} does not exist"
+        msg = f"{_shown(path)} does not exist"
         raise Unreadable(msg, hint=_near(path)) from None
     except (OSError, ValueError) as error:
-        msg = (
-            f"{ascii(str(path)) if isinstance(error, ValueError) else path} cannot be read: {_reason(error)}"
-        )
+        msg = f"{_shown(path)} cannot be read: {_reason(error)}"
         raise Unreadable(msg) from None
+
+
+def _shown(path: Path) -> str:
+    """A path as it appears in a message; what is hardly a path is cut short and quoted."""
+    text = str(path)
+    return text if text.isprintable() else ascii(text if len(text) < 60 else text[:59] + "…")
 
 
 def _reason(error: Exception) -> str:

@@ -75,7 +75,7 @@ def _records(file: File) -> tuple[list[Any], Faults]:
     """The value of every line that is not blank, and the lines that are no JSON as faults."""
     lines = bytes(text_of(file)).split(b"\n")
     filled = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]
-    faults = Faults(file.label, lambda row: f"{file.label}:{filled[row]}")
+    faults = Faults(file.label, line=filled.__getitem__)
     decode = msgspec.json.Decoder().decode
     try:
         return [decode(lines[number - 1]) for number in filled], faults
@@ -91,8 +91,7 @@ def _sound(lines: list[bytes], filled: list[int], faults: Faults) -> list[Any]:
             values.append(msgspec.json.decode(lines[number - 1]))
             sound.append(number)
         except _BROKEN as error:
-            where = faults.place(0).rpartition(":")[0] + f":{number}"
-            faults.add_line("malformed lines", number, where, f"is no JSON: {_reason(error)}")
+            faults.add_line("malformed lines", number, f"is no JSON: {_reason(error)}")
     filled[:] = sound
     return values
 

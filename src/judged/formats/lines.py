@@ -30,7 +30,6 @@ class Lines:
     """The rows of a text, as bytes, and the lines that are none."""
 
     text: NDArray[np.uint8]
-    label: str
     columns: int
     ids: tuple[pa.Array, pa.Array]
     """Query and document of every row, as large binaries."""
@@ -50,7 +49,7 @@ class Lines:
         """Query, document and number of every row; whatever is wrong becomes a fault with its line."""
         for at, count in zip(self.short.tolist(), self.counts.tolist(), strict=True):
             told = f"{count} column{'s' if count > 1 else ''}, expected {self.columns}"
-            faults.add_line("malformed lines", self._line(at), f"{self.label}:{self._line(at)}", told)
+            faults.add_line("malformed lines", self._line(at), told)
         query, document = (
             _texts(column, name, faults) for column, name in zip(self.ids, ("query", "document"), strict=True)
         )
@@ -58,9 +57,9 @@ class Lines:
         faults.add_rows(f"{number}s that are not numbers", bad, lambda row: self._telling(row, number))
         return query, document, np.where(self.sound, self.number, 0.0)
 
-    def place(self, row: int) -> str:
-        """The file and line of a row."""
-        return f"{self.label}:{self._line(int(self.begin[row]))}"
+    def line(self, row: int) -> int:
+        """The line of a row, from 1."""
+        return self._line(int(self.begin[row]))
 
     def _line(self, byte: int) -> int:
         return int(np.searchsorted(self._feeds, byte)) + 1
@@ -75,14 +74,13 @@ class Lines:
         return f"{number} is `{token.decode(errors='backslashreplace')}`, expected a number"
 
 
-def read_lines(data: Any, *, label: str, columns: int, wanted: Sequence[int]) -> Lines:
+def read_lines(data: Any, *, columns: int, wanted: Sequence[int]) -> Lines:
     """The columns at `wanted` (query, document, number) of every line with `columns` of them or more."""
     text = np.frombuffer(data, dtype=np.uint8)
     parts = [_part(text[begin:end], begin, columns, wanted) for begin, end in pairwise(_cuts(text))]
     query, document, value, sound, begin, short, counts, wide = zip(*parts, strict=True)
     return Lines(
         text,
-        label,
         columns,
         ids=(pa.concat_arrays(query), pa.concat_arrays(document)),
         number=np.concatenate(value),

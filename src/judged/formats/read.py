@@ -153,7 +153,8 @@ def _refuse_strange(source: Any, subject: str) -> None:
     """Refuse what cannot be gone through row by row."""
     frames.refuse_lazy(source, subject=subject)
     if not isinstance(source, Iterable):
-        msg = f"{subject} is a {type(source).__module__}.{type(source).__name__}, expected {ACCEPTED}"
+        kind = f"{type(source).__module__}.{type(source).__name__}".removeprefix("builtins.")
+        msg = f"{subject} cannot be read from an object of type `{kind}`, expected {ACCEPTED}"
         raise WrongKind(msg, hint="call `.to_dict()` on it" if hasattr(source, "to_dict") else None)
 
 

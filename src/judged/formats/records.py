@@ -56,8 +56,9 @@ def _rows_and_roles(
 ) -> tuple[list[Mapping[str, Any]], Roles | None]:
     """Flat rows and the roles of their keys; None if there is no row."""
     rows, owner = _flat(records, faults)
-    outer = faults.place
-    faults.place = lambda row: outer(owner[row])
+    line = faults.line
+    if line is not None:
+        faults.line = lambda row: line(owner[row])
     if not rows:
         return rows, None
     return rows, find_columns(_keys(rows[0]), kind, subject=faults.subject)

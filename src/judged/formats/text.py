@@ -16,13 +16,16 @@ BOM = b"\xef\xbb\xbf"
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
 
 
-def text_of(file: File) -> Any:
-    """The bytes of a text, past its mark; UTF-16 and files that are no text are refused."""
+def text_of(file: File, *, quoted: bool = False) -> Any:
+    """The bytes of a text, past its mark; UTF-16 and files that are no text are refused.
+
+    A zero byte tells that a file is no text; in a format that has quotes (`quoted`) only on the first line.
+    """
     head = file.head()
     if _is_utf16(head):
         msg = f"{file.label} is UTF-16 text, expected UTF-8"
         raise Unreadable(msg, hint="convert it: `iconv -f UTF-16 -t UTF-8 FILE`")
-    if b"\0" in head:
+    if b"\0" in (head.partition(b"\n")[0] if quoted else head):
         msg = f"{file.label} is not text: byte {head.index(0) + 1:,} is zero"
         raise Unreadable(msg, hint="known formats are TREC, JSONL, JSON, CSV, TSV, Parquet and Arrow")
     return memoryview(file.data)[len(BOM) :] if head.startswith(BOM) else file.data

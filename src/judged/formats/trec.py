@@ -31,8 +31,8 @@ _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
-    lines = read_lines(_text(file), label=file.label, columns=4, wanted=QRELS)
-    faults = Faults(file.label, lines.place)
+    lines = read_lines(_text(file), columns=4, wanted=QRELS)
+    faults = Faults(file.label, line=lines.line)
     columns = lines.table("grade", faults)
     try:
         return Judgments.from_columns(*columns, name=file.name, notes=_notes(lines), faults=faults)
@@ -82,8 +82,8 @@ def write_run(run: Run, sink: BinaryIO, tag: str) -> None:
 
 def _table(data: Any, file: File) -> pa.Table:
     """Every line of a run as columns; everything wrong with them is refused at once."""
-    lines = read_lines(data, label=file.label, columns=6, wanted=RUN)
-    faults = Faults(file.label, lines.place)
+    lines = read_lines(data, columns=6, wanted=RUN)
+    faults = Faults(file.label, line=lines.line)
     query, document, score = lines.table("score", faults)
     missing = np.flatnonzero(np.isnan(score))
     faults.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")

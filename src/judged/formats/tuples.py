@@ -41,7 +41,7 @@ def _roles(items: list[Any], kind: Kind, name: str) -> Roles:
     fields = _fields(items[0])
     if fields is None or len(kinds) > 1:
         told = ", ".join(sorted(each.__name__ for each in kinds))
-        msg = f"{name} is an iterable of {told}, expected named tuples or dicts of one kind"
+        msg = f"{name} cannot be read from an iterable of {told}, expected named tuples or dicts of one kind"
         raise WrongKind(msg, hint=_hint(kind))
     return find_columns(fields, kind, subject=name)
 

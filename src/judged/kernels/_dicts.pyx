@@ -4,7 +4,7 @@
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_Compare
+from cpython.unicode cimport PyUnicode_Check, PyUnicode_Compare
 from libc.math cimport isinf, isnan
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -50,6 +50,8 @@ cdef class Shelf:
                 raise MemoryError
         self.falling = True
         while PyDict_Next(scores, &position, &key, &value):
+            if not PyUnicode_Check(<object> key):
+                raise TypeError("a document id is no text")
             x = as_double(<object> value)
             if single:
                 x = <double> <float> x

@@ -32,11 +32,10 @@ class Flat:
 
 def flat_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
     """The rows of a dict of dicts; a query whose value is no dict is refused."""
-    faults = Faults(subject, lambda row: f"query number {row + 1:,}")
-    for row, (query, inner) in enumerate(mapping.items()):
+    faults = Faults(subject, lambda row: f"query `{list(mapping)[row]}`")
+    for row, inner in enumerate(mapping.values()):
         if not isinstance(inner, Mapping):
-            got = f"query `{query}` holds {_kind(inner)}, expected a dict from document to {number}"
-            faults.add(BAD_ROWS, row, got)
+            faults.add(BAD_ROWS, row, f"holds {_kind(inner)}, expected a dict from document to {number}")
     faults.refuse()
     rows = mapping.items()
     return Flat(
@@ -51,13 +50,13 @@ def flat_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat
 
     Where order carries meaning (`ordered`), a set is refused.
     """
-    faults = Faults(subject, lambda row: f"query number {row + 1:,}")
+    faults = Faults(subject, lambda row: f"query `{list(lists)[row]}`")
     flat = Flat()
     for row, (query, ids) in enumerate(lists.items()):
         documents = _listed(ids, ordered=ordered)
         if documents is None:
             expected = "a list of document ids" + (", best first" if ordered else "")
-            faults.add(BAD_ROWS, row, f"query `{query}` holds {_kind(ids)}, expected {expected}")
+            faults.add(BAD_ROWS, row, f"holds {_kind(ids)}, expected {expected}")
             continue
         flat.query += [query] * len(documents)
         flat.document += documents

@@ -20,7 +20,6 @@ from judged.tables.strings import as_ids, as_numbers
 __all__ = ["Columns", "Mappings", "Run", "Source", "Text"]
 
 NOT_NUMBERS = "scores that are not numbers"
-LINE_FEED = "\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,8 @@ class Text:
     def place(self, byte: int) -> str:
         """The file and line that a byte stands in."""
         before = np.frombuffer(self.buffer, dtype=np.uint8, count=byte)
-        return f"{self.file}:{np.count_nonzero(before == ord(LINE_FEED)) + 1}"
+        line = np.count_nonzero(before == ord("\n")) + 1
+        return f"{self.file}:{line}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,7 +73,7 @@ def _chunked(column: Any, name: str, subject: str) -> pa.ChunkedArray:
             return pa.chunked_array(column)
         return pa.chunked_array([pa.array(column)])
     except (pa.ArrowException, TypeError, ValueError) as error:
-        fault = Fault("columns", f"column `{name}`", f"cannot be read: {_first_line(error)}")
+        fault = Fault("columns", f"the {name} column", f"cannot be read: {_first_line(error)}")
         raise BadInput(subject, [fault]) from error
 
 
@@ -81,14 +81,18 @@ def _decoded(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
     """A dictionary column (categories, enumerations) written out; any other as it is."""
     if not pa.types.is_dictionary(chunks.type):
         return chunks
-    written = [chunk.dictionary_decode() for chunk in chunks.chunks]
-    return pa.chunked_array(written, type=chunks.type.value_type)
+    kind = pa.large_string() if _is_view(chunks.type.value_type) else chunks.type.value_type
+    written = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks.chunks]
+    return pa.chunked_array(written, type=kind)
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    views = [pa.types.is_string_view, pa.types.is_binary_view]
-    plain = [pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary]
-    return any(test(kind) for test in plain + views)
+    plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return _is_view(kind) or any(test(kind) for test in plain)
 
 
 def _as_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.ChunkedArray:
@@ -98,7 +102,7 @@ def _as_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.Chu
     except pa.ArrowNotImplementedError:  # older Arrow cannot cast a view
         return pa.chunked_array([pa.array(chunks.to_pylist(), type=pa.large_string())])
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        fault = Fault("columns", f"column `{name}`", "holds bytes that are not UTF-8 text")
+        fault = Fault("columns", f"the {name} column", "holds bytes that are not UTF-8 text")
         raise BadInput(subject, [fault]) from error
 
 
@@ -110,7 +114,8 @@ def _refuse_nulls(chunks: pa.ChunkedArray, name: str, expected: str, faults: Fau
 
 
 def _wrong_type(subject: str, name: str, kind: Any, expected: str, hint: str | None) -> BadInput:
-    fault = Fault("columns", f"column `{name}`", f"holds {kind}, expected {expected}")
+    told = "text" if _is_text(kind) else kind
+    fault = Fault("columns", f"the {name} column", f"holds {told}, expected {expected}")
     return BadInput(subject, [fault], hint=hint)
 
 
