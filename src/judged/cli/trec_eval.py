@@ -174,7 +174,8 @@ def _evaluated(
     chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
     evaluation = evaluate(judgments, run, chosen.values() or parse_measure("NumRet"), protocol=protocol)
     scores = evaluation.per_query()
-    columns = {name: scores[measure].tolist() for name, measure in chosen.items()}
+    own = {measure: measure for measure in evaluation.measures}  # equal measures may be written differently
+    columns = {name: scores[own[measure]].tolist() for name, measure in chosen.items()}
     return {
         query: {name: values[at] for name, values in columns.items()}
         for at, query in enumerate(scores.queries.to_pylist())

@@ -43,8 +43,8 @@ def segment_ids(offset: Ints) -> Ints:
 
 
 def segment_sum(values: Floats, offset: Ints) -> Floats:
-    """The sum of each segment; 0 for an empty one."""
-    return _reduce(np.add, values, offset)
+    """The sum of each segment, added from left to right as trec_eval does; 0 for an empty one."""
+    return np.bincount(segment_ids(offset), weights=values, minlength=len(offset) - 1)
 
 
 def segment_max(values: Floats, offset: Ints) -> Floats:
