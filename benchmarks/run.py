@@ -1,4 +1,4 @@
-"""Times judged beside its peers, in one run, and writes the ratios to benchmarks/RESULTS.md.
+"""Times judged beside its peers, in one run, and writes the ratios to benchmarks/RESULTS.md and README.md.
 
 Every tool goes from the files to the means of five measures in a process of its own, on one thread.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from generate import QUERIES, VARIANTS, Data, generate
 from machine import description, trec_eval_program
 from process import Cost, Failed, Task, measure
+from readme import fill
 
 HERE = Path(__file__).parent
 PEERS = ("pytrec_eval", "trec_eval", "ir_measures", "ranx")
@@ -31,12 +32,14 @@ def main() -> None:
     data = generate(options.data, queries=queries)
     for path in data.directory.glob("*.txt"):
         path.read_bytes()  # so that no tool is the one to fetch it from the disk
-    lines = list(_report(data, options))
-    text = "\n".join(lines) + "\n"
-    print(text)
+    lines = []
+    for line in _report(data, options):
+        print(line, flush=True)
+        lines.append(line)
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
-        _tell(f"written to {options.write}")
+        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        fill(HERE.parent / "README.md", lines)
+        _tell(f"written to {options.write}, and the ratios to README.md")
 
 
 def _options() -> argparse.Namespace:
@@ -191,14 +194,17 @@ def _start_up(options: argparse.Namespace) -> Iterator[str]:
     (small / "run.txt").write_text("1 Q0 a 1 2.0 t\n1 Q0 b 2 1.0 t\n2 Q0 c 1 1.0 t\n")
     program = str(Path(sys.executable).with_name("judged"))
     python = [sys.executable, "-c"]
-    empty = _wall([*python, "pass"])
+    score = [program, "score", str(small / "qrels.txt"), str(small / "run.txt"), "-m", "nDCG@10"]
     yield "| command | wall ms, best of 10 |"
     yield "|---|---:|"
-    yield f"| `python -c pass` | {empty * 1e3:.0f} |"
-    yield f"| `import judged`, beyond that | {(_wall([*python, 'import judged']) - empty) * 1e3:.0f} |"
-    yield f"| `judged --help` | {_wall([program, '--help']) * 1e3:.0f} |"
-    score = [program, "score", str(small / "qrels.txt"), str(small / "run.txt"), "-m", "nDCG@10"]
-    yield f"| `judged score`, three lines | {_wall(score) * 1e3:.0f} |"
+    try:
+        empty = _wall([*python, "pass"])
+        yield f"| `python -c pass` | {empty * 1e3:.0f} |"
+        yield f"| `import judged`, beyond that | {(_wall([*python, 'import judged']) - empty) * 1e3:.0f} |"
+        yield f"| `judged --help` | {_wall([program, '--help']) * 1e3:.0f} |"
+        yield f"| `judged score`, three lines | {_wall(score) * 1e3:.0f} |"
+    except subprocess.CalledProcessError as error:
+        yield f"| `{Path(error.cmd[0]).name} {error.cmd[1]}` | failed |"
 
 
 def _wall(command: list[str], *, times: int = 10) -> float:

@@ -15,6 +15,7 @@ from judged.demo.retrieved import Retrieved, best
 __all__ = ["retrieve"]
 
 DIMENSIONS = 200
+ROUNDS = 4
 _WORD = re.compile(r"[a-z0-9]{2,}")
 
 
@@ -50,12 +51,17 @@ def _weighted(counts: Sequence[Counter[str]], column: dict[str, int], rarity: ND
 
 
 def _axes(matrix: Any) -> NDArray[np.float64]:
-    """The directions in which the documents vary most, a column for each."""
-    from scipy.sparse.linalg import svds
+    """The directions in which the documents vary most, a column for each.
 
-    dimensions = min(DIMENSIONS, min(matrix.shape) - 1)
-    start = np.ones(min(matrix.shape))  # a fixed start, so that two runs of the demonstration are the same
-    axes: NDArray[np.float64] = svds(matrix, k=dimensions, v0=start)[2].T
+    By subspace iteration from a fixed start (Halko, Martinsson and Tropp 2011, doi:10.1137/090771806): a few
+    large products, where an iterative solver makes thousands of small ones that threads wait on.
+    """
+    dimensions = min(DIMENSIONS, *matrix.shape)
+    basis = np.random.default_rng(0).standard_normal((matrix.shape[1], min(dimensions + 20, *matrix.shape)))
+    for _ in range(ROUNDS):
+        basis = np.linalg.qr(matrix.T @ (matrix @ basis))[0]
+    rotation = np.linalg.svd(matrix @ basis, full_matrices=False)[2]
+    axes: NDArray[np.float64] = basis @ rotation[:dimensions].T
     return axes
 
 
