@@ -217,3 +217,14 @@ def test_threads_change_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for cut in (100, 1_000, 10_000):
         monkeypatch.setattr(align, "STRETCH_BYTES", cut)
         assert judged.evaluate(qrels, tmp_path / "run", SOME, threads=4).mean() == expected
+
+
+@pytest.mark.usefixtures("implementation")
+def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
+    """An integer id deep in a dict is its decimal text, and said so; a score that is no number is named."""
+    ev = judged.evaluate({"q": {"2": 1}}, {"q": {"d1": 1.0, 2: 3.0}}, RR)
+
+    assert ev["RR"] == 1.0
+    assert any("decimal text" in note for note in ev.observations.notes)
+    with pytest.raises(BadInput, match="query `q`, document `d2`: score is 'high' \(str\), expected a number"):
+        judged.evaluate({"q": {"d1": 1}}, {"q": {"d1": 1.0, "d2": "high"}}, RR)

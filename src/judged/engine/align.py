@@ -55,7 +55,11 @@ def align(
     progress: Progress | None = None,
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
-    aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+    try:
+        aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
+        run = run.as_columns()
+        aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
     refuse(aligned, run)
     present = aligned.retrieved > 0
     ids = judgments.queries

@@ -45,13 +45,12 @@ class JudgedIndex:
     @property
     def queries(self) -> list[str]:
         """Query ids."""
-        return [name.decode() for name in Strings.from_offsets(self.query_bytes, self.query_offset).tolist()]
+        return Strings.from_offsets(self.query_bytes, self.query_offset).texts()
 
     @property
     def documents(self) -> list[str]:
         """Document ids, row by row."""
-        names = Strings.from_offsets(self.document_bytes, self.document_offset).tolist()
-        return [name.decode() for name in names]
+        return Strings.from_offsets(self.document_bytes, self.document_offset).texts()
 
     def flat(self) -> tuple[Any, ...]:
         """What a scanner's `Index` is made from."""

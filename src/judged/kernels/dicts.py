@@ -29,6 +29,7 @@ def scan_mapping(
 
 def scan_query(scores: Mapping[Any, Any], judged: Sequence[str], *, rule: int, single: bool) -> tuple[Floats, Ints]:
     """The scores as they are compared; and number, rank, documents above and tied of each judged document found."""
+    _refuse_strange(scores)
     every = as_compared(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
     found = [i for i, document in enumerate(judged) if document in scores]
     mine = as_compared(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
@@ -38,6 +39,16 @@ def scan_query(scores: Mapping[Any, Any], judged: Sequence[str], *, rule: int, s
     before = _order_of_equals(scores, every, set(mine[tied > 1].tolist()), rule)
     rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
     return every, np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+
+
+def _refuse_strange(scores: Mapping[Any, Any]) -> None:
+    """Raise where an id is no text or a score is text, which NumPy would quietly read."""
+    if not all(issubclass(kind, str) for kind in set(map(type, scores))):
+        msg = "a document id is no text"
+        raise TypeError(msg)
+    if any(issubclass(kind, (str, bytes)) for kind in set(map(type, scores.values()))):
+        msg = "a score is no number"
+        raise TypeError(msg)
 
 
 def _order_of_equals(scores: Mapping[Any, Any], every: Floats, wanted: set[float], rule: int) -> dict[Any, int]:

@@ -64,6 +64,14 @@ class Strings:
         raw = self.data.tobytes()
         return [raw[i : i + n] for i, n in zip(self.start.tolist(), self.length.tolist(), strict=True)]
 
+    def texts(self) -> list[str]:
+        """All strings decoded from UTF-8."""
+        raw = self.data.tobytes()
+        if not raw.isascii():
+            return [name.decode() for name in self.tolist()]
+        whole = raw.decode()  # one decoding for all: in ASCII a byte is a character
+        return [whole[i : i + n] for i, n in zip(self.start.tolist(), self.length.tolist(), strict=True)]
+
     @cached_property
     def hashes(self) -> Words:
         """A 64-bit hash of each string; equal strings have equal hashes in whichever buffer they lie."""

@@ -141,16 +141,24 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.name})"
 
+    def as_columns(self) -> Run:
+        """The same run held as columns; every id and score is looked at, and what is none is refused by name."""
+        source = self.source
+        if isinstance(source, Columns):
+            return self
+        if isinstance(source, Mappings):
+            flat = flat_mapping(source.mapping, subject=self.name, number="score")
+            return self._from_flat(flat, self.name)
+        table = source.parse()
+        return self.from_columns(table["query"], table["document"], table["score"], name=self.name)
+
     def to_arrow(self) -> pa.Table:
         """The run as a table of columns `query`, `document`, `score`."""
         source = self.source
         if isinstance(source, Text):
             return source.parse()
         if isinstance(source, Mappings):
-            whole = self._from_flat(
-                flat_mapping(source.mapping, subject=self.name, number="score"), self.name
-            )
-            return whole.to_arrow()
+            return self.as_columns().to_arrow()
         return pa.table({"query": source.query, "document": source.document, "score": source.score})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
