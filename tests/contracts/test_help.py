@@ -65,10 +65,15 @@ def test_every_exit_code_is_in_the_guide() -> None:
     assert all(f"| {code} | {meaning} |" in guide for code, meaning in EXIT_CODES.items())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     """Asking for help costs neither NumPy nor Arrow."""
-    assert not loaded_after(f"from judged.cli.main import judged\njudged({arguments!r}, standalone_mode=False)") & HEAVY
+    assert (
+        not loaded_after(f"from judged.cli.main import judged\njudged({arguments!r}, standalone_mode=False)")
+        & HEAVY
+    )
 
 
 def test_importing_judged_loads_nothing_heavy() -> None:

@@ -102,9 +102,9 @@ def printed(command: str) -> str:
 
 
 def _in_a_shell(command: str) -> str:
-    judged_here = f"judged() {{ {shlex.quote(sys.executable)} -m judged \"$@\"; }}"
+    judged_here = f'judged() {{ {shlex.quote(sys.executable)} -m judged "$@"; }}'
     done = subprocess.run(
-        ["sh", "-c", f"{judged_here}\n{command}"],  # noqa: S607 - whatever shell there is
+        ["sh", "-c", f"{judged_here}\n{command}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

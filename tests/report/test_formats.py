@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -141,7 +140,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     write(path, "new")
 
     assert path.read_text() == "new"
-    assert os.listdir(tmp_path) == ["scores.csv"]
+    assert [each.name for each in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +148,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "scores.csv"
     path.write_text("old")
 
-    def fail(self: Path, data: bytes) -> int:
+    def fail(self: Path, _: bytes) -> int:
         raise OSError(28, "No space left on device", str(self))
 
     monkeypatch.setattr(Path, "write_bytes", fail)
@@ -157,7 +156,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         write(path, "new")
 
     assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["scores.csv"]
+    assert [each.name for each in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

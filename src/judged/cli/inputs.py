@@ -61,9 +61,10 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
     for run in runs:
         other = first.setdefault(run.name, run)
         if other is not run:
+            subject = "the runs"
             told = f"`{other.path}` and `{run.path}` are both called so, expected different names"
             hint = f"name them: `first={other.path} second={run.path}`"
-            raise BadInput("the runs", [Fault("names", f"run `{run.name}`", told)], hint=hint)
+            raise BadInput(subject, [Fault("names", f"run `{run.name}`", told)], hint=hint)
     return runs
 
 
