@@ -247,6 +247,23 @@ def test_a_folder_that_is_not_there_is_said_to_be_so(invoke: Invoke) -> None:
     assert "`nowhere` is not a folder" in result.stderr
 
 
+def test_what_is_wrong_with_a_run_is_told_with_file_and_line(invoke: Invoke, collection: Path) -> None:
+    """The file is named as it was given, whatever the run is called."""
+    (collection / "bad.run").write_text("q1 Q0 d1 1 9.5 x\nq1 Q0 d1 2 9.0 x\n")
+    result = invoke("score", "qrels.txt", "name=bad.run")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "bad.run:2" in result.stderr
+
+
+def test_an_empty_measure_is_no_measure(invoke: Invoke) -> None:
+    """`-m ""` is an error, not a wish for the default."""
+    result = invoke("score", "qrels.txt", "bm25.run", "-m", "")
+
+    assert result.exit_code == 2
+    assert "no measure was named" in result.stderr
+
+
 def test_two_runs_of_one_name_are_refused(invoke: Invoke, collection: Path) -> None:
     """The error names both files and the way out."""
     (collection / "old").mkdir()

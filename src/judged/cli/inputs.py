@@ -24,6 +24,11 @@ class Input:
     name: str
     path: str
 
+    @property
+    def label(self) -> str:
+        """What an error calls it: the file as it was given."""
+        return stem(self.path) if self.path == STANDARD_INPUT else self.path
+
 
 class InputPath(click.ParamType[str]):
     """A file, a folder, a data set's id or `-`; `NAME=PATH` gives a run a name of its own."""
