@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-import judged.functional as functional
+from judged import functional
 from judged.errors import BadInput, BadMeasure, BadSample, JudgedError
 from judged.functional import (
     RetrievalMetricsSuite,

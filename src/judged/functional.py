@@ -45,6 +45,7 @@ METRICS = {
 }
 """The names of this module and the measures they stand for; precision divides by what was retrieved."""
 
+BATCH = "the batch"
 DEFAULT_METRICS = ("hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr")
 
 
@@ -174,7 +175,8 @@ def statistical_significance_test(
     chosen = test or ("paired" if len(scores_a) == len(scores_b) else "independent")
     tests = {"paired": paired_t, "independent": independent_t}
     if chosen not in tests:
-        raise UnknownMetric("significance test", chosen, list(tests))
+        kind = "significance test"
+        raise UnknownMetric(kind, chosen, list(tests))
     result = tests[chosen](scores_a, scores_b)
     return {
         "t_statistic": result.statistic,
@@ -206,7 +208,8 @@ class RetrievalMetricsSuite:
     def evaluate(self, metric_name: str, *args: Any, **kwargs: Any) -> float:
         """What the metric of that name says of the arguments."""
         if metric_name not in self.metrics:
-            raise UnknownMetric("metric", metric_name, list(self.metrics))
+            kind = "metric"
+            raise UnknownMetric(kind, metric_name, list(self.metrics))
         return self.metrics[metric_name](*args, **kwargs)
 
 
@@ -223,7 +226,8 @@ def _measure(metric: str) -> Measure:
     try:
         return parse_measure(METRICS.get(name.lower(), name) + (f"@{cutoff}" if cutoff else ""))
     except UnknownName as error:
-        raise UnknownMetric("metric", metric, [], hint=error.hint) from None
+        kind = "metric"
+        raise UnknownMetric(kind, metric, [], hint=error.hint) from None
 
 
 def _one(
@@ -241,7 +245,7 @@ def _mean(
     """The mean of one measure over queries given as parallel lists; 0 of no queries."""
     if len(relevant) != len(predicted):
         told = f"{len(relevant):,} queries and {len(predicted):,} result lists, expected as many of each"
-        raise BadInput("the batch", [Fault("lengths", "lists", told)])
+        raise BadInput(BATCH, [Fault("lengths", "lists", told)])
     graded = [None] * len(relevant) if grades is None else grades
     judgments, run = {}, {}
     for number, (wanted, found, levels) in enumerate(zip(relevant, predicted, graded, strict=True)):
@@ -283,5 +287,5 @@ def _unused(name: str, taken: Collection[str]) -> str:
 def _field(mapping: Mapping[str, Any], name: str, where: str) -> Any:
     if name not in mapping:
         known = ", ".join(f"`{key}`" for key in mapping) or "nothing"
-        raise BadInput("the batch", [Fault("missing fields", where, f"has {known}, expected `{name}`")])
+        raise BadInput(BATCH, [Fault("missing fields", where, f"has {known}, expected `{name}`")])
     return mapping[name]

@@ -51,7 +51,7 @@ Invoke = Callable[..., Result]
 
 
 @pytest.fixture
-def invoke(collection: Path) -> Invoke:
+def invoke(collection: Path) -> Invoke:  # noqa: ARG001 - it is made and made the current folder
     """Runs `judged` with some arguments in this process, in the folder of the collection."""
     from judged.cli.main import judged
 
@@ -70,7 +70,7 @@ def execute(collection: Path) -> Execute:
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **options.pop("env", {})}  # type: ignore[dict-item]
-        return subprocess.run(  # noqa: S603 - our own program
+        return subprocess.run(
             [sys.executable, "-m", "judged", *arguments],
             capture_output=True,
             text=True,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from judged.cli.configuration import read_configuration
 from judged.errors import BadProtocol, UnknownName
+
+Invoke = Callable[..., Result]
 
 PUBLISHED = """\
 retrieval_metrics:
@@ -44,7 +48,7 @@ def published(collection: Path) -> str:
     return "004.yaml"
 
 
-def test_the_published_file_is_accepted_as_it_stands(invoke, published: str) -> None:
+def test_the_published_file_is_accepted_as_it_stands(invoke: Invoke, published: str) -> None:
     """Its measures are computed, with intervals and the comparison of the two runs."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "--config", published, "--format", "json")
     document = json.loads(result.stdout)
@@ -55,7 +59,7 @@ def test_the_published_file_is_accepted_as_it_stands(invoke, published: str) -> 
     assert {each["baseline"] for each in document["comparisons"]} == {"bm25"}
 
 
-def test_grades_are_made_binary_where_graded_relevance_is_off(invoke, published: str) -> None:
+def test_grades_are_made_binary_where_graded_relevance_is_off(invoke: Invoke, published: str) -> None:
     """nDCG@10 of q1 with d1 as 1: 1 / (1 + 1/log₂3) = 0.6131; graded it is 0.7602."""
     result = invoke(
         "score", "qrels.txt", "bm25.run", "--config", published, "--per-query", "--format", "json"
@@ -67,7 +71,7 @@ def test_grades_are_made_binary_where_graded_relevance_is_off(invoke, published:
 
 
 @pytest.mark.parametrize("line", ["graded_relevance: true", ""])
-def test_grades_are_kept_otherwise(invoke, collection: Path, line: str) -> None:
+def test_grades_are_kept_otherwise(invoke: Invoke, collection: Path, line: str) -> None:
     """Switched on, or not mentioned, grades stay as they are."""
     (collection / "c.yaml").write_text(f"retrieval_metrics:\n  enabled_metrics: [ndcg@10]\n  {line}\n")
     result = invoke("score", "qrels.txt", "bm25.run", "--config", "c.yaml", "--per-query", "--format", "json")
@@ -75,7 +79,7 @@ def test_grades_are_kept_otherwise(invoke, collection: Path, line: str) -> None:
     assert round(json.loads(result.stdout)["runs"][0]["per_query"]["q1"]["nDCG@10"], 4) == 0.7602
 
 
-def test_intervals_stand_beside_the_means(invoke, published: str) -> None:
+def test_intervals_stand_beside_the_means(invoke: Invoke, published: str) -> None:
     """AP@10 of 0.5, 0.5, 0: 1/3 ± 0.7171 by scipy 1.17.1 `t.interval(0.95, 2, 1/3, 1/6)`."""
     result = invoke("score", "qrels.txt", "bm25.run", "--config", published, "-m", "AP@10")
 
@@ -83,7 +87,7 @@ def test_intervals_stand_beside_the_means(invoke, published: str) -> None:
     assert "95 % confidence interval" in result.stderr
 
 
-def test_comparisons_show_p_corrected_p_effect_and_stars(invoke, published: str) -> None:
+def test_comparisons_show_p_corrected_p_effect_and_stars(invoke: Invoke, published: str) -> None:
     """AP@10 differs by 1/12, 1/2, 0: scipy 1.17.1 `ttest_1samp([1/12, .5, 0], 0)` has t 1.2572, p 0.3356."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "--config", published, "-m", "AP@10 RR")
     lines = result.stdout.splitlines()
@@ -93,7 +97,7 @@ def test_comparisons_show_p_corrected_p_effect_and_stars(invoke, published: str)
     assert lines[-1].split() == ["dense", "RR", "0.0000", "0.0000", "1.0000", "1.0000", "0.0000", "ns"]
 
 
-def test_one_run_has_nothing_to_be_compared_with(invoke, published: str) -> None:
+def test_one_run_has_nothing_to_be_compared_with(invoke: Invoke, published: str) -> None:
     """A note says that the test was asked for and could not be made."""
     result = invoke("score", "qrels.txt", "bm25.run", "--config", published)
 
@@ -101,7 +105,7 @@ def test_one_run_has_nothing_to_be_compared_with(invoke, published: str) -> None
     assert "nothing to compare" in result.stderr
 
 
-def test_settings_without_effect_are_said_to_have_none(invoke, published: str) -> None:
+def test_settings_without_effect_are_said_to_have_none(invoke: Invoke, published: str) -> None:
     """Batch size and caching are accepted and change nothing."""
     result = invoke("score", "qrels.txt", "bm25.run", "--config", published)
 
@@ -109,14 +113,14 @@ def test_settings_without_effect_are_said_to_have_none(invoke, published: str) -
     assert "`caching_enabled` has no effect" in result.stderr
 
 
-def test_options_go_before_the_file(invoke, published: str) -> None:
+def test_options_go_before_the_file(invoke: Invoke, published: str) -> None:
     """`-m` replaces the measures of the file."""
     result = invoke("score", "qrels.txt", "bm25.run", "--config", published, "-m", "RR", "--format", "csv")
 
     assert result.stdout.splitlines()[0] == "run,RR,RR low,RR high"
 
 
-def test_the_protocol_may_stand_in_the_file(invoke, collection: Path) -> None:
+def test_the_protocol_may_stand_in_the_file(invoke: Invoke, collection: Path) -> None:
     """A profile and departures from it; options still go before."""
     (collection / "c.yaml").write_text("protocol:\n  profile: trec_eval-10\n  missing: skip\n  depth: 5\n")
     result = invoke(

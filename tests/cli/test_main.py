@@ -7,24 +7,28 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from judged import __version__
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 
+Invoke = Callable[..., Result]
+Execute = Callable[..., "subprocess.CompletedProcess[str]"]
 
-def test_the_version_is_that_of_the_package(invoke) -> None:
+
+def test_the_version_is_that_of_the_package(invoke: Invoke) -> None:
     """`--version` names the program and its version."""
     result = invoke("--version")
 
     assert result.stdout == f"judged, version {__version__}\n"
 
 
-def test_help_lists_commands_and_exit_codes(invoke) -> None:
+def test_help_lists_commands_and_exit_codes(invoke: Invoke) -> None:
     """The first page tells every command and what exit codes mean."""
     result = invoke("--help")
 
@@ -33,7 +37,7 @@ def test_help_lists_commands_and_exit_codes(invoke) -> None:
     assert all(f"  {code} " in result.stdout for code in EXIT_CODES)
 
 
-def test_an_unknown_command_is_an_error_that_says_what_was_meant(invoke) -> None:
+def test_an_unknown_command_is_an_error_that_says_what_was_meant(invoke: Invoke) -> None:
     """A slip of the pen gets a hint, on standard error, and exit code 2."""
     result = invoke("scroe")
 
@@ -44,7 +48,7 @@ def test_an_unknown_command_is_an_error_that_says_what_was_meant(invoke) -> None
 @pytest.mark.parametrize(
     "arguments", [("score",), ("score", "--nonsense"), ("score", "qrels.txt", "nowhere.run")]
 )
-def test_a_wrong_command_line_exits_with_two(invoke, arguments: tuple[str, ...]) -> None:
+def test_a_wrong_command_line_exits_with_two(invoke: Invoke, arguments: tuple[str, ...]) -> None:
     """Missing arguments, unknown options and files that are not there are the user's to mend."""
     result = invoke(*arguments)
 
@@ -52,7 +56,7 @@ def test_a_wrong_command_line_exits_with_two(invoke, arguments: tuple[str, ...])
     assert "Error: " in result.stderr
 
 
-def test_an_error_of_the_library_is_worded_without_traceback(invoke) -> None:
+def test_an_error_of_the_library_is_worded_without_traceback(invoke: Invoke) -> None:
     """What the library refuses is told in its own words, with its hint."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "nDGC@5")
 
@@ -97,7 +101,7 @@ def test_the_traceback_is_there_for_those_who_ask(arguments: list[str], environm
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_are_printed(invoke, shell: str) -> None:
+def test_completion_scripts_are_printed(invoke: Invoke, shell: str) -> None:
     """Each shell gets a script that calls back the program."""
     result = invoke("completion", shell)
 
@@ -105,7 +109,7 @@ def test_completion_scripts_are_printed(invoke, shell: str) -> None:
     assert f"_JUDGED_COMPLETE={shell}_complete" in result.stdout
 
 
-def test_the_shell_is_told_commands_and_measures(execute) -> None:
+def test_the_shell_is_told_commands_and_measures(execute: Execute) -> None:
     """What the script calls back answers with commands, options and measures."""
     environment = {"_JUDGED_COMPLETE": "bash_complete", "COMP_CWORD": "1", "COMP_WORDS": "judged sc"}
     commands = execute(env=environment)
@@ -116,7 +120,7 @@ def test_the_shell_is_told_commands_and_measures(execute) -> None:
     assert "plain,nDCG\n" in measures.stdout
 
 
-def test_python_dash_m_is_the_same_program(execute) -> None:
+def test_python_dash_m_is_the_same_program(execute: Execute) -> None:
     """`python -m judged` scores, tells the protocol on the other stream, and exits with 0."""
     result = execute("score", "qrels.txt", "bm25.run", "-m", "AP")
 
@@ -125,7 +129,7 @@ def test_python_dash_m_is_the_same_program(execute) -> None:
     assert result.stderr.startswith("Protocol: trec_eval-9 ")
 
 
-def test_a_real_process_exits_with_the_codes_it_promises(execute) -> None:
+def test_a_real_process_exits_with_the_codes_it_promises(execute: Execute) -> None:
     """Usage and input errors are 2 outside of tests, too."""
     assert execute("score").returncode == 2
     assert execute("score", "qrels.txt", "bm25.run", "-m", "no").returncode == 2
@@ -148,7 +152,7 @@ def test_a_reader_that_goes_away_is_no_occasion_for_noise(collection: Path) -> N
         "--format",
         "csv",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()  # type: ignore[union-attr]
         noise = process.stderr.read()  # type: ignore[union-attr]
 
@@ -157,10 +161,11 @@ def test_a_reader_that_goes_away_is_no_occasion_for_noise(collection: Path) -> N
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise on Windows")
-def test_an_interrupt_exits_with_130(collection: Path) -> None:
+@pytest.mark.usefixtures("collection")
+def test_an_interrupt_exits_with_130() -> None:
     """Ctrl-C while waiting for standard input ends with a word and the customary code."""
     command = [sys.executable, "-m", "judged", "score", "qrels.txt", "-"]
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
     )
     time.sleep(1.5)

@@ -11,12 +11,15 @@ import gzip
 import hashlib
 import io
 import json
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from judged import PROFILES
+
+Invoke = Callable[..., Result]
 
 THREE = ("-m", "nDCG@10", "-m", "AP RR")
 TABLE = """\
@@ -27,14 +30,14 @@ dense   0.5400  0.5278  0.5000
 """
 
 
-def test_several_runs_are_rows_and_measures_columns(invoke) -> None:
+def test_several_runs_are_rows_and_measures_columns(invoke: Invoke) -> None:
     """The table stands alone on standard output, with the values of trec_eval -c."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", *THREE)
 
     assert (result.exit_code, result.stdout) == (0, TABLE)
 
 
-def test_notes_tell_protocol_queries_and_what_was_noticed(invoke) -> None:
+def test_notes_tell_protocol_queries_and_what_was_noticed(invoke: Invoke) -> None:
     """Standard error names the protocol with its fingerprint, the number of queries, and the oddities."""
     notes = invoke("score", "qrels.txt", "bm25.run", "dense.run", *THREE).stderr.splitlines()
 
@@ -46,14 +49,14 @@ def test_notes_tell_protocol_queries_and_what_was_noticed(invoke) -> None:
     assert any(note.startswith("dense: 2 judged documents of 1") for note in notes)
 
 
-def test_quiet_says_nothing_but_the_result(invoke) -> None:
+def test_quiet_says_nothing_but_the_result(invoke: Invoke) -> None:
     """`--quiet` leaves standard error empty."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", *THREE, "--quiet")
 
     assert (result.stdout, result.stderr) == (TABLE, "")
 
 
-def test_the_default_measures_are_stated(invoke) -> None:
+def test_the_default_measures_are_stated(invoke: Invoke) -> None:
     """Without `-m`, five measures are computed, and a note says which."""
     result = invoke("score", "qrels.txt", "bm25.run")
 
@@ -62,7 +65,7 @@ def test_the_default_measures_are_stated(invoke) -> None:
     assert "Note: no measure was named: nDCG@10 AP RR P@10 R@100" in result.stderr
 
 
-def test_measures_may_hold_spaces_inside_brackets(invoke) -> None:
+def test_measures_may_hold_spaces_inside_brackets(invoke: Invoke) -> None:
     """A text of several names is split outside of brackets only."""
     result = invoke(
         "score", "qrels.txt", "bm25.run", "-m", "P(rel=2, cutoff=5) recip_rank", "--format", "csv", "-q"
@@ -71,7 +74,7 @@ def test_measures_may_hold_spaces_inside_brackets(invoke) -> None:
     assert result.stdout.splitlines()[0] == "run,P(rel=2)@5,RR"
 
 
-def test_every_query_is_shown_when_asked(invoke) -> None:
+def test_every_query_is_shown_when_asked(invoke: Invoke) -> None:
     """A row for each query, the whole run below."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "nDCG@10 AP", "--per-query")
 
@@ -86,7 +89,7 @@ def test_every_query_is_shown_when_asked(invoke) -> None:
     )
 
 
-def test_csv_has_full_precision(invoke) -> None:
+def test_csv_has_full_precision(invoke: Invoke) -> None:
     """The numbers in CSV are not rounded: AP is a third exactly, as far as a double goes."""
     result = invoke("score", "qrels.txt", "bm25.run", *THREE, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -95,7 +98,7 @@ def test_csv_has_full_precision(invoke) -> None:
     assert float(rows[0]["AP"]) == pytest.approx(1 / 3, abs=1e-15)
 
 
-def test_per_query_data_is_long(invoke) -> None:
+def test_per_query_data_is_long(invoke: Invoke) -> None:
     """One line for each run, query and measure."""
     result = invoke(
         "score", "qrels.txt", "bm25.run", "dense.run", "-m", "RR", "--per-query", "--format", "tsv"
@@ -112,7 +115,7 @@ def test_per_query_data_is_long(invoke) -> None:
     )
 
 
-def test_json_lines_are_long_too(invoke) -> None:
+def test_json_lines_are_long_too(invoke: Invoke) -> None:
     """One object for each value."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "RR", "--format", "jsonl")
 
@@ -121,7 +124,7 @@ def test_json_lines_are_long_too(invoke) -> None:
     ]
 
 
-def test_json_says_everything(invoke, collection: Path) -> None:
+def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
     """One object holds version, protocol, inputs with their hashes, measures, and runs with their scores."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP RR", "--per-query", "--format", "json")
     document = json.loads(result.stdout)
@@ -149,7 +152,7 @@ def test_json_says_everything(invoke, collection: Path) -> None:
     }
 
 
-def test_the_best_value_is_marked_in_markdown(invoke) -> None:
+def test_the_best_value_is_marked_in_markdown(invoke: Invoke) -> None:
     """Bold where one run is better; nothing where they are equal."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", "AP RR", "--format", "markdown")
 
@@ -161,7 +164,7 @@ def test_the_best_value_is_marked_in_markdown(invoke) -> None:
     )
 
 
-def test_counts_are_whole_and_praise_nobody(invoke) -> None:
+def test_counts_are_whole_and_praise_nobody(invoke: Invoke) -> None:
     """A number of documents is no achievement: it is not marked, and has no decimals."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", "num_rel_ret", "--format", "latex")
 
@@ -169,7 +172,7 @@ def test_counts_are_whole_and_praise_nobody(invoke) -> None:
     assert r"dense & 3 \\" in result.stdout
 
 
-def test_latex_uses_booktabs_and_escapes_names(invoke, collection: Path) -> None:
+def test_latex_uses_booktabs_and_escapes_names(invoke: Invoke, collection: Path) -> None:
     """Rules are those of booktabs; an underscore in a name is escaped."""
     (collection / "a_b.run").write_bytes((collection / "dense.run").read_bytes())
     result = invoke("score", "qrels.txt", "a_b.run", "bm25.run", "-m", "AP", "--format", "latex")
@@ -186,7 +189,7 @@ def test_latex_uses_booktabs_and_escapes_names(invoke, collection: Path) -> None
     ]
 
 
-def test_many_measures_stand_below_each_other(invoke) -> None:
+def test_many_measures_stand_below_each_other(invoke: Invoke) -> None:
     """More than eight measures become rows."""
     nine = " ".join(f"P@{cutoff}" for cutoff in range(1, 10))
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", nine)
@@ -195,14 +198,14 @@ def test_many_measures_stand_below_each_other(invoke) -> None:
     assert result.stdout.splitlines()[2].split() == ["P@1", "0.3333", "0.3333"]
 
 
-def test_digits_can_be_chosen(invoke) -> None:
+def test_digits_can_be_chosen(invoke: Invoke) -> None:
     """`--digits` sets the decimals people read."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP", "--digits", "2")
 
     assert result.stdout.splitlines()[-1].split() == ["bm25", "0.33"]
 
 
-def test_files_take_their_format_from_their_extension(invoke, collection: Path) -> None:
+def test_files_take_their_format_from_their_extension(invoke: Invoke, collection: Path) -> None:
     """Several files are written at once, and the table is printed all the same."""
     import pyarrow.parquet as pq
 
@@ -218,10 +221,12 @@ def test_files_take_their_format_from_their_extension(invoke, collection: Path) 
     assert json.loads((collection / "scores.json").read_text())["runs"][1]["name"] == "dense"
     assert parquet.column_names == ["run", "nDCG@10", "AP", "RR"]
     assert parquet["AP"][0].as_py() == pytest.approx(1 / 3, abs=1e-15)
-    assert sorted(os.listdir(collection)) == sorted(["qrels.txt", "bm25.run", "dense.run", *files])
+    assert sorted(path.name for path in collection.iterdir()) == sorted(
+        ["qrels.txt", "bm25.run", "dense.run", *files]
+    )
 
 
-def test_an_unknown_extension_is_refused_before_anything_is_read(invoke) -> None:
+def test_an_unknown_extension_is_refused_before_anything_is_read(invoke: Invoke) -> None:
     """The formats are listed; nothing is written."""
     result = invoke("score", "qrels.txt", "bm25.run", "-o", "scores.xlsx")
 
@@ -230,7 +235,7 @@ def test_an_unknown_extension_is_refused_before_anything_is_read(invoke) -> None
     assert ".parquet" in result.stderr
 
 
-def test_a_folder_that_is_not_there_is_said_to_be_so(invoke) -> None:
+def test_a_folder_that_is_not_there_is_said_to_be_so(invoke: Invoke) -> None:
     """Writing into nowhere is an error of the command line."""
     result = invoke("score", "qrels.txt", "bm25.run", "-o", "nowhere/scores.csv")
 
@@ -238,7 +243,24 @@ def test_a_folder_that_is_not_there_is_said_to_be_so(invoke) -> None:
     assert "`nowhere` is not a folder" in result.stderr
 
 
-def test_two_runs_of_one_name_are_refused(invoke, collection: Path) -> None:
+def test_what_is_wrong_with_a_run_is_told_with_file_and_line(invoke: Invoke, collection: Path) -> None:
+    """The file is named as it was given, whatever the run is called."""
+    (collection / "bad.run").write_text("q1 Q0 d1 1 9.5 x\nq1 Q0 d1 2 9.0 x\n")
+    result = invoke("score", "qrels.txt", "name=bad.run")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "bad.run:2" in result.stderr
+
+
+def test_an_empty_measure_is_no_measure(invoke: Invoke) -> None:
+    """`-m ""` is an error, not a wish for the default."""
+    result = invoke("score", "qrels.txt", "bm25.run", "-m", "")
+
+    assert result.exit_code == 2
+    assert "no measure was named" in result.stderr
+
+
+def test_two_runs_of_one_name_are_refused(invoke: Invoke, collection: Path) -> None:
     """The error names both files and the way out."""
     (collection / "old").mkdir()
     (collection / "old" / "bm25.txt").write_bytes((collection / "bm25.run").read_bytes())
@@ -249,7 +271,7 @@ def test_two_runs_of_one_name_are_refused(invoke, collection: Path) -> None:
     assert "first=bm25.run second=old/bm25.txt" in result.stderr
 
 
-def test_runs_can_be_given_names(invoke, collection: Path) -> None:
+def test_runs_can_be_given_names(invoke: Invoke, collection: Path) -> None:
     """NAME=FILE names a run; a file that is really called so is taken as it is."""
     (collection / "a=b.run").write_bytes((collection / "bm25.run").read_bytes())
     result = invoke("score", "qrels.txt", "old=bm25.run", "a=b.run", "-m", "AP", "--format", "csv")
@@ -257,7 +279,7 @@ def test_runs_can_be_given_names(invoke, collection: Path) -> None:
     assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["run", "old", "a=b"]
 
 
-def test_the_name_of_a_compressed_run_has_no_extension(invoke, collection: Path) -> None:
+def test_the_name_of_a_compressed_run_has_no_extension(invoke: Invoke, collection: Path) -> None:
     """`dense2.run.gz` is called `dense2`."""
     (collection / "dense2.run.gz").write_bytes(gzip.compress((collection / "dense.run").read_bytes()))
     result = invoke("score", "qrels.txt", "dense2.run.gz", "-m", "AP", "--format", "csv")
@@ -266,7 +288,7 @@ def test_the_name_of_a_compressed_run_has_no_extension(invoke, collection: Path)
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_either_input_may_come_from_standard_input(invoke, collection: Path, which: int) -> None:
+def test_either_input_may_come_from_standard_input(invoke: Invoke, collection: Path, which: int) -> None:
     """`-` stands for the judgments or for a run."""
     files = ["qrels.txt", "dense.run"]
     data = (collection / files[which]).read_bytes()
@@ -277,7 +299,7 @@ def test_either_input_may_come_from_standard_input(invoke, collection: Path, whi
     assert float(result.stdout.splitlines()[1].split(",")[1]) == pytest.approx(0.5278, abs=5e-5)
 
 
-def test_standard_input_can_be_read_only_once(invoke) -> None:
+def test_standard_input_can_be_read_only_once(invoke: Invoke) -> None:
     """Two inputs from one stream are refused."""
     result = invoke("score", "-", "-")
 
@@ -285,7 +307,7 @@ def test_standard_input_can_be_read_only_once(invoke) -> None:
     assert "only one input can be read from standard input" in result.stderr
 
 
-def test_options_change_the_protocol(invoke) -> None:
+def test_options_change_the_protocol(invoke: Invoke) -> None:
     """Skipping the missing query gives trec_eval's mean without -c: (0.5 + 0.5) / 2."""
     options = ("--missing", "skip", "--ties", "document-ascending", "--rel", "1", "--depth", "100")
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP", "--format", "json", *options)
@@ -297,14 +319,14 @@ def test_options_change_the_protocol(invoke) -> None:
     assert (document["protocol"]["rel"], document["protocol"]["depth"]) == (1.0, 100)
 
 
-def test_a_profile_can_be_named(invoke) -> None:
+def test_a_profile_can_be_named(invoke: Invoke) -> None:
     """`--profile trec_eval-10` compares scores in double precision."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP", "--profile", "trec_eval-10")
 
     assert result.stderr.startswith(f"Protocol: {PROFILES['trec_eval-10']}")
 
 
-def test_missing_queries_may_be_an_error(invoke) -> None:
+def test_missing_queries_may_be_an_error(invoke: Invoke) -> None:
     """`--missing error` refuses the run and names the query."""
     result = invoke("score", "qrels.txt", "bm25.run", "--missing", "error")
 
@@ -312,7 +334,7 @@ def test_missing_queries_may_be_an_error(invoke) -> None:
     assert "q3" in result.stderr
 
 
-def test_a_depth_of_nothing_is_refused_in_words(invoke) -> None:
+def test_a_depth_of_nothing_is_refused_in_words(invoke: Invoke) -> None:
     """A protocol that makes no sense is an error of the user."""
     result = invoke("score", "qrels.txt", "bm25.run", "--depth", "0")
 
@@ -320,7 +342,7 @@ def test_a_depth_of_nothing_is_refused_in_words(invoke) -> None:
     assert "`depth` of a protocol is 0" in result.stderr
 
 
-def test_threads_change_nothing(invoke) -> None:
+def test_threads_change_nothing(invoke: Invoke) -> None:
     """The numbers are the same with one thread and with two."""
     one = invoke("score", "qrels.txt", "bm25.run", *THREE, "--threads", "1")
     two = invoke("score", "qrels.txt", "bm25.run", *THREE, "--threads", "2")
@@ -329,7 +351,7 @@ def test_threads_change_nothing(invoke) -> None:
     assert one.stdout == two.stdout
 
 
-def test_text_measures_are_shown_for_queries(invoke) -> None:
+def test_text_measures_are_shown_for_queries(invoke: Invoke) -> None:
     """A string has no mean: the summary says where to find it, the queries show it."""
     summary = invoke("score", "qrels.txt", "bm25.run", "-m", "AP relstring@3")
     queries = invoke(
@@ -338,54 +360,3 @@ def test_text_measures_are_shown_for_queries(invoke) -> None:
 
     assert "relstring@3 has values for queries only" in summary.stderr
     assert "bm25,q1,relstring@3,,20-" in queries.stdout.splitlines()
-
-
-def test_no_colour_without_a_terminal(execute) -> None:
-    """Piped output has no escape codes, whatever the environment wishes."""
-    result = execute("score", "qrels.txt", "bm25.run", "dense.run", "-m", "AP", env={"FORCE_COLOR": "1"})
-
-    assert "\x1b" not in result.stdout + result.stderr
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(
-    ("environment", "bold"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
-)
-def test_a_terminal_shows_the_best_in_bold_unless_told_not_to(
-    collection: Path,
-    environment: dict[str, str],
-    bold: bool,  # noqa: FBT001
-) -> None:
-    """Bold on a terminal; nothing of the kind with NO_COLOR or on a dumb terminal."""
-    shown = _on_a_terminal(["score", "-q", "qrels.txt", "bm25.run", "dense.run", "-m", "AP"], environment)
-
-    assert ("\x1b[1m0.5278\x1b[0m" in shown) is bold
-    assert ("\x1b" in shown) is bold
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
-def test_parquet_is_not_thrown_at_a_terminal(collection: Path) -> None:
-    """Bytes belong in a file; the error says how to get one."""
-    shown = _on_a_terminal(["score", "-q", "qrels.txt", "bm25.run", "-m", "AP", "--format", "parquet"], {})
-
-    assert "PAR1" not in shown
-
-
-def _on_a_terminal(arguments: list[str], environment: dict[str, str]) -> str:
-    """What `judged` prints on a pseudo-terminal."""
-    import subprocess
-    import sys
-
-    main, other = os.openpty()
-    base = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "TERM"}}
-    process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "judged", *arguments],
-        stdout=other,
-        stderr=subprocess.DEVNULL,
-        env={**base, "TERM": "xterm", **environment},
-    )
-    process.wait(timeout=60)
-    os.close(other)
-    shown = os.read(main, 65536).decode() if process.returncode == 0 else ""
-    os.close(main)
-    return shown

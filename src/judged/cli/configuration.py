@@ -133,7 +133,8 @@ def _refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) 
     hints = get_type_hints(struct)
     for key, value in content.items():
         if key not in hints:
-            raise UnknownName(f"setting of {path}", f"{place}{key}", [f"{place}{name}" for name in hints])
+            kind = f"setting of {path}"
+            raise UnknownName(kind, f"{place}{key}", [f"{place}{name}" for name in hints])
         inner = hints[key]
         if isinstance(inner, type) and issubclass(inner, Struct):
             _refuse_unknown(value, inner, path, f"{place}{key}.")

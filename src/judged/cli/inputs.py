@@ -24,6 +24,11 @@ class Input:
     name: str
     path: str
 
+    @property
+    def label(self) -> str:
+        """What an error calls it: the file as it was given."""
+        return stem(self.path) if self.path == STANDARD_INPUT else self.path
+
 
 class InputPath(click.ParamType[str]):
     """A file, a folder, a data set's id or `-`; `NAME=PATH` gives a run a name of its own."""
@@ -61,9 +66,10 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
     for run in runs:
         other = first.setdefault(run.name, run)
         if other is not run:
+            subject = "the runs"
             told = f"`{other.path}` and `{run.path}` are both called so, expected different names"
             hint = f"name them: `first={other.path} second={run.path}`"
-            raise BadInput("the runs", [Fault("names", f"run `{run.name}`", told)], hint=hint)
+            raise BadInput(subject, [Fault("names", f"run `{run.name}`", told)], hint=hint)
     return runs
 
 

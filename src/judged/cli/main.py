@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from typing import IO, Any, NoReturn
@@ -104,7 +105,8 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the arguments name, or an error that says what was meant."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise UnknownName("command", args[0], list(COMMANDS))
+            kind = "command"
+            raise UnknownName(kind, args[0], list(COMMANDS))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -130,12 +132,13 @@ class Commands(click.Group):
         except Exception as error:
             raise Unexpected(error, debug=_debug(ctx)) from error
 
-    def main(self, *args: Any, **extra: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run the whole program and leave with its exit code."""
+        run: Callable[..., Any] = super().main
         if not extra.pop("standalone_mode", True):
-            return super().main(*args, **extra, standalone_mode=False)
+            return run(args, *rest, standalone_mode=False, **extra)
         try:
-            code = super().main(*args, **extra, standalone_mode=False)
+            code = run(args, *rest, standalone_mode=False, **extra)
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
@@ -152,8 +153,9 @@ def _protocol(configuration: Configuration, options: dict[str, Any]) -> Protocol
 
 
 def _measures(configuration: Configuration, options: dict[str, Any]) -> tuple[str, ...]:
-    named = tuple(name for text in options["measures"] for name in split_measures(text))
-    return named or configuration.retrieval_metrics.enabled_metrics or DEFAULT_MEASURES
+    if options["measures"]:
+        return tuple(name for text in options["measures"] for name in split_measures(text))
+    return configuration.retrieval_metrics.enabled_metrics or DEFAULT_MEASURES
 
 
 def split_measures(text: str) -> list[str]:
@@ -191,7 +193,8 @@ def _evaluated(
     from judged.engine.evaluate import evaluate
 
     with Progress(f"Scoring {run.name}", enabled=not quiet) as progress:
-        return evaluate(judgments, run.path, measures, name=run.name, progress=progress, **settings)
+        evaluation = evaluate(judgments, run.path, measures, name=run.label, progress=progress, **settings)
+    return replace(evaluation, run=run.name)  # only now, for an error is to name the file
 
 
 def _binary(judgments: Judgments) -> Judgments:

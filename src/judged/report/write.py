@@ -19,5 +19,7 @@ def write(path: Path, content: str | bytes) -> None:
     try:
         draft.write_bytes(data)
         draft.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         draft.unlink(missing_ok=True)
