@@ -96,6 +96,7 @@ def test_every_alias_names_a_measure(name: str) -> None:
         (["P_5,10", "ndcg_cut.5,10"], ["P@5", "P@10", "nDCG@5", "nDCG@10"]),
         (["AP", "map", MEASURES["AP"]], ["AP"]),
         (MEASURES["AP"], ["AP"]),
+        ("RBP RBP(p=0.8)", ["RBP", "RBP(p=0.8)"]),
         (
             "set",
             ["NumQ", "NumRet", "NumRel", "NumRelRet", "Utility", "SetP", "SetRelP", "SetR", "SetAP", "SetF"],
