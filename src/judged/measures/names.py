@@ -119,7 +119,8 @@ def parse_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Me
     if isinstance(measures, Measure):
         return [measures]
     each = _split(measures) if isinstance(measures, str) else measures
-    chosen = list(dict.fromkeys(measure for one in each for measure in _several(one)))
+    # Told apart by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
+    chosen = list({str(measure): measure for one in each for measure in _several(one)}.values())
     if not chosen:
         msg = "no measure was named"
         raise BadMeasure(msg, hint='for example `[nDCG@10, "recall_100"]`')

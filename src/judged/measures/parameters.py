@@ -129,8 +129,8 @@ PARAMETERS: dict[str, Parameter] = {
 def checked(measure: str, name: str, value: object, *, words: tuple[str, ...] = ()) -> Value:
     """`value` in its one form, or `BadMeasure` saying what the parameter must be."""
     try:
-        if isinstance(value, str) and value in words:
-            return value
+        if isinstance(value, str) and value.lower() in words:
+            return value.lower()
         return PARAMETERS[name].normalise(value)
     except (ValueError, TypeError, OverflowError):
         msg = f"`{name}` of {measure} must be {expectation(name, words)}, not {value!r}"

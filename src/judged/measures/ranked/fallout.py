@@ -29,7 +29,7 @@ def fall_out(
     Unjudged: is passed over; with `collection`, counts as not relevant.
     Ties: results stand in the order that the protocol's tie rule gives.
     Empty: 0 when nothing is retrieved, and when the query has no non-relevant document.
-    Agrees with: torchmetrics' `retrieval_fall_out` where every document is judged.
+    Agrees with: torchmetrics' `retrieval_fall_out` where every document is judged and retrieved.
 
     Example:
         One of the two judged non-relevant documents comes first:

@@ -20,7 +20,8 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
       c_j = \max(v(g^*_j), 1)$$
 
     where $v(g_i)$ is the gain of the result at rank $i$ and $g^*$ are all judged grades of the query, the
-    most valuable first; beyond them $c_j = 1$. With gains of 0 and 1 it is `binG`.
+    most valuable first; beyond them $c_j = 1$. With gains of 0 and 1 it is `binG`. With more grades, moving
+    a better result up can lower it, because it raises what is expected of the next.
 
     Unjudged: has no gain.
     Ties: results stand in the order that the protocol's tie rule gives.

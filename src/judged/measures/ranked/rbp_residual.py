@@ -28,7 +28,7 @@ def rank_biased_residual(
     Unjudged: is what it measures; a negative grade is unjudged too.
     Ties: results stand in the order that the protocol's tie rule gives.
     Empty: 1 when nothing is retrieved, for nothing is known (0 with `tail="unjudged"`).
-    Agrees with: `trec_eval -m rbp_resid` (version 10) with `p=0.9, tail="unjudged"`; cwl_eval's residuals.
+    Agrees with: `trec_eval -m rbp_resid` (version 10) with `p=0.9, tail="unjudged"`.
 
     Example:
         The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
