@@ -74,8 +74,9 @@ def _report(data: Data, options: argparse.Namespace) -> Iterator[str]:
     yield ""
     yield f"One run of {data.queries:,} queries × 1,000 documents ({size:.0f} MB), 21 judged documents each; five"
     yield "measures (nDCG@10, AP, RR, P@10, R@100), from the files to the means. Processor seconds of the call on"
-    yield f"one thread, the cheapest of up to {options.repeat} fresh processes; `process` includes the interpreter and"
-    yield "imports. A ratio says how many times the processor time of judged a tool takes. Made by `make bench`."
+    yield f"one thread, the cheapest of up to {options.repeat} fresh processes, each of which has done a job of three"
+    yield "lines before (but not ranx); `process` includes the interpreter, imports and that. A ratio says how many"
+    yield "times the processor time of judged a tool takes. Made by `make bench`."
     yield ""
     yield from (f"- {line}" for line in description())
     first: Cost | None = None
