@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from judged.errors import BadInput, Fault
 from judged.formats.columns import Roles, find_columns, has_ids, kind_of_columns
@@ -83,12 +84,19 @@ def header_of(file: File) -> tuple[str, ...]:
 
 
 def write_table(table: pa.Table, sink: BinaryIO, *, delimiter: str, header: Sequence[str]) -> None:
-    """Write a header and a row for each row of the table, quoted where needed."""
+    """Write a header and a row for each row of the table, texts in quotes if any needs them."""
     import pyarrow.csv
 
     sink.write((delimiter.join(header) + "\n").encode())
-    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="needed")
+    style = "needed" if _needs_quotes(table, delimiter) else "none"  # "needed" quotes every text
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
     pyarrow.csv.write_csv(table, sink, options)
+
+
+def _needs_quotes(table: pa.Table, delimiter: str) -> bool:
+    texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
+    special = f'[{delimiter}"\r\n]'
+    return any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in texts)
 
 
 def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
@@ -99,7 +107,7 @@ def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
     faults = Faults(file.label, line=sheet.line)
     try:
         return _fast(sheet, wanted), roles, faults
-    except (pa.ArrowInvalid, UnicodeDecodeError):  # the careful way says what and where
+    except pa.ArrowInvalid:  # the careful way says what and where
         return _careful(sheet, wanted, "score" if kind == "run" else "grade", faults), roles, faults
 
 
@@ -107,6 +115,9 @@ def _fast(sheet: Sheet, wanted: Sequence[int]) -> list[Any]:
     """The columns as Arrow reads them, no value of which is ever taken for null."""
     import pyarrow.csv
 
+    if sheet.data.startswith(BOM, sheet.body):
+        msg = "Arrow would take the start of the first id for a mark"
+        raise pa.ArrowInvalid(msg)
     names = [str(number) for number in range(len(sheet.header))]
     types = {str(number): pa.large_string() for number in wanted} | {str(wanted[2]): pa.float64()}
     table = pyarrow.csv.read_csv(
@@ -143,10 +154,11 @@ def _careful(sheet: Sheet, wanted: Sequence[int], number: str, faults: Faults) -
 def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
     told = []
     for row, value in enumerate(values):
-        sound = is_number_text(value.strip().encode(errors="replace"))
+        bare = value.strip(" \t")
+        sound = is_number_text(bare.encode(errors="replace"))
         if not sound:
             faults.add(f"{name}s that are not numbers", row, f"{name} is {value!a}, expected a number")
-        told.append(float(value) if sound else 0.0)
+        told.append(float(bare) if sound else 0.0)
     return told
 
 

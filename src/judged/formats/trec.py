@@ -154,7 +154,8 @@ def _refuse_unwritable(table: pa.Table, subject: str) -> None:
 
 
 def _telling(column: pa.Array, name: str) -> Any:
-    return lambda row: f"{name} is {column[row].as_py()!a}, expected text without white space"
+    mark = ", `#` or mark at its start" if name == "query" else ""
+    return lambda row: f"{name} is {column[row].as_py()!a}, expected text without white space{mark}"
 
 
 def _cannot(subject: str, kind: str, what: str) -> Unwritable:

@@ -1,0 +1,125 @@
+"""Bytes in; a table or an error in words out, never anything else, for every format."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from judged.errors import JudgedError
+from judged.formats.catalogue import FORMATS
+from judged.formats.compression import COMPRESSIONS, decompress
+from judged.formats.csv import _careful, _fast, _sheet
+from judged.formats.format import File
+from judged.formats.read import kind_of, read_judgments, read_run
+from judged.tables.faults import Faults
+from judged.tables.judgments import Judgments
+from judged.tables.run import Run
+
+unhurried = settings(deadline=None)
+NAMES = list(FORMATS)
+JUDGMENTS = Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}})
+RUN = Run.from_mapping({"q1": {"d1": 0.5, "d2": 1.5}, "q2": {"d1": -2.0}})
+
+pieces = st.sampled_from(
+    [
+        *(b"q1", b"d1", b"0", b"1", b"Q0", b"0.5", b"nan", b"inf", b"1_0", b"1e999", b"-", b"#", b"\xff", b"\xc3\xa9"),
+        *(b" ", b"\t", b"\n", b"\r", b"\r\n", b"\v", b"\0", b",", b";", b'"', b'""', b"{", b"}", b"[", b"]", b":"),
+        *(b"query", b"document", b"score", b"grade", b"query,document,score\n", b"query-id\tcorpus-id\tscore\n"),
+        *(b'{"query": "q", "document": "d", "score": 1}\n', b'"results"', b"null", b"true", b"\xef\xbb\xbf", b"PAR1"),
+    ]
+)
+soup = st.lists(pieces, max_size=30).map(b"".join) | st.binary(max_size=200)
+
+
+def written(name: str) -> bytes:
+    """A sound file of a format, to be damaged."""
+    sink = io.BytesIO()
+    chosen = FORMATS[name]
+    if chosen.write_run is not None:
+        chosen.write_run(RUN, sink, "tag")
+    elif chosen.write_judgments is not None:
+        chosen.write_judgments(JUDGMENTS, sink)
+    return sink.getvalue()
+
+
+def survives(content: bytes, name: str | None) -> None:
+    """Read in every way; only worded errors are let through, and what is read holds together."""
+    for read in (read_judgments, read_run):
+        try:
+            table: Any = read(content, format=name).to_arrow()
+        except JudgedError as error:
+            assert str(error)
+            assert error.exit_code == 2
+        else:
+            table.validate(full=True)
+            assert table.column_names[:2] == ["query", "document"]
+    try:
+        assert kind_of(content, format=name) in {"judgments", "run", None}
+    except JudgedError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize("name", [None, *NAMES])
+@unhurried
+@example(content=b"")
+@example(content=b"\n")
+@example(content=b"\xef\xbb\xbf")
+@example(content=b"[" * 100_000)
+@example(content=b'{"a":' * 100_000)
+@example(content=b"query,document,score")
+@example(content=b'"query","document","score"\n"')
+@example(content=b"query,document,score\nq1,d1,\x1c0.5\n")
+@example(content=b"q1 Q0 d1 1 0.5 t")
+@example(content=b'{"q": {"d": 123456789012345678901234567890}}')
+@given(content=soup)
+def test_no_content_is_worse_than_an_error_in_words(name: str | None, content: bytes) -> None:
+    """Whatever a file holds, in whatever format it is read, the answer is a table or a message."""
+    survives(content, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@unhurried
+@given(data=st.data())
+def test_no_damage_is_worse_than_an_error_in_words(name: str, data: st.DataObject) -> None:
+    """A sound file with some bytes changed, cut off or added is read or refused in words."""
+    content = bytearray(written(name))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content)))
+        content[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    survives(bytes(content), name)
+    survives(bytes(content), None)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda each: each.name)
+@unhurried
+@given(tail=st.binary(max_size=60))
+def test_no_compressed_content_is_worse_than_an_error_in_words(compression: Any, tail: bytes) -> None:
+    """Bytes that begin as compressed ones do are unpacked or refused in words."""
+    try:
+        assert isinstance(decompress(compression.magic + tail, label="file"), bytes)
+    except JudgedError as error:
+        assert str(error).startswith(f"file is compressed with {compression.name} and cannot be unpacked: ")
+
+
+cells = st.text(st.sampled_from('ab1 "\n\r,\té#'), max_size=4)
+
+
+@unhurried
+@given(rows=st.lists(st.tuples(cells, cells, st.floats(allow_nan=False)), min_size=1, max_size=5))
+def test_both_readers_of_csv_agree(rows: list[tuple[str, str, float]]) -> None:
+    """What Arrow reads at speed is what Python reads with care."""
+    import csv
+
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([("query", "document", "score"), *rows])
+    sheet = _sheet(File(text.getvalue().encode(), "file", "file"))
+    fast = [column.to_pylist() for column in _fast(sheet, [0, 1, 2])]
+    faults = Faults("file")
+    careful = _careful(sheet, [0, 1, 2], "score", faults)
+
+    assert fast == careful
+    assert len(faults) == 0
