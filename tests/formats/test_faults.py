@@ -196,7 +196,9 @@ def test_a_file_that_is_not_there_is_told_with_its_neighbour() -> None:
 @pytest.mark.usefixtures("here")
 def test_content_given_as_text_is_recognised() -> None:
     """Text is a path; who gives the content itself is told how."""
-    with pytest.raises(Unreadable, match="hint: to give the content of a file rather than its path, give bytes"):
+    with pytest.raises(
+        Unreadable, match="hint: to give the content of a file rather than its path, give bytes"
+    ):
         read_run("q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 0.25 tag\n")
 
 
@@ -316,7 +318,10 @@ def test_white_space_comments_and_marks_are_no_part_of_a_line() -> None:
     content = b"\xef\xbb\xbf  # note\n\tq#1\v0\fd#1 +1e0\r\n\r\n#q2 0 d2 1\n q1 0  #d3\t-0.5"
     judgments = read_judgments(content)
 
-    assert [tuple(row.values()) for row in judgments.table.to_pylist()] == [("q#1", "d#1", 1.0), ("q1", "#d3", -0.5)]
+    assert [tuple(row.values()) for row in judgments.table.to_pylist()] == [
+        ("q#1", "d#1", 1.0),
+        ("q1", "#d3", -0.5),
+    ]
 
 
 def test_errors_of_input_are_value_errors_and_of_files_os_errors() -> None:

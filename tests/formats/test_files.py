@@ -6,6 +6,7 @@ import gzip
 import io
 import mmap
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 
 from judged.errors import JudgedError, MissingExtra, Unreadable
 from judged.formats.catalogue import FORMATS
+from judged.formats.columns import NAMES
 from judged.formats.detect import detect
 from judged.formats.files import KNOWN, open_file, split_name
 from judged.formats.format import File
@@ -74,7 +76,11 @@ def test_every_extension_of_a_format_is_known() -> None:
         ("a.tsv", b"1\t2\t3\n", "tsv"),
         ("a.jsonl", b'{"query": "q", "document": "d", "score": 1}\n', "jsonl"),
         ("a.txt", b'{"query": "q", "document": "d", "score": 1}\n', "jsonl"),
-        ("a.json", b'{"query": "q", "document": "d", "score": 1}\n{"query": "r", "document": "d", "score": 1}', "jsonl"),
+        (
+            "a.json",
+            b'{"query": "q", "document": "d", "score": 1}\n{"query": "r", "document": "d", "score": 1}',
+            "jsonl",
+        ),
         ("a.json", b'{"q": {"d": 1}}', "json"),
         ("a", b'{\n  "q": {"d": 1}\n}', "json"),
         ("a.json", b'[{"query": "q"}]', "json"),
@@ -84,7 +90,9 @@ def test_every_extension_of_a_format_is_known() -> None:
         ("a.parquet", b"junk", "parquet"),
     ],
 )
-def test_a_format_is_known_by_first_bytes_name_and_first_line(name: str, content: bytes, expected: str) -> None:
+def test_a_format_is_known_by_first_bytes_name_and_first_line(
+    name: str, content: bytes, expected: str
+) -> None:
     """First bytes win, then the name; a first line decides where names are ambiguous or say nothing."""
     stem, extension, _ = split_name(Path(name))
 
@@ -187,13 +195,17 @@ def test_arrow_streams_and_old_feather_files_are_read(here: Path) -> None:
         writer.write_table(table)
     pyarrow.feather.write_feather(table, "b.feather", compression="zstd")
 
-    assert [read_run(here / name).to_arrow()["score"].to_pylist() for name in ("a.arrows", "b.feather")] == [[0.5]] * 2
+    assert [read_run(here / name).to_arrow()["score"].to_pylist() for name in ("a.arrows", "b.feather")] == [
+        [0.5]
+    ] * 2
 
 
 def test_results_may_be_nested_in_their_query() -> None:
     """A line of JSONL may hold all results of its query."""
     content = b'{"query": "q1", "results": [{"document": "a", "score": 2}, {"document": "b", "score": 1}]}\n'
-    content += b'{"query": "q2", "results": []}\n{"query": "q3", "results": [{"document": "a", "score": 3}]}\n'
+    content += (
+        b'{"query": "q2", "results": []}\n{"query": "q3", "results": [{"document": "a", "score": 3}]}\n'
+    )
     run = read_run(content)
 
     assert [tuple(row.values()) for row in run.to_arrow().to_pylist()] == [
@@ -215,7 +227,9 @@ def test_predictions_of_several_subsets_are_refused() -> None:
     """Which subset is meant cannot be guessed."""
     content = b'{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": 1}}}, "de": {"test": {"q1": {"d1": 1}}}}'
 
-    with pytest.raises(Unreadable, match=r"holds 2 sets of predictions \(en / test, de / test\), expected one"):
+    with pytest.raises(
+        Unreadable, match=r"holds 2 sets of predictions \(en / test, de / test\), expected one"
+    ):
         read_run(content)
 
 
@@ -362,6 +376,18 @@ def test_a_data_set_without_the_package_is_told_how_to_get_it(monkeypatch: pytes
 
     with pytest.raises(MissingExtra, match=r"pip install 'judged\[ir-datasets\]'"):
         read_judgments("irds:toy/test")
+
+
+def test_the_guide_lists_the_names_of_columns() -> None:
+    """The table in the guide is the one the readers use, name by name."""
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "inputs.md"
+    listed = {}
+    for line in guide.read_text(encoding="utf-8").splitlines():
+        role = line.removeprefix("| ").split(" ")[0].rstrip(",")
+        if line.startswith("| ") and role in NAMES:
+            listed[role] = tuple(re.findall(r"`([^`]+)`", line))
+
+    assert listed == NAMES
 
 
 def test_opening_keeps_the_label_that_the_user_wrote(here: Path) -> None:

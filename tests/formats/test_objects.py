@@ -103,7 +103,10 @@ FRAMES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "string_view": arrow(pa.string_view()),
     "binary": arrow(pa.binary()),
     "dictionary": lambda made: pa.table(
-        {name: pa.array(made[name]).dictionary_encode() if name.endswith("_id") else made[name] for name in made}
+        {
+            name: pa.array(made[name]).dictionary_encode() if name.endswith("_id") else made[name]
+            for name in made
+        }
     ),
     "chunks": lambda made: pa.concat_tables([pa.table(made).slice(0, 2), pa.table(made).slice(2)]),
     "reader": lambda made: pa.table(made).to_reader(max_chunksize=1),
@@ -198,7 +201,9 @@ def test_dataclasses_are_read_as_named_tuples_are() -> None:
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_dicts_in_a_row_hold_either(holder: str) -> None:
     """A list of dicts is read by its keys, in any spelling that is known."""
-    judgments = read_judgments(HOLDERS[holder]([{"QID": q, "docno": d, "Label": n} for q, d, n in flat(QRELS)]))
+    judgments = read_judgments(
+        HOLDERS[holder]([{"QID": q, "docno": d, "Label": n} for q, d, n in flat(QRELS)])
+    )
     run = read_run(HOLDERS[holder]([{"topic": q, "pid": d, "similarity": n} for q, d, n in flat(RUN)]))
 
     assert rows(judgments) == EXPECTED_QRELS
@@ -226,7 +231,11 @@ def test_lists_and_sets_of_relevant_documents_are_judgments_of_grade_one() -> No
     """Who knows only what is relevant need not write grades."""
     judgments = read_judgments({"q1": {"a", "b"}, "q2": ["c"]})
 
-    assert [tuple(row.values()) for row in rows(judgments)] == [("q1", "a", 1.0), ("q1", "b", 1.0), ("q2", "c", 1.0)]
+    assert [tuple(row.values()) for row in rows(judgments)] == [
+        ("q1", "a", 1.0),
+        ("q1", "b", 1.0),
+        ("q2", "c", 1.0),
+    ]
 
 
 def test_a_matrix_of_ids_is_a_run_by_row() -> None:
@@ -268,7 +277,11 @@ def test_tables_are_returned_as_they_are() -> None:
 
 def test_whole_numbers_become_decimal_text_and_a_note() -> None:
     """Ids given as integers match the same digits given as text, and the user is told."""
-    given = [{1: {10: 1.0}}, {"query": [1], "doc": [10], "score": [1.0]}, [{"qid": 1, "docid": np.int64(10), "score": 1}]]
+    given = [
+        {1: {10: 1.0}},
+        {"query": [1], "doc": [10], "score": [1.0]},
+        [{"qid": 1, "docid": np.int64(10), "score": 1}],
+    ]
     runs = [read_run(given[0]), read_run(pa.table(given[1])), read_run(given[2])]
 
     assert {tuple(rows(run)[0].values()) for run in runs} == {("1", "10", 1.0)}
@@ -289,7 +302,9 @@ def test_numbers_of_any_kind_are_numbers(number: Any) -> None:
 def test_integer_grades_and_decimal_scores_of_frames_are_numbers() -> None:
     """Any numeric type of Arrow will do."""
     table = pa.table({"qid": ["q"], "docno": ["d"], "rel": pa.array([2], pa.uint8())})
-    scored = pa.table({"qid": ["q"], "docno": ["d"], "score": pa.array([Decimal("1.5")], pa.decimal128(4, 2))})
+    scored = pa.table(
+        {"qid": ["q"], "docno": ["d"], "score": pa.array([Decimal("1.5")], pa.decimal128(4, 2))}
+    )
 
     assert read_judgments(table).table["grade"].to_pylist() == [2.0]
     assert read_run(scored).to_arrow()["score"].to_pylist() == [1.5]
@@ -298,7 +313,9 @@ def test_integer_grades_and_decimal_scores_of_frames_are_numbers() -> None:
 def test_a_target_column_is_kept() -> None:
     """Judgments may say which target a document answers; one that says nothing is its own."""
     judgments = read_judgments(
-        pa.table({"query": ["q"] * 3, "document": ["a", "b", "c"], "grade": [1, 1, 1], "target": ["t", None, ""]})
+        pa.table(
+            {"query": ["q"] * 3, "document": ["a", "b", "c"], "grade": [1, 1, 1], "target": ["t", None, ""]}
+        )
     )
 
     assert judgments.table["target"].to_pylist() == ["t", "b", "c"]
@@ -307,7 +324,14 @@ def test_a_target_column_is_kept() -> None:
 def test_names_that_say_id_win_over_texts() -> None:
     """A frame of PyTerrier's has the text of the query in `query` and a number in `docid`."""
     frame = pa.table(
-        {"qid": ["1"], "docid": [17], "docno": ["d1"], "score": [2.5], "rank": [0], "query": ["chemical reactions"]}
+        {
+            "qid": ["1"],
+            "docid": [17],
+            "docno": ["d1"],
+            "score": [2.5],
+            "rank": [0],
+            "query": ["chemical reactions"],
+        }
     )
     run = read_run(frame)
 
@@ -376,7 +400,9 @@ def test_the_order_of_rows_changes_only_the_order_within_a_query() -> None:
 @pytest.mark.parametrize("source", [42, object(), None, 1.5, len])
 def test_a_strange_object_is_named_with_what_is_accepted(source: Any) -> None:
     """The error says what was given and what could be."""
-    with pytest.raises(WrongKind, match="cannot be read from an object of type .*expected a path, bytes, a dict"):
+    with pytest.raises(
+        WrongKind, match="cannot be read from an object of type .*expected a path, bytes, a dict"
+    ):
         read_run(source)
 
 
@@ -401,7 +427,10 @@ def test_tables_given_in_the_wrong_order_are_told_apart() -> None:
     [
         ({"q": {"d": "1"}}, "query `q`, document `d`: score is '1' (str), expected a number"),
         ({"q": {"d": None}}, "query `q`, document `d`: score is missing, expected a number"),
-        ({"q": {1.5: 1}}, "query `q`, document `1.5`: document is 1.5 (float), expected text or a whole number"),
+        (
+            {"q": {1.5: 1}},
+            "query `q`, document `1.5`: document is 1.5 (float), expected text or a whole number",
+        ),
         ({("a", "b"): {"d": 1}}, "query is ('a', 'b') (tuple), expected text or a whole number"),
         ({"q": {"a", "b"}}, "query `q`: holds a set, expected a list of document ids, best first"),
         ({"q": "abc"}, "query `q`: holds a str, expected a list of document ids, best first"),
@@ -415,11 +444,23 @@ def test_tables_given_in_the_wrong_order_are_told_apart() -> None:
             [{"query": "q", "document": "d", "score": 1}, {"query": "q", "score": 1}],
             "row 2: document is missing, expected text or a whole number",
         ),
-        (pa.table({"qid": [1.5], "docno": ["d"], "score": [1]}), "the query column: holds double, expected text"),
-        (pa.table({"qid": ["q", None], "docno": ["d", "e"], "score": [1, 2]}), "row 2: query is null, expected an id"),
-        (pa.table({"qid": ["q"], "docno": ["d"], "score": ["1"]}), "the score column: holds text, expected numbers"),
+        (
+            pa.table({"qid": [1.5], "docno": ["d"], "score": [1]}),
+            "the query column: holds double, expected text",
+        ),
+        (
+            pa.table({"qid": ["q", None], "docno": ["d", "e"], "score": [1, 2]}),
+            "row 2: query is null, expected an id",
+        ),
+        (
+            pa.table({"qid": ["q"], "docno": ["d"], "score": ["1"]}),
+            "the score column: holds text, expected numbers",
+        ),
         (pa.table({"qid": [b"\xff"], "docno": ["d"], "score": [1]}), "holds bytes that are not UTF-8 text"),
-        (pa.table({"qid": ["q"], "docno": ["d"], "score": [float("nan")]}), "row 1: score is nan, expected a number"),
+        (
+            pa.table({"qid": ["q"], "docno": ["d"], "score": [float("nan")]}),
+            "row 1: score is nan, expected a number",
+        ),
         (pa.table({"qid": ["q"], "docno": ["d"], "rank": [1]}), "hint: a rank is no score"),
     ],
 )
@@ -431,14 +472,18 @@ def test_what_cannot_be_a_run_is_refused_in_words(source: Any, message: str) -> 
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("source", [[1, 2], ["a"], [("q", "d", 1)], [Qrel("q", "d", 1), ScoredDoc("q", "d", 1)]])
+@pytest.mark.parametrize(
+    "source", [[1, 2], ["a"], [("q", "d", 1)], [Qrel("q", "d", 1), ScoredDoc("q", "d", 1)]]
+)
 def test_rows_without_names_are_refused(source: Any) -> None:
     """Which value is which must be written somewhere."""
     with pytest.raises(WrongKind, match="expected named tuples or dicts of one kind"):
         read_judgments(source)
 
 
-@pytest.mark.parametrize("empty", [{}, [], {"q": {}}, {"q": []}, np.zeros((0, 3), dtype=int), b"", b"# nothing\n\n"])
+@pytest.mark.parametrize(
+    "empty", [{}, [], {"q": {}}, {"q": []}, np.zeros((0, 3), dtype=int), b"", b"# nothing\n\n"]
+)
 def test_an_empty_run_is_a_run_and_empty_judgments_are_an_error(empty: Any) -> None:
     """A system may find nothing; nothing can be scored without judgments."""
     run = read_run(empty)

@@ -19,11 +19,29 @@ from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
 ids = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
-    ["#1", "a#b", '"', "a,b", "a\tb", "\r", "\n", " x ", "NA", "nan", "null", "", "-", "\ufeffq", "=1", "0", "00"]
+    [
+        "#1",
+        "a#b",
+        '"',
+        "a,b",
+        "a\tb",
+        "\r",
+        "\n",
+        " x ",
+        "NA",
+        "nan",
+        "null",
+        "",
+        "-",
+        "\ufeffq",
+        "=1",
+        "0",
+        "00",
+    ]
 )
-plain_ids = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=12).filter(
-    lambda text: not text.startswith("#") and not text.isspace()
-)
+plain_ids = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=12
+).filter(lambda text: not text.startswith("#") and not text.isspace())
 finite = st.floats(allow_nan=False, allow_infinity=False)
 unhurried = settings(deadline=None)
 WHOLE = {"beir"}
@@ -36,7 +54,9 @@ JUDGMENTS = [name for name in FORMATS if FORMATS[name].write_judgments]
 
 def mappings(names: Any, numbers: Any) -> Any:
     """Dicts of dicts, none of them empty, since a query without documents has no row."""
-    return st.dictionaries(names, st.dictionaries(names, numbers, min_size=1, max_size=4), min_size=1, max_size=4)
+    return st.dictionaries(
+        names, st.dictionaries(names, numbers, min_size=1, max_size=4), min_size=1, max_size=4
+    )
 
 
 def written_judgments(judgments: Judgments, name: str) -> bytes:
@@ -133,7 +153,9 @@ def test_compressed_bytes_come_back_as_they_were(compression: Any, content: byte
 
 
 @pytest.mark.parametrize("packed", ["", ".gz", ".zst", ".bz2", ".xz", ".lz4", ".zstd"])
-@pytest.mark.parametrize("extension", [".run", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".txt"])
+@pytest.mark.parametrize(
+    "extension", [".run", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".txt"]
+)
 def test_names_of_files_choose_format_and_compression(tmp_path: Path, extension: str, packed: str) -> None:
     """A file is written as its name says, and read without being told how."""
     run = Run.from_mapping({"q1": {"d1": 0.1, "d2": 2.5}, "q2": {"d1": -1.0}}, name="bm25")
@@ -147,7 +169,9 @@ def test_names_of_files_choose_format_and_compression(tmp_path: Path, extension:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(mapping=mappings(plain_ids, st.integers(0, 3)))
-def test_every_format_reads_what_every_other_wrote(tmp_path: Path, mapping: dict[str, dict[str, float]]) -> None:
+def test_every_format_reads_what_every_other_wrote(
+    tmp_path: Path, mapping: dict[str, dict[str, float]]
+) -> None:
     """Judgments that go through all formats in turn are the same at the end."""
     first = judgments = Judgments.from_mapping(mapping)
     for name in JUDGMENTS:

@@ -15,7 +15,9 @@ from judged.formats.write import format_for, write_judgments, write_run
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-RUN = Run.from_mapping({"q2": {"b": 0.1, "a": 0.1, "é": 1e-300}, "q1": {"x": float("-inf"), "y": 3}}, name="my run")
+RUN = Run.from_mapping(
+    {"q2": {"b": 0.1, "a": 0.1, "é": 1e-300}, "q1": {"x": float("-inf"), "y": 3}}, name="my run"
+)
 JUDGMENTS = Judgments.from_mapping({"q2": {"b": 1, "a": 0.5}, "q1": {"x": -2}})
 
 
@@ -89,7 +91,9 @@ def test_files_have_the_permissions_that_any_other_would(tmp_path: Path) -> None
     (tmp_path / "plain").write_text("")
     write_run(RUN, tmp_path / "a.run")
 
-    assert stat.S_IMODE((tmp_path / "a.run").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+    assert stat.S_IMODE((tmp_path / "a.run").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "plain").stat().st_mode
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links as Unix has them")
@@ -120,7 +124,9 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
         ("q", "d\0", "document is 'd\\x00', expected"),
     ],
 )
-def test_ids_that_trec_text_cannot_hold_are_refused(tmp_path: Path, query: str, document: str, told: str) -> None:
+def test_ids_that_trec_text_cannot_hold_are_refused(
+    tmp_path: Path, query: str, document: str, told: str
+) -> None:
     """An id that would come back as another is named, with formats that can hold it."""
     with pytest.raises(Unwritable) as caught:
         write_run(Run.from_mapping({query: {document: 1}}), tmp_path / "a.run")
@@ -156,7 +162,9 @@ def test_a_run_that_repeats_a_document_is_not_passed_on(tmp_path: Path) -> None:
     """What cannot be scored is not converted either."""
     run = Run.from_columns(["q", "q"], ["d", "d"], [1, 2])
 
-    with pytest.raises(BadInput, match="row 2: document `d` is retrieved again for query `q`, first at row 1"):
+    with pytest.raises(
+        BadInput, match="row 2: document `d` is retrieved again for query `q`, first at row 1"
+    ):
         write_run(run, tmp_path / "a.parquet")
 
 
