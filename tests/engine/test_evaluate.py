@@ -226,5 +226,5 @@ def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
 
     assert ev["RR"] == 1.0
     assert any("decimal text" in note for note in ev.observations.notes)
-    with pytest.raises(BadInput, match="query `q`, document `d2`: score is 'high' \(str\), expected a number"):
+    with pytest.raises(BadInput, match=r"query `q`, document `d2`: score is 'high' \(str\), expected a number"):
         judged.evaluate({"q": {"d1": 1}}, {"q": {"d1": 1.0, "d2": "high"}}, RR)

@@ -203,7 +203,7 @@ def _binary(judgments: Judgments) -> Judgments:
 
     from judged.tables.judgments import Judgments
 
-    grades = judgments.column("grade").to_numpy()
+    grades = judgments.grades
     table = judgments.table
     target = judgments.column("target") if "target" in table.column_names else None
     return Judgments.from_columns(

@@ -156,7 +156,7 @@ def _results(
         raise BadInput(run.name, [Fault("queries", "queries", "none of them is judged")])
     queries = sorted(found, key=str.encode)
     values = {name: [found[query][name] for query in queries] for name in found[queries[0]]}
-    positive = int(np.count_nonzero(judgments.column("grade").to_numpy() > 0))
+    positive = int(np.count_nonzero(judgments.grades > 0))
     return Results(queries, values, len(judgments.queries), positive)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.errors import BadInput, Fault
+from judged.tables.arrays import numpy_of
 from judged.tables.faults import Faults, Place, row_of
 from judged.tables.judgments import NUMBERED
 from judged.tables.matrices import matrix_columns
@@ -93,7 +94,7 @@ class Run:
         found = Faults(name, where or row_of) if faults is None else faults
         queries, numbered = as_ids(query, name="query", faults=found)
         documents, numbered_too = as_ids(document, name="document", faults=found)
-        scores = as_numbers(score, name="score", faults=found).to_numpy(zero_copy_only=False)
+        scores = numpy_of(as_numbers(score, name="score", faults=found))
         _refuse_unequal_lengths(queries, documents, scores, found.subject)
         missing = np.flatnonzero(np.isnan(scores))
         found.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
