@@ -10,7 +10,12 @@ def extension(name: str) -> Extension:
     return Extension(
         f"judged.kernels.{name}",
         [f"{KERNELS}/{name}.pyx"],
-        depends=[f"{KERNELS}/_bytes.h", f"{KERNELS}/_bytes.pxd", f"{KERNELS}/_index.pxd", f"{KERNELS}/_blocks.pxd"],
+        depends=[
+            f"{KERNELS}/_bytes.h",
+            f"{KERNELS}/_bytes.pxd",
+            f"{KERNELS}/_index.pxd",
+            f"{KERNELS}/_blocks.pxd",
+        ],
         include_dirs=[KERNELS],
         optional=True,
     )

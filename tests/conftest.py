@@ -19,7 +19,9 @@ def shared_data() -> Callable[[str], Path]:
         beside = Path(__file__).resolve().parents[2] / "shared" / "data"
         place = Path(os.environ.get("JUDGED_SHARED_DATA", beside)) / name
         if not place.exists():
-            pytest.skip(f"the collection `{name}` is not here; JUDGED_SHARED_DATA names the folder that has it")
+            pytest.skip(
+                f"the collection `{name}` is not here; JUDGED_SHARED_DATA names the folder that has it"
+            )
         return place
 
     return folder

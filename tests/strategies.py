@@ -60,6 +60,7 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "max_grade": st.sampled_from([1, 2, 4.5]),
     "p": st.floats(0.05, 0.95),
     "beta": st.floats(0, 5),
+    "weight": st.floats(0, 25),
     "multiple": st.floats(0.1, 4),
     "recall": st.one_of(st.sampled_from([0, 0.1, 0.2, 0.5, 0.9, 1]), st.floats(0, 1)),
     "points": st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, unique=True),

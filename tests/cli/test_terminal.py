@@ -26,7 +26,7 @@ def test_no_colour_without_a_terminal(execute: Execute) -> None:
 @pytest.mark.usefixtures("collection")
 def test_a_terminal_shows_the_best_in_bold_unless_told_not_to(
     environment: dict[str, str],
-    bold: bool,  # noqa: FBT001
+    bold: bool,
 ) -> None:
     """Bold on a terminal; nothing of the kind with NO_COLOR or on a dumb terminal."""
     shown = _on_a_terminal(["score", "-q", "qrels.txt", "bm25.run", "dense.run", "-m", "AP"], environment)

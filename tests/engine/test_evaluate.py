@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 import math
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import judged
 from judged import AP, RR, P, R, nDCG
 from judged.errors import BadInput, BadMeasure, MissingQueries, UnknownName
+
+Nested = dict[str, dict[str, Any]]
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}, "q3": {"d9": 0}}
 RUN = {"q1": {"d2": 3.0, "d1": 2.0, "x": 1.0}, "q3": {"d9": 1.0}, "q7": {"d1": 1.0}}
@@ -47,9 +50,9 @@ def test_everything_notable_is_counted_and_told() -> None:
     assert (seen.queries, seen.missing, seen.extra, seen.without_relevant) == (3, ("q2",), ("q7",), 1)
     assert seen.unjudged == 0.25
     assert seen.sentences() == [
-        "1 query (q2) judged but missing from the run: they score 0",
+        "1 query (q2) judged but missing from the run: scored as 0",
         "1 query (q7) in the run but never judged: not scored",
-        "1 scored queries have no relevant document",
+        "1 query without any relevant document",
         "25.0% of the first ten results are unjudged",
     ]
 
@@ -117,10 +120,12 @@ def test_the_threshold_is_the_protocols_unless_the_measure_sets_its_own() -> Non
 
 @settings(max_examples=60, deadline=None)
 @given(qrels=GRADES, run=SCORED, seed=st.randoms(use_true_random=False))
-def test_order_of_dicts_changes_nothing_and_nothing_given_is_changed(qrels, run, seed) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_dicts_changes_nothing_and_nothing_given_is_changed(
+    qrels: Nested, run: Nested, seed: random.Random
+) -> None:
     """Shuffled dicts give the same numbers to the last bit; the inputs stay as they were."""
 
-    def shuffled(nested):  # type: ignore[no-untyped-def]
+    def shuffled(nested: Nested) -> Nested:
         outer = list(nested.items())
         seed.shuffle(outer)
         inner = {query: list(row.items()) for query, row in outer}
@@ -140,16 +145,26 @@ def test_order_of_dicts_changes_nothing_and_nothing_given_is_changed(qrels, run,
 @pytest.mark.usefixtures("implementation")
 @settings(max_examples=40, deadline=None)
 @given(qrels=GRADES, run=SCORED)
-def test_dicts_files_and_frames_agree_to_the_last_bit(qrels, run, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
+def test_dicts_files_and_frames_agree_to_the_last_bit(
+    qrels: Nested, run: Nested, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """However the run is held, whichever scanner reads it, the scores are the same."""
     folder: Path = tmp_path_factory.mktemp("agree")
-    (folder / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, row in qrels.items() for d, g in row.items()))
-    (folder / "run").write_text("".join(f"{q} Q0 {d} 0 {s} t\n" for q, row in run.items() for d, s in row.items()))
-    columns = judged.Run.from_columns(
-        [q for q, row in run.items() for _ in row],
-        [d for row in run.values() for d in row],
-        np.array([s for row in run.values() for s in row.values()], dtype=np.float64),
-    ) if run else run
+    (folder / "qrels").write_text(
+        "".join(f"{q} 0 {d} {g}\n" for q, row in qrels.items() for d, g in row.items())
+    )
+    (folder / "run").write_text(
+        "".join(f"{q} Q0 {d} 0 {s} t\n" for q, row in run.items() for d, s in row.items())
+    )
+    columns = (
+        judged.Run.from_columns(
+            [q for q, row in run.items() for _ in row],
+            [d for row in run.values() for d in row],
+            np.array([s for row in run.values() for s in row.values()], dtype=np.float64),
+        )
+        if run
+        else run
+    )
 
     expected = judged.evaluate(qrels, run, SOME).per_query()
 
@@ -162,15 +177,17 @@ def test_dicts_files_and_frames_agree_to_the_last_bit(qrels, run, tmp_path_facto
 def test_a_query_scores_the_same_alone_and_in_company() -> None:
     """Every measure gives a query the same bits whichever queries are scored with it."""
     rng = np.random.default_rng(3)
-    qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 4)) for j in range(rng.integers(1, 60))} for i in range(40)}
+    qrels = {
+        f"q{i}": {f"d{j}": int(rng.integers(0, 4)) for j in range(rng.integers(1, 60))} for i in range(40)
+    }
     run = {q: {f"d{j}": float(rng.normal()) for j in rng.choice(80, 50, replace=False)} for q in qrels}
     names = [m for m in SOME if "ERR" not in str(m)]  # whose highest grade is the collection's
     together = judged.evaluate(qrels, run, names).per_query()
 
-    for q in qrels:
-        alone = judged.evaluate({q: qrels[q]}, {q: run[q]}, names).per_query()
-        for name in alone.values:
-            assert alone.by_query(name)[q] == together.by_query(name)[q], name
+    for q, grades in qrels.items():
+        alone = judged.evaluate({q: grades}, {q: run[q]}, names).per_query()
+        for name, (value,) in alone.values.items():
+            assert value == together.by_query(name)[q], name
 
 
 def test_a_nan_score_is_refused_by_name() -> None:
@@ -226,5 +243,7 @@ def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
 
     assert ev["RR"] == 1.0
     assert any("decimal text" in note for note in ev.observations.notes)
-    with pytest.raises(BadInput, match=r"query `q`, document `d2`: score is 'high' \(str\), expected a number"):
+    with pytest.raises(
+        BadInput, match=r"query `q`, document `d2`: score is 'high' \(str\), expected a number"
+    ):
         judged.evaluate({"q": {"d1": 1}}, {"q": {"d1": 1.0, "d2": "high"}}, RR)

@@ -6,8 +6,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from judged.errors import JudgedError
 from judged.formats.catalogue import FORMATS

@@ -401,7 +401,7 @@ def test_the_order_of_rows_changes_only_the_order_within_a_query() -> None:
 def test_a_strange_object_is_named_with_what_is_accepted(source: Any) -> None:
     """The error says what was given and what could be."""
     with pytest.raises(
-        WrongKind, match="cannot be read from an object of type .*expected a path, bytes, a dict"
+        WrongKind, match=r"cannot be read from an object of type .*expected a path, bytes, a dict"
     ):
         read_run(source)
 

@@ -32,9 +32,9 @@ def read_dicts(qrels: Path, run: Path) -> tuple[dict[str, dict[str, int]], dict[
     """Judgments and run as pytrec_eval takes them."""
 
     def lines(path: Path) -> list[list[str]]:
-        opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-        with opened as file:
-            return [line.split() for line in file]
+        data = path.read_bytes()
+        text = gzip.decompress(data) if path.suffix == ".gz" else data
+        return [line.split() for line in text.decode().splitlines()]
 
     judged_grades: dict[str, dict[str, int]] = {}
     for query, _, document, grade in lines(qrels):
@@ -110,7 +110,13 @@ def test_keyphrase_runs_score_as_published(shared_data: Folder) -> None:
     folder = shared_data("keyphrase_runs_2000q")
     published = {
         "baseline.gz": {"P@10": 0.1960, "R@10": 0.1669, "nDCG@10": 0.2482, "AP@10": 0.0979, "RR": 0.5467},
-        "result_to_compare1.gz": {"P@10": 0.2071, "R@10": 0.1711, "nDCG@10": 0.2231, "AP@10": 0.0805, "RR": 0.4004},
+        "result_to_compare1.gz": {
+            "P@10": 0.2071,
+            "R@10": 0.1711,
+            "nDCG@10": 0.2231,
+            "AP@10": 0.0805,
+            "RR": 0.4004,
+        },
         "result_to_compare2.gz": {"P@10": 0.0002, "RR": 0.0529},
     }
 

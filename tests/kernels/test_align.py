@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judged.kernels import align as kernel
 from judged.kernels.align import (
@@ -24,9 +23,9 @@ from judged.kernels.align import (
 
 Nested = dict[str, dict[str, float]]
 
-IDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=12).filter(
-    lambda name: not name.startswith("#") and not any(c.isspace() for c in name)
-)
+IDS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=12
+).filter(lambda name: not name.startswith("#") and not any(c.isspace() for c in name))
 SCORES = st.one_of(
     st.integers(-3, 3).map(float),
     st.floats(allow_nan=False, allow_infinity=True),
@@ -134,7 +133,9 @@ def test_every_rank_is_the_one_that_sorting_everything_gives(
         assert places(index, each) == expected
         assert each.retrieved.tolist() == [len(run.get(query, {})) for query in index.queries]
         assert each.counts == {}
-        assert all((np.diff(each.rank[i:j]) > 0).all() for i, j in zip(each.offset, each.offset[1:], strict=False))
+        assert all(
+            (np.diff(each.rank[i:j]) > 0).all() for i, j in zip(each.offset, each.offset[1:], strict=False)
+        )
 
 
 @pytest.mark.usefixtures("implementation")
@@ -153,7 +154,7 @@ def test_rows_of_a_query_need_not_stand_together(rows: list[tuple[str, int, int]
     judged = {query: [f"d{i}" for i in range(0, 30, 3)] for query in "ab"}
     index = index_of(judged)
     order = [query for query, _ in unique]
-    scattered = sum("".join(order).strip("abc".replace(q, "")) .strip(q) != "" for q in "ab" if q in order)
+    scattered = sum("".join(order).strip("abc".replace(q, "")).strip(q) != "" for q in "ab" if q in order)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "STRETCH_BYTES", stretch)
@@ -242,7 +243,10 @@ def test_any_bytes_are_aligned_or_refused(data: bytes) -> None:
     """No text, however broken, crashes the scanner; what it could not read is counted."""
     found = align_text(index_of({"q": ["d1"], "Q0": ["1"]}), np.frombuffer(data, np.uint8))
 
-    assert found.rows + sum(found.counts.values()) <= data.count(b"\n") + 1 + found.counts["documents retrieved twice"]
+    assert (
+        found.rows + sum(found.counts.values())
+        <= data.count(b"\n") + 1 + found.counts["documents retrieved twice"]
+    )
 
 
 @pytest.mark.usefixtures("implementation")

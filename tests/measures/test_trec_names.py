@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from judged.errors import BadMeasure, UnknownName
+from judged.kernels.ranking import rank
+from judged.measures.ranked.set_f import SetF
 from judged.measures.trec_names import TrecMeasure, Version, expand, names
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -69,7 +69,7 @@ def test_official_is_the_default() -> None:
         ("ndcg.1=3,2=9", {"ndcg_1=3,2=9": "nDCG(gains={1: 3, 2: 9})"}),
         ("Rndcg.1=3.5", {"Rndcg_1=3.5": "Rndcg(gains={1: 3.5})"}),
         ("set_F", {"set_F": "SetF"}),
-        ("set_F.4", {"set_F_4": "SetF(beta=2)"}),
+        ("set_F.4", {"set_F_4": "SetF(weight=4)"}),
         ("utility.1,-1,0.5,0", {"utility_1,-1,0.5,0": "Utility(a=1, b=-1, c=0.5, d=0)"}),
         ("relstring.20", {"relstring_20": "relstring@20"}),
         ("11pt_avg.0.2,0.5", {"11pt_avg_0.2,0.5": "AP11(points=[0.2, 0.5])"}),
@@ -89,12 +89,13 @@ def test_parameters_are_read_and_printed_as_trec_eval_does(request_: str, expect
 
 
 def test_a_weight_of_trec_eval_is_the_square_of_beta() -> None:
-    """`set_F.x` is (x + 1)PR / (R + xP)."""
-    (each,) = expand(9, ["set_F.2"])
+    """`set_F.4` is (4 + 1)PR / (R + 4P), which is F of beta 2: 5/6 of P = 1/2 and R = 1."""
+    (each,) = expand(9, ["set_F.4"])
+    view = rank([1, 0])
 
-    assert each.name == "set_F_2"
     assert each.measure is not None
-    assert each.measure.parameters["beta"] == pytest.approx(math.sqrt(2))
+    assert each.measure.per_query(view) == pytest.approx([5 / 6])
+    assert SetF(beta=2).per_query(view) == pytest.approx([5 / 6])
 
 
 def test_the_first_parameters_of_a_name_hold() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judged.measures.catalogue import MEASURES
 from strategies import Query, queries, variants, view
@@ -232,7 +231,8 @@ def _fallout(q: Slow) -> float:
 
 
 def _set_f(q: Slow) -> float:
-    precision, recall, weight = over(q.hits, q.n), over(q.hits, q.R), q.given["beta"] ** 2
+    precision, recall = over(q.hits, q.n), over(q.hits, q.R)
+    weight = q.given["beta"] ** 2 if q.given["weight"] is None else q.given["weight"]
     return over((1 + weight) * precision * recall, weight * precision + recall)
 
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranking import Ranking, rank

@@ -60,7 +60,7 @@ def test_turning_a_table_keeps_its_marks() -> None:
     ("cells", "expected"),
     [((1, 0.5), True), (("a", 1), False), ((None, None), False), (("<0.0001", 0.5), True)],
 )
-def test_columns_of_numbers_are_known(cells: tuple[object, ...], expected: bool) -> None:  # noqa: FBT001
+def test_columns_of_numbers_are_known(cells: tuple[object, ...], expected: bool) -> None:
     """Numbers, and text that reads like one, are set flush right."""
     table = Table(("x",), tuple((cell,) for cell in cells))  # type: ignore[arg-type]
 

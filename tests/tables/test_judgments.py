@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadInput, WrongKind
 from judged.tables.faults import Faults
@@ -24,7 +24,7 @@ def test_queries_stand_together_in_the_order_of_their_bytes(rows: list[tuple[str
     query, document, grade = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
     judgments = Judgments.from_columns(query, document, grade)
     names, cuts = judgments.queries.to_pylist(), judgments.offset.tolist()
-    blocks = [judgments.table.slice(i, j - i).to_pylist() for i, j in zip(cuts[:-1], cuts[1:], strict=True)]
+    blocks = [judgments.table.slice(i, j - i).to_pylist() for i, j in itertools.pairwise(cuts)]
 
     assert names == sorted(set(query), key=str.encode)
     assert cuts[-1] == len(judgments) == len(rows)

@@ -43,9 +43,13 @@ def _in_text(source: Text, fault: Place) -> Fault:
     if fault.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(source.buffer[fault.place : fault.place + fault.detail]).decode(errors="replace")
         return Fault(fault.kind, where, f"score is `{token}`, expected a number")
-    document = bytes(source.buffer[fault.place : fault.place + 4096]).split(None, 1)[0].decode(errors="replace")
+    document = (
+        bytes(source.buffer[fault.place : fault.place + 4096]).split(None, 1)[0].decode(errors="replace")
+    )
     first = source.place(fault.detail)
-    return Fault(fault.kind, where, f"document `{document}` is retrieved again for its query, first at {first}")
+    return Fault(
+        fault.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"
+    )
 
 
 def _in_columns(source: Columns, fault: Place) -> Fault:

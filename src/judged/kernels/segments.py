@@ -44,7 +44,10 @@ def segment_ids(offset: Ints) -> Ints:
 
 def segment_sum(values: Floats, offset: Ints) -> Floats:
     """The sum of each segment, added from left to right as trec_eval does; 0 for an empty one."""
-    return np.bincount(segment_ids(offset), weights=values, minlength=len(offset) - 1)
+    total: Floats = np.bincount(segment_ids(offset), weights=values, minlength=len(offset) - 1).astype(
+        np.float64
+    )
+    return total
 
 
 def segment_max(values: Floats, offset: Ints) -> Floats:

@@ -84,10 +84,10 @@ class Strings:
 
     def equals(self, other: Strings) -> Flags:
         """Which strings equal the other's, pair by pair."""
-        same = self.length == other.length
+        same: Flags = self.length == other.length
         for k in range(0, int(self.length[same].max(initial=0)), 8):
             longer = np.flatnonzero(same & (self.length > k))
-            same[longer] = self._word(k, longer) == other._word(k, longer)  # noqa: SLF001 - of its own kind
+            same[longer] = self._word(k, longer) == other._word(k, longer)
         return same
 
     def sort_keys(self) -> list[Words]:

@@ -212,6 +212,7 @@ _NONE = {
     "gains": "no exceptions",
     "max_grade": "the highest of all judgments",
     "collection": "only what is judged",
+    "weight": "the square of `beta`",
 }
 
 

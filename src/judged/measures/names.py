@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -56,7 +55,7 @@ ALIASES: dict[str, Alias] = {
     "fall_out": Alias("FallOut"),
     "set_P": Alias("SetP"),
     "set_recall": Alias("SetR"),
-    "set_F": Alias("SetF", number="beta", convert=math.sqrt),
+    "set_F": Alias("SetF", number="weight"),
     "set_map": Alias("SetAP"),
     "set_relative_P": Alias("SetRelP"),
     "num_q": Alias("NumQ"),

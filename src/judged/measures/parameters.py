@@ -105,6 +105,9 @@ PARAMETERS: dict[str, Parameter] = {
     "beta": Parameter(
         "how many times more recall matters than precision", "a number from 0", _within(0, math.inf)
     ),
+    "weight": Parameter(
+        "the square of `beta`, in its place, as trec_eval writes it", "a number from 0", _within(0, math.inf)
+    ),
     "multiple": Parameter(
         "how many times as many results as there are relevant documents are looked at",
         "a number above 0",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -74,7 +73,7 @@ def _length(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measu
 
 def _weight(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
     """trec_eval's weight is not squared, so beta is its root."""
-    yield f"{name}_{text}", measure(beta=math.sqrt(max(_numbers(name, text)[0], 0.0)))
+    yield f"{name}_{text}", measure(weight=max(_numbers(name, text)[0], 0.0))
 
 
 def _points(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:

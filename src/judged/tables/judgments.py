@@ -42,7 +42,7 @@ class Judgments:
     """What was noticed on reading that a user should know."""
 
     @classmethod
-    def from_columns(  # noqa: PLR0913 - columns by position, the rest by keyword
+    def from_columns(
         cls,
         query: Any,
         document: Any,

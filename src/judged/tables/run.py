@@ -76,7 +76,7 @@ class Run:
     """What was noticed on reading that a user should know."""
 
     @classmethod
-    def from_columns(  # noqa: PLR0913 - columns by position, the rest by keyword
+    def from_columns(
         cls,
         query: Any,
         document: Any,

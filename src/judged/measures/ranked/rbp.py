@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from judged.kernels.gains import Gain, worth
+from judged.kernels.persistence import reach
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_max, segment_sum
 from judged.measures.measure import Measure
@@ -14,7 +15,7 @@ from judged.measures.measure import Measure
 __all__ = ["RBP", "rank_biased_precision"]
 
 
-def rank_biased_precision(  # noqa: PLR0913 - each is a parameter of the measure
+def rank_biased_precision(
     ranking: Ranking,
     *,
     cutoff: int | None = None,
@@ -51,7 +52,7 @@ def rank_biased_precision(  # noqa: PLR0913 - each is a parameter of the measure
         doi:10.1145/1416950.1416952
     """
     use = ranking.hits(rel).astype(np.float64) if gain is None else _graded(ranking, gain, max_grade)
-    seen = np.where(ranking.within(cutoff), use * p ** (ranking.rank - 1.0), 0.0)
+    seen = np.where(ranking.within(cutoff), use * reach(ranking, p), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from judged.kernels.persistence import reach
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count, segment_sum
 from judged.measures.measure import Measure
@@ -42,7 +43,7 @@ def rank_biased_residual(
         doi:10.1145/1416950.1416952
     """
     judged = ranking.grade >= 0
-    known = (1.0 - p) * segment_sum(np.where(judged, p ** (ranking.rank - 1.0), 0.0), ranking.offset)
+    known = (1.0 - p) * segment_sum(np.where(judged, reach(ranking, p), 0.0), ranking.offset)
     residual = np.maximum(1.0 - known, 0.0)
     if tail == "always":
         return residual

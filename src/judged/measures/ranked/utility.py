@@ -13,7 +13,7 @@ from judged.measures.measure import Measure
 __all__ = ["Utility", "utility"]
 
 
-def utility(  # noqa: PLR0913 - each is a parameter of the measure
+def utility(
     ranking: Ranking,
     *,
     rel: float | None = None,
