@@ -23,8 +23,10 @@ def scan_mapping(
     rule: int,
     single: bool,
 ) -> tuple[Ints, Ints, Ints, int, int, list[int]]:
-    """How many documents each query retrieved and how many of them are judged; row, rank, documents above and
-    documents tied of each; infinite scores; scores that are NaN; and queries left to `scan_query`, here none.
+    """What each query retrieved, where its judged documents stand, and how many scores are strange.
+
+    Returns, for each query, how many documents it retrieved and how many of them are judged; row, rank, documents
+    above and documents tied of each; infinite scores; scores that are NaN; queries left to `scan_query`, here none.
     """
     count, hits = np.zeros(len(queries), dtype=np.int64), np.zeros(len(queries), dtype=np.int64)
     parts, infinite, nan = [np.zeros((0, 4), dtype=np.int64)], 0, 0
