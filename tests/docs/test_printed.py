@@ -16,7 +16,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
-    path for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md")) if "```python" in path.read_text("utf-8")
+    path
+    for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
+    if "```python" in path.read_text("utf-8")
 )
 BLOCK = re.compile(
     r"(?P<skip><!-- not run:[^\n]*-->\n+)?^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$",
@@ -55,4 +57,4 @@ def test_examples_print_what_their_comments_say(
 def _anew(body: str, printed: list[str]) -> str:
     """The block with each shown line replaced by the printed one."""
     lines = iter(printed)
-    return SHOWN.sub(lambda _: f"# → {next(lines, '')}", body)
+    return SHOWN.sub(lambda _: f"# → {next(lines, '')}".rstrip(), body)
