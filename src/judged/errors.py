@@ -111,8 +111,7 @@ class BadInput(JudgedError, ValueError):
         total = sum(self.counts.values())
         if total == 1 and len(self.faults) == 1:
             return f"{self.subject} cannot be scored\n  {self.faults[0]}"
-        counted = sorted(self.counts.items(), key=lambda each: (-each[1], each[0]))
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in counted)
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.most_common())
         lines = [f"{self.subject} cannot be scored: {kinds}"]
         lines += [f"  {fault}" for fault in self.faults[:SHOWN]]
         if total > min(len(self.faults), SHOWN):
