@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def main() -> None:
     """Write demo.svg beside this file."""
     evaluations = demonstrate().evaluations
     scored = Scored("", [], evaluations, compared=compared(evaluations))
-    console = Console(record=True, width=100, quiet=True)
+    console = Console(record=True, width=86, file=io.StringIO())
     console.print(Text.from_ansi("$ judged demo\n"))
     console.print(Text.from_ansi(to_text(scored.means(), bold=True)))
     comparisons = scored.comparisons()
