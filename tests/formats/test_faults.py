@@ -220,7 +220,7 @@ def test_a_folder_that_is_no_data_set_is_told(here: Path) -> None:
         "data is a folder without qrels/test.tsv, expected a file or the folder of a BEIR data set\n\n"
         "hint: files in it: b.qrels"
     )
-    with pytest.raises(Unreadable, match="^data is a folder, expected a file that holds a run$"):
+    with pytest.raises(Unreadable, match=r"^data is a folder, expected a file that holds a run$"):
         read_run("data")
 
 

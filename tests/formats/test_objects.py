@@ -289,7 +289,7 @@ def test_whole_numbers_become_decimal_text_and_a_note() -> None:
 
 
 @pytest.mark.parametrize(
-    "number", [1, True, np.float32(1), np.int64(1), np.bool_(True), Decimal(1), Fraction(1)], ids=repr
+    "number", [1, True, np.float32(1), np.int64(1), np.bool_(1), Decimal(1), Fraction(1)], ids=repr
 )
 def test_numbers_of_any_kind_are_numbers(number: Any) -> None:
     """Scores and grades may be NumPy's scalars, decimals, fractions or truth values."""
@@ -401,7 +401,7 @@ def test_the_order_of_rows_changes_only_the_order_within_a_query() -> None:
 def test_a_strange_object_is_named_with_what_is_accepted(source: Any) -> None:
     """The error says what was given and what could be."""
     with pytest.raises(
-        WrongKind, match="cannot be read from an object of type .*expected a path, bytes, a dict"
+        WrongKind, match=r"cannot be read from an object of type .*expected a path, bytes, a dict"
     ):
         read_run(source)
 
