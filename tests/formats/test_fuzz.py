@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
@@ -13,7 +15,9 @@ from judged.formats.catalogue import FORMATS
 from judged.formats.compression import COMPRESSIONS, decompress
 from judged.formats.csv import _careful, _fast, _sheet
 from judged.formats.format import File
+from judged.formats.lines import read_lines
 from judged.formats.read import kind_of, read_judgments, read_run
+from judged.formats.regular import read_regular
 from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
@@ -91,21 +95,25 @@ def written(name: str) -> bytes:
     return sink.getvalue()
 
 
+def answer(ask: Callable[[], Any]) -> Any:
+    """What comes back, or the words of the error; any other error is let through, and fails the test."""
+    try:
+        return ask()
+    except JudgedError as error:
+        return str(error)
+
+
 def survives(content: bytes, name: str | None) -> None:
     """Read in every way; only worded errors are let through, and what is read holds together."""
     for read in (read_judgments, read_run):
-        try:
-            table: Any = read(content, format=name).to_arrow()
-        except JudgedError as error:
-            assert str(error)
-            assert error.exit_code == 2
-        else:
+        table: Any = answer(lambda read=read: read(content, format=name).to_arrow())
+        if not isinstance(table, str):
             table.validate(full=True)
+
             assert table.column_names[:2] == ["query", "document"]
-    try:
-        assert kind_of(content, format=name) in {"judgments", "run", None}
-    except JudgedError as error:
-        assert str(error)
+    kind = answer(lambda: kind_of(content, format=name))
+
+    assert kind in {"judgments", "run", None} or " " in kind
 
 
 @pytest.mark.parametrize("name", [None, *NAMES])
@@ -144,10 +152,10 @@ def test_no_damage_is_worse_than_an_error_in_words(name: str, data: st.DataObjec
 @given(tail=st.binary(max_size=60))
 def test_no_compressed_content_is_worse_than_an_error_in_words(compression: Any, tail: bytes) -> None:
     """Bytes that begin as compressed ones do are unpacked or refused in words."""
-    try:
-        assert isinstance(decompress(compression.magic + tail, label="file"), bytes)
-    except JudgedError as error:
-        assert str(error).startswith(f"file is compressed with {compression.name} and cannot be unpacked: ")
+    got = answer(lambda: decompress(compression.magic + tail, label="file"))
+    refused = f"file is compressed with {compression.name} and cannot be unpacked: "
+
+    assert isinstance(got, bytes) or got.startswith(refused)
 
 
 cells = st.text(st.sampled_from('ab1 "\n\r,\té#'), max_size=4)
@@ -168,3 +176,35 @@ def test_both_readers_of_csv_agree(rows: list[tuple[str, str, float]]) -> None:
 
     assert fast == careful
     assert len(faults) == 0
+
+
+lines = st.lists(
+    st.sampled_from(
+        ["q1 0 d1 1", "q1\t0\td2\t2", "q2 0 d1 0.5", "# note", "#q 0 d 1", "", " ", "q1 0  d3 1", "q3 0 d1 x"]
+    )
+    | st.text(st.sampled_from("qd01 \t\v\r#.é"), max_size=12),
+    max_size=6,
+)
+
+
+@unhurried
+@given(rows=lines, end=st.sampled_from(["\n", "\r\n", "\n\n"]))
+def test_both_readers_of_trec_text_agree(rows: list[str], end: str) -> None:
+    """Where Arrow reads a text at speed, the reader of any text reads the same and finds nothing wrong."""
+    content = end.join(rows).encode()
+    regular = read_regular(content, columns=4, wanted=(0, 2, 3))
+    if regular is None:
+        return
+    faults = Faults("file")
+    query, document, number = read_lines(content, columns=4, wanted=(0, 2, 3)).table("grade", faults)
+
+    assert len(faults) == 0
+    assert (query.to_pylist(), document.to_pylist()) == (regular[0].to_pylist(), regular[1].to_pylist())
+    assert np.array_equal(number, regular[2], equal_nan=True)
+
+
+def test_a_text_as_most_tools_write_it_is_read_at_speed() -> None:
+    """Spaces or tabs, either end of line, exactly four columns."""
+    texts = [b"q1 0 d1 1\nq2 0 d2 0\n", b"q1\t0\td1\t1\r\nq2\t0\td2\t0"]
+
+    assert all(read_regular(text, columns=4, wanted=(0, 2, 3)) is not None for text in texts)

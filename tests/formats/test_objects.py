@@ -289,7 +289,7 @@ def test_whole_numbers_become_decimal_text_and_a_note() -> None:
 
 
 @pytest.mark.parametrize(
-    "number", [1, True, np.float32(1), np.int64(1), np.bool_(True), Decimal(1), Fraction(1)], ids=repr
+    "number", [1, True, np.float32(1), np.int64(1), np.bool_(1), Decimal(1), Fraction(1)], ids=repr
 )
 def test_numbers_of_any_kind_are_numbers(number: Any) -> None:
     """Scores and grades may be NumPy's scalars, decimals, fractions or truth values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def test_queries_stand_together_in_the_order_of_their_bytes(rows: list[tuple[str
     query, document, grade = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
     judgments = Judgments.from_columns(query, document, grade)
     names, cuts = judgments.queries.to_pylist(), judgments.offset.tolist()
-    blocks = [judgments.table.slice(i, j - i).to_pylist() for i, j in itertools.pairwise(cuts)]
+    blocks = [judgments.table.slice(i, j - i).to_pylist() for i, j in pairwise(cuts)]
 
     assert names == sorted(set(query), key=str.encode)
     assert cuts[-1] == len(judgments) == len(rows)

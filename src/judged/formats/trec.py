@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from judged.errors import BadInput, Fault, Unreadable, Unwritable
 from judged.formats.format import File, Format, Kind
 from judged.formats.lines import Lines, read_lines
+from judged.formats.regular import read_regular
 from judged.formats.text import BOM, text_of
 from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
@@ -31,7 +33,12 @@ _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
-    lines = read_lines(_text(file), columns=4, wanted=QRELS)
+    data = _text(file)
+    regular = read_regular(data, columns=4, wanted=QRELS)
+    if regular is not None:
+        with suppress(BadInput):  # read again below, with lines to name
+            return Judgments.from_columns(*regular, name=file.name)
+    lines = read_lines(data, columns=4, wanted=QRELS)
     faults = Faults(file.label, line=lines.line)
     columns = lines.table("grade", faults)
     try:
@@ -82,14 +89,25 @@ def write_run(run: Run, sink: BinaryIO, tag: str) -> None:
 
 def _table(data: Any, file: File) -> pa.Table:
     """Every line of a run as columns; everything wrong with them is refused at once."""
+    regular = read_regular(data, columns=6, wanted=RUN)
+    if regular is not None:
+        faults = Faults(file.label)
+        _add_faults(*regular, faults)
+        if not len(faults):  # else read again below, with lines to name
+            return pa.table(dict(zip(("query", "document", "score"), regular, strict=True)))
     lines = read_lines(data, columns=6, wanted=RUN)
     faults = Faults(file.label, line=lines.line)
     query, document, score = lines.table("score", faults)
+    _add_faults(query, document, score, faults)
+    faults.refuse(hint=_hint(lines))
+    return pa.table({"query": query, "document": document, "score": score})
+
+
+def _add_faults(query: pa.Array, document: pa.Array, score: Any, faults: Faults) -> None:
+    """Note scores that are not numbers, and documents that a query has twice."""
     missing = np.flatnonzero(np.isnan(score))
     faults.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
     add_repeats(query, document, faults, kind="documents retrieved twice", verb="retrieved")
-    faults.refuse(hint=_hint(lines))
-    return pa.table({"query": query, "document": document, "score": score})
 
 
 def _text(file: File) -> Any:
