@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.formats.lines import Table
+from judged.tables.arrays import numpy_of
 from judged.tables.strings import one_array
 
 __all__ = ["read_regular"]
@@ -35,7 +35,7 @@ def read_regular(data: Any, *, columns: int, wanted: Sequence[int]) -> Table | N
     query, document, number = (one_array(table[f"{place}"]) for place in wanted)
     if pc.any(pc.starts_with(query, "#")).as_py():
         return None  # a comment
-    return query, document, np.asarray(number.to_numpy(zero_copy_only=False))
+    return query, document, numpy_of(number)
 
 
 def _delimiter(text: bytes) -> str | None:

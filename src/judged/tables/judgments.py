@@ -53,10 +53,12 @@ class Judgments:
         notes: tuple[str, ...] = (),
         where: Place | None = None,
         faults: Faults | None = None,
+        distinct: bool = False,
     ) -> Judgments:
         """Judgments from columns of any Arrow-readable kind; `where(row)` words a row's place in errors.
 
         `faults` may hold what a reader has found so far; it is refused together with what is found here.
+        `distinct` says that no document can stand twice under its query, as the keys of a dict cannot.
         A document whose target is null or empty is its own target.
         """
         found = Faults(name, where or row_of) if faults is None else faults
@@ -70,7 +72,8 @@ class Judgments:
         if target is not None:
             columns["target"] = _own_where_absent(columns["target"], documents)
         _add_not_finite(grades, found)
-        add_repeats(queries, documents, found, kind=TWICE, verb="judged")
+        if not distinct or numbered or numbered_too:  # 1 and "1" are two keys, and one id
+            add_repeats(queries, documents, found, kind=TWICE, verb="judged")
         found.refuse()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
@@ -83,8 +86,9 @@ class Judgments:
         >>> Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}}).table["grade"].to_pylist()
         [1.0, 0.0]
         """
-        flat = flat_mapping(need_mapping(mapping, name), subject=name, number="grade")
-        return cls.from_columns(flat.query, flat.document, flat.number, name=name, where=flat.place())
+        flat = flat_mapping(_in_order(need_mapping(mapping, name)), subject=name, number="grade")
+        columns = (flat.query, flat.document, flat.number)
+        return cls.from_columns(*columns, name=name, where=flat.place(), distinct=True)
 
     @classmethod
     def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "judgments") -> Judgments:
@@ -149,6 +153,13 @@ class Judgments:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)
+
+
+def _in_order(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The queries of a dict in the order of their bytes, which is cheaper here than row by row later."""
+    if not all(isinstance(query, str) for query in mapping):
+        return mapping
+    return dict(sorted(mapping.items(), key=lambda item: item[0].encode(errors="surrogatepass")))
 
 
 def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:
