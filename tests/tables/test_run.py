@@ -45,6 +45,14 @@ def test_whole_numbers_as_ids_make_columns() -> None:
     assert run.source.document.to_pylist() == ["7"]
 
 
+def test_strange_ids_further_down_are_met_when_a_dict_becomes_columns() -> None:
+    """A whole number beside texts is written out then, and told."""
+    run = Run.from_mapping({"q": {"a": 1.0, 5: 2.0}}).as_columns()
+
+    assert run.to_arrow()["document"].to_pylist() == ["a", "5"]
+    assert run.notes == ("integer ids were taken as their decimal text",)
+
+
 def test_a_number_and_its_text_are_one_id() -> None:
     """Rows of 1 and "1" belong to the same query."""
     run = Run.from_mapping({1: {"a": 1.0}, "1": {"b": 2.0}})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -145,12 +145,19 @@ class Run:
         source = self.source
         if isinstance(source, Text):
             return source.parse()
-        if isinstance(source, Mappings):
-            whole = self._from_flat(
-                flat_mapping(source.mapping, subject=self.name, number="score"), self.name
-            )
-            return whole.to_arrow()
-        return pa.table({"query": source.query, "document": source.document, "score": source.score})
+        held = source if isinstance(source, Columns) else self.as_columns().source
+        return pa.table({name: getattr(held, name) for name in ("query", "document", "score")})
+
+    def as_columns(self) -> Run:
+        """The same run held as columns, every entry looked at; what cannot be one is refused in words."""
+        source = self.source
+        if isinstance(source, Columns):
+            return self
+        if isinstance(source, Text):
+            made = Run.from_columns(*source.parse().columns, name=self.name)
+        else:
+            made = self._from_flat(flat_mapping(source.mapping, subject=self.name, number="score"), self.name)
+        return replace(made, notes=(*self.notes, *made.notes))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
