@@ -2,12 +2,23 @@
 
 from setuptools import Extension, setup
 
+KERNELS = "src/judged/kernels"
+
 
 def extension(name: str) -> Extension:
     """One compiled module of the kernels, left out with a warning where it cannot be built."""
     return Extension(
-        f"judged.kernels.{name}", [f"src/judged/kernels/{name}.pyx"], depends=["src/judged/kernels/_bytes.h"], optional=True
+        f"judged.kernels.{name}",
+        [f"{KERNELS}/{name}.pyx"],
+        depends=[
+            f"{KERNELS}/_bytes.h",
+            f"{KERNELS}/_bytes.pxd",
+            f"{KERNELS}/_index.pxd",
+            f"{KERNELS}/_blocks.pxd",
+        ],
+        include_dirs=[KERNELS],
+        optional=True,
     )
 
 
-setup(ext_modules=[extension("_scan"), extension("_dicts")])
+setup(ext_modules=[extension(name) for name in ("_index", "_blocks", "_scan", "_dicts")])

@@ -8,6 +8,7 @@
     ├── Unreadable       (OSError)       a file is not there, not readable, or not what it should be
     ├── WrongKind        (TypeError)     an object of a kind that holds neither judgments nor a run
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
+    ├── BadSample        (ValueError)    numbers that no interval or test can be made of
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     └── MissingExtra     (ImportError)   an optional package is not installed
 
@@ -25,6 +26,7 @@ __all__ = [
     "BadInput",
     "BadMeasure",
     "BadProtocol",
+    "BadSample",
     "Fault",
     "JudgedError",
     "MissingExtra",
@@ -77,6 +79,10 @@ class Unreadable(JudgedError, OSError):
 
 class WrongKind(JudgedError, TypeError):
     """An object that holds neither judgments nor a run in any way known here."""
+
+
+class BadSample(JudgedError, ValueError):
+    """Numbers that no interval or test can be made of."""
 
 
 class MissingQueries(JudgedError, ValueError):

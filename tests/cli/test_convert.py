@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from judged.cli.convert import FORMATS as OFFERED
-from judged.cli.convert import command
+from judged.cli.convert import FORMATS as OFFERED, command
 from judged.errors import JudgedError
 from judged.formats.catalogue import FORMATS
 from judged.formats.read import read_judgments, read_run

@@ -14,7 +14,16 @@ __all__ = ["command"]
 FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "beir")
 
 
-@click.command("convert")
+EXAMPLES = """\b
+Examples:
+  judged convert bm25.run.gz bm25.parquet
+  judged convert scifact/qrels/test.tsv scifact.qrels
+  zcat bm25.run.gz | judged convert - bm25.jsonl.zst
+  judged convert bm25.parquet - --tag bm25 | head
+"""
+
+
+@click.command("convert", epilog=EXAMPLES)
 @click.argument("source", metavar="SOURCE")
 @click.argument("destination", metavar="DESTINATION")
 @click.option(
@@ -26,7 +35,7 @@ FORMATS = ("trec", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "beir")
 )
 @click.option("--tag", help="The name that a TREC run carries in every line; by default the file's.")
 @click.option("--force", is_flag=True, help="Write over DESTINATION if it exists.")
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     source: str,
     destination: str,
@@ -36,17 +45,10 @@ def command(  # noqa: PLR0913 - one for each option
     tag: str | None,
     force: bool,
 ) -> None:
-    r"""Turn the judgments or the run in SOURCE into another format.
+    """Turn the judgments or the run in SOURCE into another format.
 
     Formats are told by how names end (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
     .arrow; then .gz, .zst, .bz2, .xz), or by what the file begins with. `-` is standard input or output.
-
-    \b
-    Examples:
-      judged convert bm25.run.gz bm25.parquet
-      judged convert scifact/qrels/test.tsv scifact.qrels
-      zcat bm25.run.gz | judged convert - bm25.jsonl.zst
-      judged convert bm25.parquet - --tag bm25 | head
     """
     from judged.formats.read import read_judgments, read_run
     from judged.formats.write import write_judgments, write_run

@@ -22,6 +22,7 @@ from judged.kernels.align import (
 )
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Ints, segment_count, segment_ids
+from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
 
@@ -55,11 +56,15 @@ def align(
     progress: Progress | None = None,
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
-    aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+    try:
+        aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
+        run = run.as_columns()
+        aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
     refuse(aligned, run)
     present = aligned.retrieved > 0
     ids = judgments.queries
-    absent = tuple(ids.filter(pa.array(~present)).to_pylist())
+    absent = tuple(ids.take(arrow_of(np.flatnonzero(~present))).to_pylist())
     if absent and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
@@ -79,7 +84,7 @@ def align(
         interleaved=aligned.interleaved,
         notes=(*judgments.notes, *run.notes),
     )
-    return Meeting(ranking, ids.filter(pa.array(keep)), present[keep], observations)
+    return Meeting(ranking, ids.take(arrow_of(np.flatnonzero(keep))), present[keep], observations)
 
 
 def _aligned(
@@ -101,7 +106,7 @@ def _aligned(
 
 def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDArray[np.bool_]) -> Ranking:
     """The view of the kept queries, after depth and removal of unjudged documents."""
-    grades = judgments.column("grade").to_numpy()
+    grades = judgments.grades
     targets = _targets(judgments)
     rank, row, retrieved = aligned.rank, aligned.row, aligned.retrieved
     query = segment_ids(aligned.offset)
@@ -140,7 +145,7 @@ def _targets(judgments: Judgments) -> Ints:
     """A number for each judged document's target; a document without one is its own."""
     if "target" not in judgments.table.column_names:
         return np.arange(len(judgments), dtype=np.int64)
-    codes = judgments.column("target").dictionary_encode().indices.to_numpy().astype(np.int64)
+    codes = numpy_of(judgments.column("target").dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
 

@@ -41,31 +41,40 @@ class Observations:
         """One sentence for each thing that happened, the gravest first."""
         told = []
         if self.missing:
-            fate = "score 0" if missing == "zero" else "are left out"
-            told.append(f"{_queries(self.missing)} judged but missing from the run: they {fate}")
+            fate = "scored as 0" if missing == "zero" else "left out"
+            told.append(f"{_named(self.missing)} judged but missing from the run: {fate}")
         if self.extra:
-            told.append(f"{_queries(self.extra)} in the run but never judged: not scored")
+            told.append(f"{_named(self.extra)} in the run but never judged: not scored")
         if self.without_relevant:
-            told.append(f"{self.without_relevant:,} scored queries have no relevant document")
+            told.append(f"{_many(self.without_relevant, 'query')} without any relevant document")
         if self.tied_documents:
-            rule = {
-                "document-descending": "by document id, descending",
-                "document-ascending": "by document id, ascending",
-                "input-order": "by their order in the input",
-            }[ties]
             told.append(
-                f"{self.tied_documents:,} judged documents of {self.tied_queries:,} queries share their score "
-                f"with another document: ordered {rule}"
+                f"{_many(self.tied_documents, 'judged document')} of {_many(self.tied_queries, 'query')} tied with "
+                f"another document: ordered {_RULES[ties]}"
             )
         if self.unjudged:
             told.append(f"{self.unjudged:.1%} of the first ten results are unjudged")
         if self.infinite:
-            told.append(f"{self.infinite:,} scores are infinite")
+            told.append(f"{_many(self.infinite, 'infinite score')}")
         if self.interleaved:
-            told.append(f"the rows of {self.interleaved:,} queries are interleaved with others'")
+            told.append(f"{_many(self.interleaved, 'query')} with rows that do not stand together")
         return told + list(self.notes)
 
 
-def _queries(ids: tuple[str, ...]) -> str:
+_RULES = {
+    "document-descending": "by document id, descending",
+    "document-ascending": "by document id, ascending",
+    "input-order": "as in the input",
+}
+
+
+def _many(count: int, thing: str) -> str:
+    """The count and the thing, in the plural where there is not one."""
+    plural = thing.removesuffix("y") + "ies" if thing.endswith("y") else f"{thing}s"
+    return f"{count:,} {thing if count == 1 else plural}"
+
+
+def _named(ids: tuple[str, ...]) -> str:
+    """How many queries, and the first of them by name."""
     named = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
-    return f"{len(ids):,} {'query' if len(ids) == 1 else 'queries'} ({named})"
+    return f"{_many(len(ids), 'query')} ({named})"

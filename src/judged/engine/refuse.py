@@ -19,14 +19,14 @@ def refuse(aligned: Aligned, run: Run) -> None:
     """Raise `BadInput` with all faults of the run, if it has any."""
     if not aligned.counts:
         return
-    source = run.source
+    source, subject = run.source, run.name
     if isinstance(source, Text):
-        faults = [_in_text(source, run.name, fault) for fault in aligned.faults[:SHOWN]]
+        subject, faults = source.file, [_in_text(source, fault) for fault in aligned.faults[:SHOWN]]
     elif isinstance(source, Columns):
         faults = [_in_columns(source, fault) for fault in aligned.faults[:SHOWN]]
     else:
         faults = _in_mappings(source.mapping)
-    raise BadInput(run.name, faults, counts=aligned.counts, hint=_hint(aligned))
+    raise BadInput(subject, faults, counts=aligned.counts, hint=_hint(aligned))
 
 
 def _hint(aligned: Aligned) -> str | None:
@@ -35,33 +35,32 @@ def _hint(aligned: Aligned) -> str | None:
     return None
 
 
-def _in_text(source: Text, name: str, fault: Place) -> Fault:
+def _in_text(source: Text, fault: Place) -> Fault:
     """A fault of a text, with the line it is on."""
-    text = memoryview(source.buffer)
-    where = f"{name}:{_line(text, fault.place)}"
+    where = source.place(fault.place)
     if fault.kind == KINDS[FEW_COLUMNS]:
         return Fault(fault.kind, where, f"{fault.detail} columns, expected 6")
     if fault.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
-        token = bytes(text[fault.place : fault.place + fault.detail]).decode(errors="replace")
+        token = bytes(source.buffer[fault.place : fault.place + fault.detail]).decode(errors="replace")
         return Fault(fault.kind, where, f"score is `{token}`, expected a number")
-    document = bytes(text[fault.place : fault.place + 4096]).split(None, 1)[0].decode(errors="replace")
-    first = _line(text, fault.detail)
-    return Fault(fault.kind, where, f"document `{document}` was retrieved for this query on line {first} already")
-
-
-def _line(text: memoryview, place: int) -> int:
-    """The number, from 1, of the line that holds a byte."""
-    return int(np.count_nonzero(np.frombuffer(text[:place], dtype=np.uint8) == 10)) + 1
+    document = (
+        bytes(source.buffer[fault.place : fault.place + 4096]).split(None, 1)[0].decode(errors="replace")
+    )
+    first = source.place(fault.detail)
+    return Fault(
+        fault.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"
+    )
 
 
 def _in_columns(source: Columns, fault: Place) -> Fault:
     """A fault of columns, with its row; places are counted in bytes of the documents' column."""
     row = _row(source, fault.place)
-    where = f"row {row + 1} (query `{source.query[row]}`, document `{source.document[row]}`)"
+    where = source.place(row)
+    what = f"document `{source.document[row]}` of query `{source.query[row]}`"
     if fault.kind == KINDS[NAN]:
-        return Fault(fault.kind, where, "score is NaN, expected a number")
-    first = _row(source, fault.detail)
-    return Fault(fault.kind, where, f"the document was retrieved for this query in row {first + 1} already")
+        return Fault(fault.kind, where, f"the score of {what} is NaN, expected a number")
+    first = source.place(_row(source, fault.detail))
+    return Fault(fault.kind, where, f"{what} is retrieved again, first at {first}")
 
 
 def _row(source: Columns, place: int) -> int:

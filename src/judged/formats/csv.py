@@ -79,7 +79,7 @@ def kind(file: File) -> Kind | None:
 
 def header_of(file: File) -> tuple[str, ...]:
     """The names in the first line, if they name a query and a document; else nothing."""
-    header = _sheet(file).header
+    header, _, _ = _first_line(bytes(file.head()).removeprefix(BOM))
     return header if has_ids(header) else ()
 
 
@@ -163,21 +163,26 @@ def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
 
 
 def _sheet(file: File) -> Sheet:
-    """The header and where it ends; the delimiter is the one that splits it into the most names."""
+    """The whole file, its header, and where that ends."""
     data = bytes(text_of(file, quoted=True))
+    header, delimiter, body = _first_line(data)
+    if not any(header):
+        fault = Fault(
+            "columns", f"{file.label}:1", "the file is empty, expected a header with names of columns"
+        )
+        raise BadInput(file.label, [fault])
+    return Sheet(file, data, header, delimiter, body)
+
+
+def _first_line(data: bytes) -> tuple[tuple[str, ...], str, int]:
+    """The names in the first line, the delimiter that splits it into the most, and where the next line begins."""
     start = len(data) - len(data.lstrip(b"\r\n"))
     ends = [end for end in (data.find(b"\n", start), data.find(b"\r", start)) if end >= 0]
     end = min(ends, default=len(data))
     line = data[start:end].decode(errors="replace")
     delimiter = max(DELIMITERS, key=line.count)
-    header = tuple(_unquoted(name) for name in line.split(delimiter))
     body = end + (2 if data[end : end + 2] == b"\r\n" else 1)
-    if not line.strip():
-        fault = Fault(
-            "columns", f"{file.label}:1", "the file is empty, expected a header with names of columns"
-        )
-        raise BadInput(file.label, [fault])
-    return Sheet(file, data, header, delimiter, min(body, len(data)))
+    return tuple(_unquoted(name) for name in line.split(delimiter)), delimiter, min(body, len(data))
 
 
 def _unquoted(name: str) -> str:

@@ -108,18 +108,9 @@ def _cuts(text: NDArray[np.uint8]) -> Iterator[int]:
 def _part(text: NDArray[np.uint8], begin: int, columns: int, wanted: Sequence[int]) -> tuple[Any, ...]:
     lines = split_lines(text, columns)
     query, document, token = (lines.columns[place] for place in wanted)
-    value, sound = _numbers(token)
+    value, sound = numbers(token)
     places = (lines.begin + begin, lines.short + begin)
     return _binary(query), _binary(document), value, sound, *places, lines.short_count, lines.wide
-
-
-def _numbers(tokens: Strings) -> tuple[Floats, NDArray[np.bool_]]:
-    """The number each token is, and which are numbers; Arrow reads them all, or NumPy says which fail."""
-    try:
-        value = _binary(tokens).cast(pa.large_string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        return numbers(tokens)
-    return value, np.ones(len(value), dtype=bool)
 
 
 def _binary(strings: Strings) -> pa.Array:

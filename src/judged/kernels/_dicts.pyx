@@ -4,7 +4,7 @@
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_Compare
+from cpython.unicode cimport PyUnicode_Check, PyUnicode_Compare
 from libc.math cimport isinf, isnan
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -16,7 +16,18 @@ cdef enum:
     ASCENDING = 1
     AS_GIVEN = 2
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define judged_prefetch(p) __builtin_prefetch(p)
+    #else
+    #define judged_prefetch(p)
+    #endif
+    """
+    void prefetch "judged_prefetch"(void *p) nogil
+
 cdef enum:
+    AHEAD = 16  # so many objects are asked for before they are looked at
     FEW = 64  # of more judged documents, the caller sorts rather than counts
 
 
@@ -28,29 +39,30 @@ cdef class Shelf:
     """The scores of one query's dict, in its order, and whether they fall."""
 
     cdef double *score
+    cdef PyObject **key
+    cdef PyObject **value
     cdef Py_ssize_t count, room
     cdef bint falling
     cdef int64_t infinite, nan
 
     def __dealloc__(self):
         free(self.score)
+        free(self.key)
+        free(self.value)
 
     cdef int fill(self, dict scores, bint single) except -1:
-        cdef Py_ssize_t position = 0, i = 0
-        cdef PyObject *key = NULL
-        cdef PyObject *value = NULL
+        """Take in the scores of a dict, after a look at each id; TypeError where one is no text or number."""
+        cdef Py_ssize_t i
         cdef double x
-        self.count = len(scores)
-        if self.count > self.room:
-            free(self.score)
-            self.room = 2 * self.count
-            self.score = <double *> malloc(self.room * sizeof(double))
-            if self.score == NULL:
-                self.room = 0
-                raise MemoryError
+        self.collect(scores)
         self.falling = True
-        while PyDict_Next(scores, &position, &key, &value):
-            x = as_double(<object> value)
+        for i in range(self.count):
+            if i + AHEAD < self.count:
+                prefetch(self.key[i + AHEAD])
+                prefetch(self.value[i + AHEAD])
+            if not PyUnicode_Check(<object> self.key[i]):
+                raise TypeError("a document id is no text")
+            x = as_double(<object> self.value[i])
             if single:
                 x = <double> <float> x
             if isnan(x):
@@ -60,6 +72,24 @@ cdef class Shelf:
             if i and not x <= self.score[i - 1]:
                 self.falling = False
             self.score[i] = x
+        return 0
+
+    cdef int collect(self, dict scores) except -1:
+        """Where the ids and scores are, before any is looked at, so that memory can be asked for ahead."""
+        cdef Py_ssize_t position = 0, i = 0
+        self.count = len(scores)
+        if self.count > self.room:
+            self.room = 2 * self.count
+            free(self.score)
+            free(self.key)
+            free(self.value)
+            self.score = <double *> malloc(self.room * sizeof(double))
+            self.key = <PyObject **> malloc(self.room * sizeof(PyObject *))
+            self.value = <PyObject **> malloc(self.room * sizeof(PyObject *))
+            if self.score == NULL or self.key == NULL or self.value == NULL:
+                self.room = 0
+                raise MemoryError
+        while PyDict_Next(scores, &position, &self.key[i], &self.value[i]):
             i += 1
         return 0
 
@@ -83,20 +113,17 @@ cdef class Shelf:
             low += 1
         tied[0] = low - above[0]
 
-    cdef int64_t equals_before(self, dict scores, object document, double score, int rule) except -1:
+    cdef int64_t equals_before(self, object document, double score, int rule) except -1:
         """How many documents of that score stand before `document` under the tie rule."""
-        cdef Py_ssize_t position = 0, i = 0
-        cdef PyObject *key = NULL
-        cdef PyObject *value = NULL
+        cdef Py_ssize_t i
         cdef int64_t before = 0
         cdef int order
-        while PyDict_Next(scores, &position, &key, &value):
+        for i in range(self.count):
             if self.score[i] == score:
-                order = PyUnicode_Compare(<object> key, document)
+                order = PyUnicode_Compare(<object> self.key[i], document)
                 if rule == AS_GIVEN and order == 0:
                     return before
                 before += rule == AS_GIVEN or (order > 0 if rule == DESCENDING else order < 0)
-            i += 1
         return before
 
 
@@ -139,7 +166,7 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
             shelf.locate(score, &hit[n, 2], &hit[n, 3])
             hit[n, 1] = hit[n, 2] + 1
             if hit[n, 3] > 1:
-                hit[n, 1] += shelf.equals_before(scores, documents[row], score, rule)
+                hit[n, 1] += shelf.equals_before(documents[row], score, rule)
             hits[q] += 1
             n += 1
     return np.asarray(count), np.asarray(hits), found[:n], shelf.infinite, shelf.nan, left

@@ -1,615 +1,174 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: freethreading_compatible=True
-"""The compiled scanner of `align`: rows in, the places of judged documents out; never a sort of all names.
+"""The compiled scanner of `align`: lines of text, or columns, into blocks.
 
-It keeps the contract of `judged.kernels.scan`, which says the same in NumPy. A *block* is a stretch of rows
-of one query. While rows of a block come in, one hash table holds the judged documents of the query and the
-documents seen so far, so that a single look-up finds a judged document, or a document that came before.
-Where scores fall strictly, a row's position is its rank; elsewhere ranks are counted from the scores, and
-ids are compared only among equals.
+It keeps the contract of `judged.kernels.scan`, which says the same in NumPy.
 """
 
-from libc.math cimport isinf, isnan
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memchr, memcmp, memset
+from libc.math cimport isnan
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memchr, memcmp
 
-cdef extern from "_bytes.h" nogil:
-    int NUMBER "JUDGED_NUMBER"
-    int NOT_A_NUMBER "JUDGED_NOT_A_NUMBER"
-    const uint8_t *token_end "judged_token_end"(const uint8_t *p, const uint8_t *limit)
-    const uint8_t *next_token "judged_next_token"(const uint8_t *p, const uint8_t *limit)
-    uint32_t hash_of "judged_hash"(const uint8_t *p, size_t n, const uint8_t *limit)
-    int compare "judged_compare"(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
-    int equal "judged_equal"(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
-    int is_space "judged_is_space"(uint8_t c)
-    int number "judged_number"(const uint8_t *p, const uint8_t *end, int single, double *out)
+from judged.kernels._blocks cimport FEW_COLUMNS, NAN, NOT_NUMBER, Blocks
+from judged.kernels._bytes cimport NOT_A_NUMBER, NUMBER, equal, is_space, next_token, number, token_end
+from judged.kernels._index cimport Index
 
 import numpy as np
 
-# What can be wrong with a row; the order is that of `judged.kernels.scan.KINDS`.
-cdef enum:
-    FEW_COLUMNS = 0
-    NOT_NUMBER = 1
-    NAN = 2
-    REPEATED = 3
-    KINDS = 4
-    KEPT = 1000  # faults remembered of one scan; all are counted
 
-cdef enum:
-    DESCENDING = 0
-    ASCENDING = 1
-    AS_GIVEN = 2
-
-cdef enum:
-    JUDGED = 0x80000000u  # marks a slot that holds a judged document, not a row
-    FEW = 64  # up to so many judged documents, counting ranks beats sorting
+def index_from(*flat):
+    """The judged documents, ready to be looked up."""
+    return Index(*flat)
 
 
-# ---------------------------------------------------------------------------------------- growing arrays
-
-cdef struct Longs:
-    int64_t *data
-    Py_ssize_t count
-    Py_ssize_t room
-
-
-cdef int push(Longs *longs, int64_t value) except -1 nogil:
-    if longs.count == longs.room:
-        longs.room = 2 * longs.room + 64
-        grown = <int64_t *> realloc(longs.data, longs.room * sizeof(int64_t))
-        if grown == NULL:
-            raise MemoryError
-        longs.data = grown
-    longs.data[longs.count] = value
-    longs.count += 1
+cdef int lines(Blocks blocks, const uint8_t *p, const uint8_t *end, bint one_block) except -1 nogil:
+    """Read lines up to `end`; a change of query closes a block unless all belong to one."""
+    cdef const uint8_t *line
+    cdef const uint8_t *word
+    cdef const uint8_t *document
+    cdef const uint8_t *after
+    cdef size_t n, document_length
+    cdef double score = 0
+    cdef bint same
+    while p < end:
+        line = p
+        p = next_token(p, end)
+        if p == end:
+            break
+        if p[0] == c'\n':
+            p += 1
+            continue
+        if p[0] == c'#':
+            p = line_end(p, end)
+            continue
+        word, n = p, blocks.query_length
+        same = (
+            blocks.query_start != NULL and <size_t> (end - p) > n and is_space(p[n])
+            and memcmp(p, blocks.query_start, n) == 0
+        )
+        p = p + n if same else token_end(p, end)
+        if not same and not one_block:
+            if blocks.query_start != NULL:
+                blocks.close(line - blocks.base)
+            blocks.query_start, blocks.query_length = word, p - word
+            blocks.open(blocks.index.find(word, p - word, blocks.limit), line - blocks.base)
+        p = next_token(p, end)
+        p = next_token(token_end(p, end), end)
+        document = p
+        p = token_end(p, end)
+        document_length = p - document
+        p = next_token(p, end)
+        p = next_token(token_end(p, end), end)
+        word = p
+        p = token_end(p, end)
+        after = next_token(p, end)
+        if after == end or after[0] == c'\n':  # nothing after the score: too few columns
+            blocks.fault(FEW_COLUMNS, line - blocks.base, columns_of(line, end))
+            p = line_end(after, end)
+            continue
+        if read_score(blocks, word, p, &score):
+            blocks.add(document, document_length, score)
+        p = next_token(token_end(after, end), end)
+        if p < end and p[0] != c'\n':
+            blocks.wide += 1
+            p = line_end(p, end)
+        else:
+            p += 1
     return 0
 
 
-cdef object taken(Longs *longs):
-    """The numbers as a NumPy array, copied."""
-    if longs.count == 0:
-        return np.zeros(0, dtype=np.int64)
-    return np.array(<int64_t[:longs.count]> longs.data)
+cdef inline const uint8_t *line_end(const uint8_t *p, const uint8_t *end) noexcept nogil:
+    """Where the next line begins."""
+    found = <const uint8_t *> memchr(p, c'\n', end - p)
+    return end if found == NULL else found + 1
 
 
-# ---------------------------------------------------------------------------------------- the judged index
-
-cdef class Index:
-    """The judged documents of every query, with hash tables to find queries and fingerprints of documents."""
-
-    cdef const uint8_t[::1] query_bytes, document_bytes
-    cdef const int64_t[::1] query_offset, document_offset, row_offset
-    cdef uint32_t *fingerprint
-    cdef uint32_t *slots
-    cdef uint32_t mask
-
-    def __cinit__(self, query_bytes, query_offset, document_bytes, document_offset, row_offset):
-        # An empty buffer has no first element to point at.
-        self.query_bytes = query_bytes if len(query_bytes) else np.zeros(1, np.uint8)
-        self.document_bytes = document_bytes if len(document_bytes) else np.zeros(1, np.uint8)
-        self.query_offset, self.document_offset = query_offset, document_offset
-        self.row_offset = row_offset
-        cdef Py_ssize_t queries = len(query_offset) - 1, rows = len(document_offset) - 1, i
-        cdef uint32_t at
-        self.mask = 1
-        while self.mask < 2 * queries + 1:
-            self.mask = 2 * self.mask + 1
-        self.fingerprint = <uint32_t *> malloc((rows + 1) * sizeof(uint32_t))
-        self.slots = <uint32_t *> calloc(<size_t> self.mask + 1, sizeof(uint32_t))
-        if self.fingerprint == NULL or self.slots == NULL:
-            raise MemoryError
-        cdef const uint8_t *limit = &self.document_bytes[0] + len(self.document_bytes)
-        for i in range(rows):
-            self.fingerprint[i] = hash_of(self.document(i), self.document_length(i), limit)
-        limit = &self.query_bytes[0] + len(self.query_bytes)
-        for i in range(queries):
-            at = hash_of(self.query(i), self.query_length(i), limit) & self.mask
-            while self.slots[at]:
-                at = (at + 1) & self.mask
-            self.slots[at] = <uint32_t> i + 1
-
-    def __dealloc__(self):
-        free(self.fingerprint)
-        free(self.slots)
-
-    cdef inline const uint8_t *query(self, Py_ssize_t i) noexcept nogil:
-        return &self.query_bytes[0] + self.query_offset[i]
-
-    cdef inline size_t query_length(self, Py_ssize_t i) noexcept nogil:
-        return <size_t> (self.query_offset[i + 1] - self.query_offset[i])
-
-    cdef inline const uint8_t *document(self, Py_ssize_t i) noexcept nogil:
-        return &self.document_bytes[0] + self.document_offset[i]
-
-    cdef inline size_t document_length(self, Py_ssize_t i) noexcept nogil:
-        return <size_t> (self.document_offset[i + 1] - self.document_offset[i])
-
-    cdef int64_t find(self, const uint8_t *p, size_t n, const uint8_t *limit) noexcept nogil:
-        """The number of the query of that id, or -1 if nobody judged it."""
-        cdef uint32_t at = hash_of(p, n, limit) & self.mask, i
-        while self.slots[at]:
-            i = self.slots[at] - 1
-            if equal(p, n, self.query(i), self.query_length(i)):
-                return i
-            at = (at + 1) & self.mask
-        return -1
+cdef int64_t columns_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
+    """How many columns a line has."""
+    cdef int64_t count = 0
+    p = next_token(p, end)
+    while p < end and p[0] != c'\n':
+        count += 1
+        p = next_token(token_end(p, end), end)
+    return count
 
 
-# ---------------------------------------------------------------------------------------- one scan
-
-cdef class Scan:
-    """One pass over a stretch of rows, block by block; `part` holds what it found."""
-
-    cdef Index index
-    cdef int rule
-    cdef bint single
-    cdef const uint8_t *base  # where places are counted from
-    cdef const uint8_t *limit  # where the buffer ends
-    # the block being read
-    cdef int64_t query, first, judged
-    cdef const uint8_t *query_start
-    cdef size_t query_length
-    cdef int64_t count, room
-    cdef double *score
-    cdef const uint8_t **document
-    cdef uint32_t *length
-    cdef bint falling, level  # scores never rise; some neighbours are equal
-    cdef uint64_t *slots
-    cdef uint32_t mask, slot_room
-    cdef int32_t *place  # of each judged document, its row in the block, or -1
-    cdef int64_t place_room
-    cdef Longs found  # judged documents in the order they came
-    # what was found
-    cdef Longs block_query, block_begin, block_end, block_count, block_hits
-    cdef Longs hit_row, hit_rank, hit_above, hit_tied
-    cdef Longs faults
-    cdef int64_t counts[KINDS]
-    cdef int64_t infinite, wide
-
-    def __cinit__(self, Index index, int rule, bint single):
-        self.index, self.rule, self.single = index, rule, single
-        self.query = -1
-
-    def __dealloc__(self):
-        free(self.score)
-        free(self.document)
-        free(self.length)
-        free(self.slots)
-        free(self.place)
-        free(self.found.data)
-        free(self.block_query.data)
-        free(self.block_begin.data)
-        free(self.block_end.data)
-        free(self.block_count.data)
-        free(self.block_hits.data)
-        free(self.hit_row.data)
-        free(self.hit_rank.data)
-        free(self.hit_above.data)
-        free(self.hit_tied.data)
-        free(self.faults.data)
-
-    def part(self):
-        """What was found, as the keywords of `judged.kernels.scan.Part`."""
-        return {
-            "query": taken(&self.block_query),
-            "begin": taken(&self.block_begin),
-            "end": taken(&self.block_end),
-            "count": taken(&self.block_count),
-            "hits": taken(&self.block_hits),
-            "row": taken(&self.hit_row),
-            "rank": taken(&self.hit_rank),
-            "above": taken(&self.hit_above),
-            "tied": taken(&self.hit_tied),
-            "faults": taken(&self.faults).reshape(-1, 3),
-            "counts": np.array([self.counts[kind] for kind in range(KINDS)], dtype=np.int64),
-            "infinite": self.infinite,
-            "wide": self.wide,
-        }
-
-    # ------------------------------------------------------------------------------------ blocks
-
-    cdef int fault(self, int kind, int64_t place, int64_t detail) except -1 nogil:
-        self.counts[kind] += 1
-        if self.counts[kind] <= KEPT:
-            push(&self.faults, kind)
-            push(&self.faults, place)
-            push(&self.faults, detail)
-        return 0
-
-    cdef int open(self, int64_t query, int64_t begin) except -1 nogil:
-        """Begin a block: its judged documents go into the hash table."""
-        cdef int64_t row
-        self.query = query
-        self.first = self.index.row_offset[query] if query >= 0 else 0
-        self.judged = self.index.row_offset[query + 1] - self.first if query >= 0 else 0
-        self.resize(4 * (self.count + self.judged) + 16)  # the block before is the best guess of this one's size
-        self.count, self.found.count = 0, 0
-        self.falling, self.level = True, False
-        if self.judged > self.place_room:
-            self.place_room = 2 * self.judged
-            free(self.place)
-            self.place = <int32_t *> malloc(self.place_room * sizeof(int32_t))
-            if self.place == NULL:
-                raise MemoryError
-        for row in range(self.judged):
-            self.place[row] = -1
-            self.insert(self.index.fingerprint[self.first + row], JUDGED | <uint32_t> row)
-        push(&self.block_query, query)
-        push(&self.block_begin, begin)
-        return 0
-
-    cdef int resize(self, int64_t wanted) except -1 nogil:
-        """An empty hash table with at least `wanted` slots."""
-        cdef uint32_t mask = 63
-        while mask < wanted:
-            mask = 2 * mask + 1
-        if mask >= self.slot_room:
-            free(self.slots)
-            self.slots = <uint64_t *> malloc((<size_t> mask + 1) * sizeof(uint64_t))
-            if self.slots == NULL:
-                self.slot_room = 0
-                raise MemoryError
-            self.slot_room = mask + 1
-        memset(self.slots, 0, (<size_t> mask + 1) * sizeof(uint64_t))
-        self.mask = mask
-        return 0
-
-    cdef inline void insert(self, uint32_t fingerprint, uint32_t what) noexcept nogil:
-        """Put a judged document or a row where its fingerprint leads; `what` + 1 is never 0."""
-        cdef uint32_t at = fingerprint & self.mask
-        while self.slots[at]:
-            at = (at + 1) & self.mask
-        self.slots[at] = (<uint64_t> fingerprint << 32) | (what + 1)
-
-    cdef int widen(self) except -1 nogil:
-        """More slots; a slot's fingerprint says where it goes."""
-        cdef uint64_t *old = self.slots
-        cdef uint32_t size = self.mask + 1, i
-        self.slots, self.slot_room = NULL, 0
-        try:
-            self.resize(4 * <int64_t> size)
-            for i in range(size):
-                if old[i]:
-                    self.insert(<uint32_t> (old[i] >> 32), <uint32_t> old[i] - 1)
-        finally:
-            free(old)
-        return 0
-
-    cdef int more_room(self) except -1 nogil:
-        self.room = 2 * self.room + 1024
-        score = <double *> realloc(self.score, self.room * sizeof(double))
-        if score != NULL:
-            self.score = score
-        document = <const uint8_t **> realloc(self.document, self.room * sizeof(const uint8_t *))
-        if document != NULL:
-            self.document = document
-        length = <uint32_t *> realloc(self.length, self.room * sizeof(uint32_t))
-        if length != NULL:
-            self.length = length
-        if score == NULL or document == NULL or length == NULL:
-            raise MemoryError
-        return 0
-
-    cdef inline int add(self, const uint8_t *p, size_t n, double score) except -1 nogil:
-        """Take in one row: order, infinity, and whether its document is judged or was seen before."""
-        cdef int64_t i = self.count
-        cdef uint32_t fingerprint, at, what
-        cdef uint64_t slot
-        if self.single:
-            score = <double> <float> score
-        if i == self.room:
-            self.more_room()
-        if isinf(score):
-            self.infinite += 1
-        if i and not score < self.score[i - 1]:
-            if score > self.score[i - 1]:
-                self.falling = False
-            else:
-                self.level = True
-        self.score[i], self.document[i], self.length[i] = score, p, <uint32_t> n
-        self.count = i + 1
-        if 2 * (i + self.judged) > self.mask:
-            self.widen()
-        fingerprint = hash_of(p, n, self.limit)
-        at = fingerprint & self.mask
-        while True:
-            slot = self.slots[at]
-            if slot == 0:
-                self.slots[at] = (<uint64_t> fingerprint << 32) | <uint32_t> (i + 1)
-                return 0
-            if <uint32_t> (slot >> 32) == fingerprint:
-                what = <uint32_t> slot - 1
-                if what & JUDGED:
-                    if self.is_judged(what & ~<uint32_t> JUDGED, p, n):
-                        return self.meet(what & ~<uint32_t> JUDGED, i)
-                elif equal(p, n, self.document[what], self.length[what]):
-                    return self.fault(REPEATED, p - self.base, self.document[what] - self.base)
-            at = (at + 1) & self.mask
-
-    cdef inline bint is_judged(self, uint32_t judged, const uint8_t *p, size_t n) noexcept nogil:
-        cdef int64_t row = self.first + judged
-        return equal(p, n, self.index.document(row), self.index.document_length(row))
-
-    cdef inline int meet(self, uint32_t judged, int64_t i) except -1 nogil:
-        """A judged document was retrieved at row `i` of the block."""
-        if self.place[judged] >= 0:
-            return self.fault(
-                REPEATED, self.document[i] - self.base, self.document[self.place[judged]] - self.base
-            )
-        self.place[judged] = <int32_t> i
-        return push(&self.found, judged)
-
-    cdef int close(self, int64_t end) except -1 nogil:
-        """End a block: ranks of the judged documents it retrieved."""
-        cdef int64_t h, start = self.hit_row.count
-        push(&self.block_end, end)
-        push(&self.block_count, self.count)
-        push(&self.block_hits, self.found.count)
-        if self.falling and not self.level:
-            for h in range(self.found.count):
-                self.report(h, self.place[self.found.data[h]], 1, 0)
-            return 0
-        if self.found.count > FEW:
-            self.rank_by_sorting()
-        else:
-            for h in range(self.found.count):
-                self.rank_by_counting(h)
-        self.order_hits(start)
-        return 0
-
-    cdef inline int report(self, int64_t h, int64_t above, int64_t tied, int64_t before) except -1 nogil:
-        push(&self.hit_row, self.first + self.found.data[h])
-        push(&self.hit_rank, above + before + 1)
-        push(&self.hit_above, above)
-        push(&self.hit_tied, tied)
-        return 0
-
-    cdef inline bint comes_before(self, int64_t i, int64_t j) noexcept nogil:
-        """Does row `i` stand before row `j`, of the same score, under the tie rule?"""
-        cdef int order
-        if self.rule == AS_GIVEN:
-            return i < j
-        order = compare(self.document[i], self.length[i], self.document[j], self.length[j])
-        if order == 0:
-            return i < j
-        return order > 0 if self.rule == DESCENDING else order < 0
-
-    cdef int rank_by_counting(self, int64_t h) except -1 nogil:
-        """The rank of one judged document: how many scores are higher, and which equals come before."""
-        cdef int64_t mine = self.place[self.found.data[h]], i, low = 0, high = self.count
-        cdef int64_t above = 0, tied = 0, before = 0
-        cdef double score = self.score[mine]
-        if self.falling:  # the equals are neighbours
-            low, high = mine, mine + 1
-            while low > 0 and self.score[low - 1] == score:
-                low -= 1
-            while high < self.count and self.score[high] == score:
-                high += 1
-            above, tied = low, high - low
-        else:
-            for i in range(self.count):
-                above += self.score[i] > score
-                tied += self.score[i] == score
-        if tied > 1:
-            for i in range(low, high):
-                if self.score[i] == score and i != mine:
-                    before += self.comes_before(i, mine)
-        return self.report(h, above, tied, before)
-
-    cdef int rank_by_sorting(self) except -1 nogil:
-        """Ranks of all judged documents of the block at once, for blocks that have many."""
-        cdef int64_t n = self.count, i, j, h
-        cdef int64_t *order = <int64_t *> malloc(3 * n * sizeof(int64_t))
-        if order == NULL:
-            raise MemoryError
-        cdef int64_t *rank = order + 2 * n
-        try:
-            for i in range(n):
-                order[i] = i
-            self.merge_sort(order, order + n, n)
-            for i in range(n):
-                rank[order[i]] = i
-            for h in range(self.found.count):
-                i = j = rank[self.place[self.found.data[h]]]
-                while i > 0 and self.score[order[i - 1]] == self.score[order[j]]:
-                    i -= 1
-                while j + 1 < n and self.score[order[j + 1]] == self.score[order[i]]:
-                    j += 1
-                self.report(h, i, j - i + 1, rank[self.place[self.found.data[h]]] - i)
-        finally:
-            free(order)
-        return 0
-
-    cdef void merge_sort(self, int64_t *order, int64_t *spare, int64_t n) noexcept nogil:
-        """Rows by falling score, equals by the tie rule; runs of length 1, 2, 4, … are merged."""
-        cdef int64_t width = 1, low, middle, high, i, j, k
-        while width < n:
-            low = 0
-            while low < n:
-                middle, high = min(low + width, n), min(low + 2 * width, n)
-                i, j = low, middle
-                for k in range(low, high):
-                    if i < middle and (j >= high or not self.outranks(order[j], order[i])):
-                        spare[k] = order[i]
-                        i += 1
-                    else:
-                        spare[k] = order[j]
-                        j += 1
-                low = high
-            for k in range(n):
-                order[k] = spare[k]
-            width *= 2
-
-    cdef inline bint outranks(self, int64_t i, int64_t j) noexcept nogil:
-        if self.score[i] != self.score[j]:
-            return self.score[i] > self.score[j]
-        return self.comes_before(i, j)
-
-    cdef void order_hits(self, int64_t start) noexcept nogil:
-        """Put the hits of the block just closed into the order of their ranks."""
-        cdef int64_t i, j, n = self.hit_row.count
-        cdef int64_t row, rank, above, tied
-        for i in range(start + 1, n):
-            row, rank = self.hit_row.data[i], self.hit_rank.data[i]
-            above, tied = self.hit_above.data[i], self.hit_tied.data[i]
-            j = i
-            while j > start and self.hit_rank.data[j - 1] > rank:
-                self.hit_row.data[j] = self.hit_row.data[j - 1]
-                self.hit_rank.data[j] = self.hit_rank.data[j - 1]
-                self.hit_above.data[j] = self.hit_above.data[j - 1]
-                self.hit_tied.data[j] = self.hit_tied.data[j - 1]
-                j -= 1
-            self.hit_row.data[j], self.hit_rank.data[j] = row, rank
-            self.hit_above.data[j], self.hit_tied.data[j] = above, tied
-
-    # ------------------------------------------------------------------------------------ lines of text
-
-    cdef int lines(self, const uint8_t *p, const uint8_t *end, bint one_block) except -1 nogil:
-        """Read lines up to `end`; a change of query closes a block unless all belong to one."""
-        cdef const uint8_t *line
-        cdef const uint8_t *word
-        cdef const uint8_t *document
-        cdef const uint8_t *after
-        cdef size_t n, document_length
-        cdef double score = 0
-        cdef bint same
-        while p < end:
-            line = p
-            p = next_token(p, end)
-            if p == end:
-                break
-            if p[0] == c'\n':
-                p += 1
-                continue
-            if p[0] == c'#':
-                p = self.line_end(p, end)
-                continue
-            word, n = p, self.query_length
-            same = (
-                self.query_start != NULL and <size_t> (end - p) > n and is_space(p[n])
-                and memcmp(p, self.query_start, n) == 0
-            )
-            p = p + n if same else token_end(p, end)
-            if not same and not one_block:
-                if self.query_start != NULL:
-                    self.close(line - self.base)
-                self.query_start, self.query_length = word, p - word
-                self.open(self.index.find(word, p - word, self.limit), line - self.base)
-            p = next_token(p, end)
-            p = next_token(token_end(p, end), end)
-            document = p
-            p = token_end(p, end)
-            document_length = p - document
-            p = next_token(p, end)
-            p = next_token(token_end(p, end), end)
-            word = p
-            p = token_end(p, end)
-            after = next_token(p, end)
-            if after == end or after[0] == c'\n':  # nothing after the score: too few columns
-                self.fault(FEW_COLUMNS, line - self.base, self.columns(line, end))
-                p = self.line_end(after, end)
-                continue
-            if self.read_score(word, p, &score):
-                self.add(document, document_length, score)
-            p = next_token(token_end(after, end), end)
-            if p < end and p[0] != c'\n':
-                self.wide += 1
-                p = self.line_end(p, end)
-            else:
-                p += 1
-        return 0
-
-    cdef inline const uint8_t *line_end(self, const uint8_t *p, const uint8_t *end) noexcept nogil:
-        """Where the next line begins."""
-        found = <const uint8_t *> memchr(p, c'\n', end - p)
-        return end if found == NULL else found + 1
-
-    cdef int64_t columns(self, const uint8_t *p, const uint8_t *end) noexcept nogil:
-        """How many columns a line has."""
-        cdef int64_t count = 0
-        p = next_token(p, end)
-        while p < end and p[0] != c'\n':
-            count += 1
-            p = next_token(token_end(p, end), end)
-        return count
-
-    cdef inline bint read_score(self, const uint8_t *p, const uint8_t *end, double *score) except -1 nogil:
-        """Read a score; False, and a fault, where it is no number or NaN."""
-        cdef int outcome = number(p, end, self.single, score)
-        if outcome == NUMBER:
-            return True
-        if outcome == NOT_A_NUMBER or not self.ask_python(p, end, score):
-            self.fault(NOT_NUMBER, p - self.base, end - p)
-            return False
-        if isnan(score[0]):
-            self.fault(NAN, p - self.base, end - p)
-            return False
+cdef inline bint read_score(Blocks blocks, const uint8_t *p, const uint8_t *end, double *score) except -1 nogil:
+    """Read a score; False, and a fault, where it is no number or NaN."""
+    cdef int outcome = number(p, end, blocks.single, score)
+    if outcome == NUMBER:
         return True
+    if outcome == NOT_A_NUMBER or not ask_python(p, end, score):
+        blocks.fault(NOT_NUMBER, p - blocks.base, end - p)
+        return False
+    if isnan(score[0]):
+        blocks.fault(NAN, p - blocks.base, end - p)
+        return False
+    return True
 
-    cdef bint ask_python(self, const uint8_t *p, const uint8_t *end, double *score) except -1 with gil:
-        """Python's own reading of a number that the quick way leaves open."""
-        text = (<const char *> p)[: end - p]
-        if b"_" in text:  # which Python allows, and no one else
-            return False
-        try:
-            score[0] = float(text)
-        except ValueError:
-            return False
-        return True
 
-    # ------------------------------------------------------------------------------------ columns
+cdef bint ask_python(const uint8_t *p, const uint8_t *end, double *score) except -1 with gil:
+    """Python's own reading of a number that the quick way leaves open."""
+    text = (<const char *> p)[: end - p]
+    if b"_" in text:  # which Python allows, and no one else
+        return False
+    try:
+        score[0] = float(text)
+    except ValueError:
+        return False
+    return True
 
-    cdef int rows(
-        self,
-        const uint8_t *queries,
-        const int64_t *query_offset,
-        const uint8_t *documents,
-        const int64_t *document_offset,
-        const double *scores,
-        int64_t begin,
-        int64_t end,
-        bint one_block,
-    ) except -1 nogil:
-        """Read rows of columns; a change of query closes a block unless all belong to one."""
-        cdef int64_t i
-        cdef const uint8_t *p
-        cdef size_t n
-        for i in range(begin, end):
-            if not one_block:
-                p, n = queries + query_offset[i], <size_t> (query_offset[i + 1] - query_offset[i])
-                if self.query_start == NULL or not equal(p, n, self.query_start, self.query_length):
-                    if self.query_start != NULL:
-                        self.close(i)
-                    self.query_start, self.query_length = p, n
-                    self.open(self.index.find(p, n, queries + query_offset[end]), i)
-            if isnan(scores[i]):
-                self.fault(NAN, document_offset[i], 0)
-                continue
-            p = documents + document_offset[i]
-            self.add(p, <size_t> (document_offset[i + 1] - document_offset[i]), scores[i])
-        return 0
+
+cdef int rows(
+    Blocks blocks,
+    const uint8_t *queries,
+    const int64_t *query_offset,
+    const uint8_t *documents,
+    const int64_t *document_offset,
+    const double *scores,
+    int64_t begin,
+    int64_t end,
+    bint one_block,
+) except -1 nogil:
+    """Read rows of columns; a change of query closes a block unless all belong to one."""
+    cdef int64_t i
+    cdef const uint8_t *p
+    cdef size_t n
+    for i in range(begin, end):
+        if not one_block:
+            p, n = queries + query_offset[i], <size_t> (query_offset[i + 1] - query_offset[i])
+            if blocks.query_start == NULL or not equal(p, n, blocks.query_start, blocks.query_length):
+                if blocks.query_start != NULL:
+                    blocks.close(i)
+                blocks.query_start, blocks.query_length = p, n
+                blocks.open(blocks.index.find(p, n, queries + query_offset[end]), i)
+        if isnan(scores[i]):
+            blocks.fault(NAN, document_offset[i], 0)
+            continue
+        p = documents + document_offset[i]
+        blocks.add(p, <size_t> (document_offset[i + 1] - document_offset[i]), scores[i])
+    return 0
 
 
 def scan_text(Index index, const uint8_t[::1] text, ranges, *, query, int rule, bint single):
     """Scan lines of the byte ranges given: block by block, or all as one block of `query`."""
-    cdef Scan scan = Scan(index, rule, single)
+    cdef Blocks blocks = Blocks(index, rule, single)
     cdef const uint8_t *base = &text[0]
     cdef int64_t begin = 0, end = 0
     cdef int64_t[:, ::1] cuts = np.ascontiguousarray(ranges, dtype=np.int64).reshape(-1, 2)
     cdef bint one_block = query is not None
     cdef int64_t number_of_query = query if one_block else -1
     cdef Py_ssize_t i
-    scan.base, scan.limit = base, base + text.shape[0]
+    blocks.base, blocks.limit = base, base + text.shape[0]
     with nogil:
         if one_block:
-            scan.open(number_of_query, cuts[0, 0])
+            blocks.open(number_of_query, cuts[0, 0])
         for i in range(cuts.shape[0]):
             begin, end = cuts[i, 0], cuts[i, 1]
-            scan.lines(base + begin, base + end, one_block)
-        if one_block or scan.query_start != NULL:
-            scan.close(end)
-    return scan.part()
+            lines(blocks, base + begin, base + end, one_block)
+        if one_block or blocks.query_start != NULL:
+            blocks.close(end)
+    return blocks.part()
 
 
 def scan_columns(
@@ -626,22 +185,22 @@ def scan_columns(
     bint single,
 ):
     """Scan the row ranges given of three columns: block by block, or all as one block of `query`."""
-    cdef Scan scan = Scan(index, rule, single)
+    cdef Blocks blocks = Blocks(index, rule, single)
     cdef int64_t[:, ::1] cuts = np.ascontiguousarray(ranges, dtype=np.int64).reshape(-1, 2)
     cdef bint one_block = query is not None
     cdef int64_t number_of_query = query if one_block else -1
     cdef int64_t end = 0
     cdef Py_ssize_t i
-    scan.base, scan.limit = &document_bytes[0], &document_bytes[0] + document_bytes.shape[0]
+    blocks.base, blocks.limit = &document_bytes[0], &document_bytes[0] + document_bytes.shape[0]
     with nogil:
         if one_block:
-            scan.open(number_of_query, cuts[0, 0])
+            blocks.open(number_of_query, cuts[0, 0])
         for i in range(cuts.shape[0]):
             end = cuts[i, 1]
-            scan.rows(
-                &query_bytes[0], &query_offset[0], &document_bytes[0], &document_offset[0], &scores[0],
+            rows(
+                blocks, &query_bytes[0], &query_offset[0], &document_bytes[0], &document_offset[0], &scores[0],
                 cuts[i, 0], end, one_block,
             )
-        if one_block or scan.query_start != NULL:
-            scan.close(end)
-    return scan.part()
+        if one_block or blocks.query_start != NULL:
+            blocks.close(end)
+    return blocks.part()

@@ -22,12 +22,23 @@ from judged.kernels.scan import KINDS, NAN, Part
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
 
-__all__ = ["Aligned", "JudgedIndex", "Place", "Progress", "TieRule", "align_columns", "align_mapping", "align_text"]
+__all__ = [
+    "Aligned",
+    "JudgedIndex",
+    "Place",
+    "Progress",
+    "TieRule",
+    "align_columns",
+    "align_mapping",
+    "align_text",
+]
 
 TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input-order"]
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the work done and the whole, in bytes or rows."""
 RULES: tuple[TieRule, ...] = ("document-descending", "document-ascending", "input-order")
+_BLOCKS = ("query", "begin", "end", "count", "hits")
+_HITS = ("row", "rank", "above", "tied")
 STRETCH_BYTES, STRETCH_ROWS = 1 << 21, 1 << 18
 
 
@@ -45,13 +56,12 @@ class JudgedIndex:
     @property
     def queries(self) -> list[str]:
         """Query ids."""
-        return [name.decode() for name in Strings.from_offsets(self.query_bytes, self.query_offset).tolist()]
+        return Strings.from_offsets(self.query_bytes, self.query_offset).texts()
 
     @property
     def documents(self) -> list[str]:
         """Document ids, row by row."""
-        names = Strings.from_offsets(self.document_bytes, self.document_offset).tolist()
-        return [name.decode() for name in names]
+        return Strings.from_offsets(self.document_bytes, self.document_offset).texts()
 
     def flat(self) -> tuple[Any, ...]:
         """What a scanner's `Index` is made from."""
@@ -106,7 +116,7 @@ def align_text(
 ) -> Aligned:
     """Where the judged documents stand in the lines of a TREC run."""
     engine = scanner()
-    flat = engine.Index(*index.flat())
+    flat = engine.index_from(*index.flat())
     options = {"rule": RULES.index(ties), "single": single}
 
     def scan(ranges: Ints, query: int | None) -> Part:
@@ -133,7 +143,7 @@ def align_columns(
 ) -> Aligned:
     """Where the judged documents stand in three columns: queries and documents as bytes and offsets, scores."""
     engine = scanner()
-    flat = engine.Index(*index.flat())
+    flat = engine.index_from(*index.flat())
     columns = (*_not_empty(query), *_not_empty(document), np.ascontiguousarray(score))
     options = {"rule": RULES.index(ties), "single": single}
 
@@ -217,7 +227,10 @@ def _aligned(
 
 
 def _scanned(
-    scan: Callable[[Ints, int | None], Part], stretches: Sequence[Ints], threads: int, progress: Progress | None
+    scan: Callable[[Ints, int | None], Part],
+    stretches: Sequence[Ints],
+    threads: int,
+    progress: Progress | None,
 ) -> Iterator[Part]:
     """The part of each stretch, in order, scanned by as many threads as asked for."""
     total = int(stretches[-1][-1, 1]) if stretches else 0
@@ -234,19 +247,20 @@ def _concatenated(parts: Sequence[Part]) -> Part:
     """The blocks and hits of several parts as those of one."""
     if len(parts) == 1:
         return parts[0]
-    names = ("query", "begin", "end", "count", "hits", "row", "rank", "above", "tied")
     if not parts:
         return Part()
-    return Part(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _BLOCKS + _HITS
+    }
+    return Part(**joined)
 
 
 def _only(part: Part, blocks: Any, hits: Any) -> Part:
     """Some of the blocks of a part, with their hits."""
     if blocks.all():
         return part
-    kept = {name: getattr(part, name)[blocks] for name in ("query", "begin", "end", "count", "hits")}
-    kept |= {name: getattr(part, name)[hits] for name in ("row", "rank", "above", "tied")}
-    return Part(**kept)
+    kept: dict[str, Any] = {name: getattr(part, name)[blocks] for name in _BLOCKS}
+    return Part(**kept, **{name: getattr(part, name)[hits] for name in _HITS})
 
 
 def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
@@ -261,13 +275,16 @@ def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
     last = np.searchsorted(whole.query[order], several, "right")
     ranges = np.stack((whole.begin[order], whole.end[order]), axis=1)
     return {
-        query: ranges[i:j] for query, i, j in zip(several.tolist(), first.tolist(), last.tolist(), strict=True)
+        query: ranges[i:j]
+        for query, i, j in zip(several.tolist(), first.tolist(), last.tolist(), strict=True)
     }, interleaved
 
 
 def _faults(parts: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
     """All faults once, in the order of their places; a second scan of a query meets the same ones again."""
-    met = {Place(KINDS[kind], place, detail) for part in parts for kind, place, detail in part.faults.tolist()}
+    met = {
+        Place(KINDS[kind], place, detail) for part in parts for kind, place, detail in part.faults.tolist()
+    }
     counts = Counter(fault.kind for fault in met)
     total = np.sum([part.counts for part in parts], axis=0) if parts else np.zeros(len(KINDS), dtype=np.int64)
     for kind, count in zip(KINDS, np.atleast_1d(total).tolist(), strict=True):
@@ -296,7 +313,7 @@ def align_mapping(
         scores = run.get(queries[q]) or {}
         every, places = dicts.scan_query(scores, documents[first:last], **options)
         count[q], infinite, nan = len(every), infinite + _many(np.isinf(every)), nan + _many(np.isnan(every))
-        parts.append(np.column_stack((np.full(len(places), q), places + [first, 0, 0, 0])))
+        parts.append(np.column_stack((np.full(len(places), q), places + np.array([first, 0, 0, 0]))))
     table = np.concatenate(parts)
     table = table[np.lexsort((table[:, 2], table[:, 0]))]
     known = set(queries)

@@ -20,5 +20,5 @@ def compiled(name: str) -> ModuleType | None:
 
 
 def scanner() -> ModuleType:
-    """The module whose `Index`, `scan_text` and `scan_columns` are to be used."""
+    """The module whose `index_from`, `scan_text` and `scan_columns` are to be used."""
     return compiled("_scan") or import_module("judged.kernels.scan")

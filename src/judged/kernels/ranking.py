@@ -63,9 +63,12 @@ class Ranking:
     def relevant(self, rel: float | None = None) -> Ints:
         """How many documents are relevant to each query, retrieved or not."""
         at = self.threshold(rel)
-        return self.cached(
-            ("relevant", at), lambda: segment_count(self._relevant(self.best, at), self.best_offset)
-        )
+        return self.cached(("relevant", at), lambda: segment_count(self.best_relevant(at), self.best_offset))
+
+    def best_relevant(self, rel: float | None = None) -> Flags:
+        """Which of all judged documents are relevant, in the order of `best`."""
+        at = self.threshold(rel)
+        return self.cached(("best relevant", at), lambda: self._relevant(self.best, at))
 
     def found(self, rel: float | None = None) -> Ints:
         """For each retrieved judged document, how many relevant ones stand at or above it."""
@@ -92,9 +95,20 @@ class Ranking:
         return self.cached(("query",), lambda: segment_ids(self.offset))
 
     @property
+    def best_query(self) -> Ints:
+        """The number of the query that each judged document belongs to, in the order of `best`."""
+        return self.cached(("best query",), lambda: segment_ids(self.best_offset))
+
+    @property
     def best_rank(self) -> Ints:
         """The rank each judged document has in the best order."""
         return self.cached(("best_rank",), lambda: _positions(self.best_offset))
+
+    def standing(self, query: Ints, cutoff: Ints) -> Ints:
+        """For each pair of a query and a rank, how many of its retrieved judged documents stand that high."""
+        width = int(max(self.rank.max(initial=0), cutoff.max(initial=0))) + 1
+        place = np.searchsorted(self.query * width + self.rank, query * width + cutoff, side="right")
+        return place - self.offset[query]
 
     def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
         """What `compute` returns, computed once for this view; several measures need the same parts."""

@@ -16,9 +16,9 @@ from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
 from judged.kernels.text import numbers, split_lines
 
-__all__ = ["KINDS", "Index", "Part", "as_compared", "scan_columns", "scan_text"]
+__all__ = ["KINDS", "Index", "Part", "as_compared", "index_from", "scan_columns", "scan_text"]
 
-KINDS = ("lines with too few columns", "scores that are no number", "scores that are NaN", "repeated documents")
+KINDS = ("malformed lines", "scores that are not numbers", "scores that are NaN", "documents retrieved twice")
 """What can be wrong with a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
@@ -93,9 +93,11 @@ class Index:
         return maybe[right], row[right]
 
 
-def scan_text(
-    index: Index, text: Bytes, ranges: Ints, *, query: int | None, rule: int, single: bool
-) -> Part:
+index_from = Index
+"""The compiled scanner has its own kind of index; both are made in this way."""
+
+
+def scan_text(index: Index, text: Bytes, ranges: Ints, *, query: int | None, rule: int, single: bool) -> Part:
     """Scan lines of the byte ranges given: block by block, or all as one block of `query`."""
     stretch = _Stretch(text, ranges)
     lines = split_lines(stretch.data, 6)
@@ -107,7 +109,9 @@ def scan_text(
         _faults(NOT_NUMBER, stretch.place(token.start[~good]), token.length[~good]),
         _faults(NAN, stretch.place(token.start[nan]), token.length[nan]),
     ]
-    rows = _Rows(head, document, score, good & ~nan, stretch.place(lines.begin), stretch.place(document.start))
+    rows = _Rows(
+        head, document, score, good & ~nan, stretch.place(lines.begin), stretch.place(document.start)
+    )
     return _scanned(index, rows, faults, ranges, lines.wide, query=query, rule=rule, single=single)
 
 
@@ -238,7 +242,11 @@ def _ranks(
     mixed[block[1:][not_falling]] = True
     rows = np.flatnonzero(mixed[block])
     order = rows[np.lexsort((-score[rows], block[rows]))]
-    group = np.cumsum(np.concatenate(([0], _differs(score[order]) | _differs(block[order])))) if len(order) else order
+    group = (
+        np.cumsum(np.concatenate(([0], _differs(score[order]) | _differs(block[order]))))
+        if len(order)
+        else order
+    )
     first = np.flatnonzero(np.concatenate(([True], np.diff(group) > 0))) if len(order) else order
     place = np.arange(len(order)) - np.searchsorted(block[order], block[order])
     above[order], tied[order] = place[first][group], np.bincount(group)[group] if len(order) else group
@@ -253,7 +261,8 @@ def _ranks(
 
 def _differs(values: Floats | Ints) -> Flags:
     """Which elements differ from the one before, from the second on."""
-    return values[1:] != values[:-1]
+    changed: Flags = values[1:] != values[:-1]
+    return changed
 
 
 def _order_of_equals(document: Strings, group: Ints, rule: int) -> Ints:

@@ -64,6 +64,14 @@ class Strings:
         raw = self.data.tobytes()
         return [raw[i : i + n] for i, n in zip(self.start.tolist(), self.length.tolist(), strict=True)]
 
+    def texts(self) -> list[str]:
+        """All strings decoded from UTF-8."""
+        raw = self.data.tobytes()
+        if not raw.isascii():
+            return [name.decode() for name in self.tolist()]
+        whole = raw.decode()  # one decoding for all: in ASCII a byte is a character
+        return [whole[i : i + n] for i, n in zip(self.start.tolist(), self.length.tolist(), strict=True)]
+
     @cached_property
     def hashes(self) -> Words:
         """A 64-bit hash of each string; equal strings have equal hashes in whichever buffer they lie."""
@@ -76,10 +84,10 @@ class Strings:
 
     def equals(self, other: Strings) -> Flags:
         """Which strings equal the other's, pair by pair."""
-        same = self.length == other.length
+        same: Flags = self.length == other.length
         for k in range(0, int(self.length[same].max(initial=0)), 8):
             longer = np.flatnonzero(same & (self.length > k))
-            same[longer] = self._word(k, longer) == other._word(k, longer)  # noqa: SLF001 - of its own kind
+            same[longer] = self._word(k, longer) == other._word(k, longer)
         return same
 
     def sort_keys(self) -> list[Words]:

@@ -41,7 +41,9 @@ def split_lines(text: Bytes, columns: int) -> Lines:
         return Lines([Strings(buffer, nothing, nothing)] * columns, nothing, nothing, nothing, 0)
     inside = ~_WHITE[text]
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    edges = np.concatenate(([0] if inside[0] else [], edges, [len(text)] if inside[-1] else [])).astype(np.int64)
+    edges = np.concatenate(([0] if inside[0] else [], edges, [len(text)] if inside[-1] else [])).astype(
+        np.int64
+    )
     start, end = edges[0::2], edges[1::2]
     feeds = np.flatnonzero(text == _FEED)
     begin = np.concatenate(([0], feeds + 1))

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from judged.errors import BadMeasure, UnknownName
 from judged.measures.parameters import Value, checked, written
@@ -30,7 +30,7 @@ class Measure:
     at: str | None = None
     """The parameter that `@` sets, if any."""
     bounds: tuple[float, float] = (0.0, 1.0)
-    """The lowest and highest value a query can have."""
+    """The lowest and highest value a query can have, unless `gains` or prices are set otherwise."""
     aggregate: Aggregate = "mean"
     higher_is_better: bool | None = True
     """None: the value describes and does not praise, as counts do."""
@@ -38,7 +38,7 @@ class Measure:
     properties: frozenset[str] = frozenset()
     """Laws it obeys, which the tests then hold it to: see `tests/property/test_measures.py`."""
     of_run: bool = True
-    """Its value depends on what was retrieved, so a query missing from the run scores 0."""
+    """A query missing from the run scores 0, whatever the formula says of an empty list."""
     text: bool = False
     """Its values are strings, shown for each query and never averaged."""
     given: tuple[tuple[str, Value], ...] = field(default=())
@@ -51,25 +51,39 @@ class Measure:
         return {each.name: each.default for each in signature if each.kind is each.KEYWORD_ONLY}
 
     @cached_property
+    def words(self) -> Mapping[str, tuple[str, ...]]:
+        """For each parameter, the words its annotation allows; none for one that takes no words."""
+        hints = get_type_hints(self.function)
+        return {name: tuple(_words(hints[name])) for name in self.defaults}
+
+    @cached_property
     def parameters(self) -> dict[str, Value]:
         """Every parameter with the value it has here; missing ones left out."""
-        filled = {name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty}
+        filled = {
+            name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty
+        }
         return filled | dict(self.given)
 
     def __call__(self, **parameters: object) -> Measure:
-        """This measure with other parameters."""
+        """This measure with other parameters; None takes a parameter back where that is its default."""
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
-            raise UnknownName(f"parameter of {self.name}", unknown[0], list(self.defaults))
-        fresh = {name: checked(self.name, name, value) for name, value in parameters.items()}
-        merged = dict(self.given) | fresh
+            kind, known = f"parameter of {self.name}", list(self.defaults)
+            raise UnknownName(kind, unknown[0], known, hint=None if known else f"{self.name} takes none")
+        merged = dict(self.given)
+        for name, value in parameters.items():
+            if value is None and self.defaults[name] is None:
+                merged.pop(name, None)
+            else:
+                merged[name] = checked(self.name, name, value, words=self.words[name])
         return replace(self, given=tuple((name, merged[name]) for name in self.defaults if name in merged))
 
     def __matmul__(self, value: float) -> Measure:
         """This measure at a cutoff (or at whatever its `@` stands for)."""
         if self.at is None:
-            msg = f"{self.name} takes no `@`: it looks at the whole ranking"
-            raise BadMeasure(msg)
+            own = f"its parameters: {', '.join(self.defaults)}" if self.defaults else None
+            msg = f"{self.name} takes no `@`"
+            raise BadMeasure(msg, hint=own)
         return self(**{self.at: value})
 
     def per_query(self, view: Any) -> Any:
@@ -98,3 +112,10 @@ class Measure:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+
+def _words(hint: object) -> list[str]:
+    """The words in an annotation such as `Literal["linear", "exp"] | None`."""
+    if get_origin(hint) is Literal:
+        return [str(word) for word in get_args(hint)]
+    return [word for part in get_args(hint) for word in _words(part)]

@@ -4,58 +4,93 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from judged.errors import BadMeasure, UnknownName
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
+from judged.measures.trec_names import NICKNAMES, expand
 
-__all__ = ["ALIASES", "parse_measure", "parse_measures"]
+__all__ = ["ALIASES", "Alias", "other_spellings", "parse_measure", "parse_measures"]
 
-ALIASES: dict[str, tuple[str, dict[str, object]]] = {
-    "map": ("AP", {}),
-    "map_cut": ("AP", {}),
-    "mrr": ("RR", {}),
-    "recip_rank": ("RR", {}),
-    "precision": ("P", {}),
-    "recall": ("R", {}),
-    "r_cap": ("R", {"over": "cutoff"}),
-    "capped_recall": ("R", {"over": "cutoff"}),
-    "relative_p": ("R", {"over": "cutoff"}),
-    "hit": ("Success", {}),
-    "hits": ("Success", {}),
-    "hit_rate": ("Success", {}),
-    "ndcg_cut": ("nDCG", {}),
-    "ideal_dcg": ("IDCG", {}),
-    "r-precision": ("Rprec", {}),
-    "rprec_mult": ("Rprec", {}),
-    "iprec_at_recall": ("IPrec", {}),
-    "11pt_avg": ("AP11", {}),
-    "11pt": ("AP11", {}),
-    "gm_map": ("gm_AP", {}),
-    "gmap": ("gm_AP", {}),
-    "rbp_resid": ("RBP_residual", {}),
-    "unj": ("Unjudged", {}),
-    "hole": ("Unjudged", {}),
-    "fall_out": ("FallOut", {}),
-    "f": ("F1", {}),
-    "set_p": ("SetP", {}),
-    "set_recall": ("SetR", {}),
-    "set_f": ("SetF", {}),
-    "set_map": ("SetAP", {}),
-    "set_relative_p": ("SetRelP", {}),
-    "num_q": ("NumQ", {}),
-    "num_ret": ("NumRet", {}),
-    "num_rel": ("NumRel", {}),
-    "num_rel_ret": ("NumRelRet", {}),
-    "num_nonrel_judged_ret": ("NumNonrelJudgedRet", {}),
-    "diversity_count": ("DiversityCount", {}),
-    "diversity": ("DiversityCount", {}),
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another tool's name: the measure, the parameters it implies, and what a number after it sets."""
+
+    measure: str
+    given: Mapping[str, object] = field(default_factory=dict)
+    number: str | None = None
+    """The parameter that a number sets; None: the one that `@` sets."""
+    convert: Callable[[float], float] = lambda number: number
+
+
+ALIASES: dict[str, Alias] = {
+    "map": Alias("AP"),
+    "map_cut": Alias("AP"),
+    "mrr": Alias("RR"),
+    "recip_rank": Alias("RR"),
+    "precision": Alias("P"),
+    "recall": Alias("R"),
+    "R_cap": Alias("R", {"over": "cutoff"}),
+    "capped_recall": Alias("R", {"over": "cutoff"}),
+    "relative_P": Alias("R", {"over": "cutoff"}),
+    "hit": Alias("Success"),
+    "hit_rate": Alias("Success"),
+    "ndcg_cut": Alias("nDCG"),
+    "ndcg_burges": Alias("nDCG", {"gain": "exp"}),
+    "dcg_burges": Alias("DCG", {"gain": "exp"}),
+    "ideal_dcg": Alias("IDCG"),
+    "r-precision": Alias("Rprec"),
+    "Rprec_mult": Alias("Rprec", number="multiple"),
+    "iprec_at_recall": Alias("IPrec"),
+    "11pt_avg": Alias("AP11"),
+    "11pt": Alias("AP11"),
+    "gm_map": Alias("gm_AP"),
+    "gmap": Alias("gm_AP"),
+    "rbp_resid": Alias("RBP_residual", {"p": 0.9, "tail": "unjudged"}),
+    "unj": Alias("Unjudged"),
+    "fall_out": Alias("FallOut"),
+    "set_P": Alias("SetP"),
+    "set_recall": Alias("SetR"),
+    "set_F": Alias("SetF", number="weight"),
+    "set_map": Alias("SetAP"),
+    "set_relative_P": Alias("SetRelP"),
+    "num_q": Alias("NumQ"),
+    "num_ret": Alias("NumRet"),
+    "num_rel": Alias("NumRel"),
+    "num_rel_ret": Alias("NumRelRet"),
+    "num_nonrel_judged_ret": Alias("NumNonrelJudgedRet"),
+    "diversity_count": Alias("DiversityCount"),
+    "diversity": Alias("DiversityCount"),
 }
-"""Other tools' names, in lower case, with the measure and the parameters each stands for."""
+"""Other tools' names, each with what it stands for; looked up without regard to case.
 
-_WRITTEN = re.compile(r"(?P<name>[\w-]+)(?:\((?P<inside>.*)\))?(?:@(?P<at>[^@()]+))?")
-_TREC = re.compile(r"(?P<name>[A-Za-z_0-9-]+?)[_.](?P<at>[0-9]*\.?[0-9]+)")
+Left out where the other tool's number is another one: ranx' `hits` counts, BEIR's `Hole` looks at all queries.
+"""
+
+_SPELLINGS: dict[tuple[str, object], dict[str, object]] = {
+    ("dcg", "log2"): {"gain": "linear"},
+    ("dcg", "exp-log2"): {"gain": "exp"},
+    ("judged_only", False): {},
+}
+"""Parameters of ir_measures with their values, and what they are here."""
+
+_INSTEAD = {("NumRet", "rel"): "NumRelRet"}
+"""Where a parameter makes another measure of it: ir_measures' `NumRet(rel=1)`."""
+
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_WRITTEN = re.compile(
+    rf"""(?P<name>[A-Za-z0-9_-]+?)
+         (?:\((?P<inside>.*)\))?
+         (?:(?P<mark>@|_at_|[_.])(?P<numbers>{_NUMBER}(?:,{_NUMBER})*))?
+         (?:-l(?P<level>[0-9]+))?""",
+    re.VERBOSE | re.DOTALL,
+)
+_NEXT = re.compile(rf",\s*(?!{_NUMBER}(?:,|\s|$))|\s")
+"""What stands between two measures of one string: a space, or a comma that no further cutoff follows."""
 
 
 def parse_measure(text: Measure | str) -> Measure:
@@ -66,66 +101,138 @@ def parse_measure(text: Measure | str) -> Measure:
     >>> parse_measure("p(REL=2)@5")
     P(rel=2)@5
     """
-    if isinstance(text, Measure):
-        return text
-    written = _WRITTEN.fullmatch(text.strip())
-    if written is None:
-        msg = f"`{text}` is not a measure"
-        raise BadMeasure(msg, hint="write it as `nDCG@10` or `P(rel=2)@5`")
-    name, inside, at = written["name"], written["inside"], written["at"]
-    known = _named(name)
-    if known is None and inside is None and at is None:
-        known, at = _in_trec_spelling(text.strip())
-    if known is None:
-        raise UnknownName("measure", name, [*MEASURES, *ALIASES])
-    measure = known(**_parameters(text, known, inside)) if inside else known
-    return measure if at is None else measure @ _number(text, at)
+    named = _several(text)
+    if len(named) > 1:
+        shown = ", ".join(str(each) for each in named[:3])
+        msg = f"`{text}` names {len(named)} measures where one is wanted: {shown}, …"
+        raise BadMeasure(msg, hint=f"for example `{named[0]}`")
+    return named[0]
 
 
 def parse_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Measure]:
-    """Every measure named, once, in the order first named; a string may name several, separated by spaces."""
-    each = measures.split() if isinstance(measures, str) else measures
-    if isinstance(each, Measure):
-        each = [each]
-    chosen = list(dict.fromkeys(parse_measure(one) for one in each))
+    """Every measure named, once, in the order first named; a string may name several, and nicknames do.
+
+    >>> parse_measures("nDCG(gains={1: 3})@10 AP P_5,10")
+    [nDCG(gains={1: 3})@10, AP, P@5, P@10]
+    """
+    if isinstance(measures, Measure):
+        return [measures]
+    each = _split(measures) if isinstance(measures, str) else measures
+    # Told apart by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
+    chosen = list({str(measure): measure for one in each for measure in _several(one)}.values())
     if not chosen:
         msg = "no measure was named"
         raise BadMeasure(msg, hint='for example `[nDCG@10, "recall_100"]`')
     return chosen
 
 
-def _named(name: str) -> Measure | None:
-    """The measure of that canonical name or alias, without regard to case."""
+def other_spellings(measure: str) -> list[str]:
+    """The names that other tools have for the measure of that canonical name."""
+    return [name for name, alias in ALIASES.items() if alias.measure == measure]
+
+
+def _split(text: str) -> list[str]:
+    """The parts of a string that names several measures, cut at spaces and commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth <= 0 and _NEXT.match(text, place):
+            parts.append(text[start:place])
+            start = place + 1
+    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
+
+
+def _several(text: Measure | str) -> list[Measure]:
+    """The measures that one text names: more than one for `P_5,10` and for trec_eval's nicknames."""
+    if isinstance(text, Measure):
+        return [text]
+    if not isinstance(text, str):
+        msg = f"a measure must be a Measure or a string, not {text!r}"
+        raise BadMeasure(msg, hint='for example `nDCG@10` or `"nDCG@10"`')
+    bare = text.strip()
+    if bare.lower() in NICKNAMES:
+        return [each.measure for each in expand(9, [bare.lower()]) if each.measure is not None]
+    written = _WRITTEN.fullmatch(bare)
+    if written is None:
+        return _in_trec_spelling(bare)
+    return _from_parts(bare, written)
+
+
+def _from_parts(text: str, written: re.Match[str]) -> list[Measure]:
+    """The measures made of a name, what stands in its brackets, and the numbers after it."""
+    alias = _alias(written["name"])
+    measure = MEASURES[alias.measure](**alias.given)
+    if written["inside"]:
+        measure = _with(measure, _inside(text, written["inside"]))
+    if written["level"]:
+        measure = measure(rel=int(written["level"]))
+    if written["numbers"] is None:
+        return [measure]
+    if alias.measure == "RBP" and written["mark"] == ".":
+        return [measure(p=float(f"0.{written['numbers']}"))]
+    numbers = [alias.convert(_number(number)) for number in written["numbers"].split(",")]
+    return [measure @ each if alias.number is None else measure(**{alias.number: each}) for each in numbers]
+
+
+def _alias(name: str) -> Alias:
+    """What a canonical name or an alias stands for, without regard to case."""
     canonical = {each.lower(): each for each in MEASURES}.get(name.lower())
     if canonical is not None:
-        return MEASURES[canonical]
-    alias = ALIASES.get(name.lower())
-    return None if alias is None else MEASURES[alias[0]](**alias[1])
+        return Alias(canonical)
+    alias = {each.lower(): alias for each, alias in ALIASES.items()}.get(name.lower())
+    if alias is None:
+        kind, known = "measure", [*MEASURES, *ALIASES]
+        close = get_close_matches(name.lower(), [each.lower() for each in known])
+        hint = None if close else "`judged measures` lists them all; for example `nDCG@10`"
+        raise UnknownName(kind, name, known, hint=hint)
+    return alias
 
 
-def _in_trec_spelling(text: str) -> tuple[Measure | None, str | None]:
-    """The measure and number of a name such as `P_10`, `ndcg_cut.5` or `iprec_at_recall_0.10`."""
-    found = _TREC.fullmatch(text)
-    return (None, None) if found is None else (_named(found["name"]), found["at"])
+def _number(text: str) -> float:
+    return int(text) if text.isdigit() else float(text)
 
 
-def _parameters(text: str, measure: Measure, inside: str) -> Mapping[str, object]:
-    """The parameters written between the brackets, their names in the measure's own case."""
+def _with(measure: Measure, parameters: Mapping[str, object]) -> Measure:
+    """The measure with parameters as people write them: in any case, or as ir_measures spells them."""
     own = {name.lower(): name for name in measure.defaults}
+    given: dict[str, object] = {}
+    for name, value in parameters.items():
+        if (measure.name, name.lower()) in _INSTEAD:
+            return _with(MEASURES[_INSTEAD[measure.name, name.lower()]], parameters)
+        if name.lower() in own:
+            given[own[name.lower()]] = value
+        elif isinstance(value, str | bool) and (name.lower(), value) in _SPELLINGS:
+            given |= _SPELLINGS[name.lower(), value]
+        elif name.lower() == "judged_only":
+            msg = f"{measure.name} has no `judged_only`: that is a matter of the protocol, for all measures"
+            raise BadMeasure(msg, hint='use a protocol with `unjudged="removed"`')
+        else:
+            given[name] = value
+    return measure(**given)
+
+
+def _inside(text: str, inside: str) -> dict[str, object]:
+    """The parameters written between the brackets."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
-            raise ValueError
-        values = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError):
+        keywords = call.keywords if isinstance(call, ast.Call) and not call.args else []
+        values = {str(word.arg): ast.literal_eval(word.value) for word in keywords if word.arg is not None}
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        values = {}
+    if not values or len(values) != len(keywords):
         msg = f"the parameters of `{text}` cannot be read"
-        raise BadMeasure(msg, hint='write them as `name=value`, text in quotes: `nDCG(gain="exp")@10`') from None
-    return {own.get(name.lower(), name): value for name, value in values.items()}
+        raise BadMeasure(msg, hint='write them as `name=value`, text in quotes: `nDCG(gain="exp")@10`')
+    return values
 
 
-def _number(text: str, at: str) -> float:
-    try:
-        return int(at) if at.isdigit() else float(at)
-    except ValueError:
-        msg = f"`@{at}` of `{text}` is not a number"
-        raise BadMeasure(msg, hint="write it as `nDCG@10`") from None
+def _in_trec_spelling(text: str) -> list[Measure]:
+    """The measure of a name with trec_eval's parameters, such as `ndcg.1=3,2=9` or `utility.1,-1,0,0`."""
+    name, dot, parameters = text.partition(".")
+    if dot and parameters and re.fullmatch(r"[\w.,=+-]+", text):
+        return [each.measure for each in expand(10, [text]) if each.measure is not None]
+    name, at, number = text.rpartition("@")
+    if at and name:
+        msg = f"`@{number}` of `{text}` is not a number"
+        raise BadMeasure(msg, hint=f"write it as `{name}@10`")
+    msg = f"`{text}` is not a measure"
+    raise BadMeasure(msg, hint="write it as `nDCG@10` or `P(rel=2)@5`")

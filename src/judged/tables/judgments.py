@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.errors import BadInput, Fault
+from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.faults import Faults, Place, row_of
 from judged.tables.matrices import matrix_columns
 from judged.tables.nested import flat_lists, flat_mapping, need_mapping
@@ -41,7 +42,7 @@ class Judgments:
     """What was noticed on reading that a user should know."""
 
     @classmethod
-    def from_columns(  # noqa: PLR0913 - columns by position, the rest by keyword
+    def from_columns(
         cls,
         query: Any,
         document: Any,
@@ -131,7 +132,12 @@ class Judgments:
         if len(column) == 0:
             return np.zeros(1, dtype=np.int64), column
         first = np.concatenate(([0], _changes(column)))
-        return np.append(first, len(column)).astype(np.int64), column.take(pa.array(first))
+        return np.append(first, len(column)).astype(np.int64), column.take(arrow_of(first))
+
+    @property
+    def grades(self) -> NDArray[np.float64]:
+        """The grade of every row."""
+        return numpy_of(self.column("grade"))
 
     def column(self, name: str) -> pa.Array:
         """One column as one contiguous array."""
@@ -152,13 +158,13 @@ def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:
 
 def _changes(column: pa.Array) -> NDArray[np.int64]:
     """The rows whose value differs from the row before."""
-    return np.flatnonzero(pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)) + 1
+    return np.flatnonzero(numpy_of(pc.not_equal(column[1:], column[:-1]))) + 1
 
 
 def _grouped(table: pa.Table) -> pa.Table:
     """The rows by query, in the order of the queries' bytes; within a query as they came."""
     order = _order(one_array(table.column("query")))
-    return table if order is None else table.take(pa.array(order))
+    return table if order is None else table.take(arrow_of(order))
 
 
 def _order(queries: pa.Array) -> NDArray[np.int64] | None:
@@ -166,13 +172,13 @@ def _order(queries: pa.Array) -> NDArray[np.int64] | None:
     if len(queries) < 2:
         return None
     starts = np.concatenate(([0], _changes(queries)))
-    heads = queries.take(pa.array(starts)).cast(pa.large_binary())
+    heads = queries.take(arrow_of(starts)).cast(pa.large_binary())
     if len(starts) == 1 or pc.all(pc.less(heads[:-1], heads[1:])).as_py():
         return None
     encoded = queries.dictionary_encode()
     rank = np.empty(len(encoded.dictionary), dtype=np.int64)
-    rank[pc.sort_indices(encoded.dictionary.cast(pa.large_binary())).to_numpy()] = np.arange(len(rank))
-    return np.argsort(rank[encoded.indices.to_numpy()], kind="stable")
+    rank[numpy_of(pc.sort_indices(encoded.dictionary.cast(pa.large_binary())))] = np.arange(len(rank))
+    return np.argsort(rank[numpy_of(encoded.indices)], kind="stable")
 
 
 def _refuse_unequal_lengths(columns: dict[str, pa.Array], subject: str) -> None:
@@ -183,6 +189,6 @@ def _refuse_unequal_lengths(columns: dict[str, pa.Array], subject: str) -> None:
 
 
 def _add_not_finite(grades: pa.Array, faults: Faults) -> None:
-    values = grades.to_numpy(zero_copy_only=False)
+    values = numpy_of(grades)
     bad = np.flatnonzero(~np.isfinite(values))
     faults.add_rows(NOT_FINITE, bad, lambda row: f"grade is {values[row]}, expected a finite number")

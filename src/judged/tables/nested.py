@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
 from judged.errors import WrongKind
 from judged.tables.faults import Faults, Place
-from judged.tables.objects import is_number
 
 __all__ = ["Flat", "flat_lists", "flat_mapping", "looks_plain"]
 
@@ -66,18 +64,13 @@ def flat_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat
 
 
 def looks_plain(mapping: Mapping[Any, Any]) -> bool:
-    """Whether all queries, and the first document and number of each, are text and a number.
+    """Whether all queries are text and hold dicts; documents and numbers are looked at when they are aligned."""
+    return _all(mapping, str) and _all(mapping.values(), Mapping)
 
-    A look at every entry would cost more than scoring does; entries of a strange kind further down are met
-    when the run is aligned.
-    """
-    for query, inner in mapping.items():
-        if not isinstance(query, str) or not isinstance(inner, Mapping):
-            return False
-        document, number = next(iter(inner.items()), ("", 0.0))
-        if not isinstance(document, str) or not is_number(number):
-            return False
-    return True
+
+def _all(values: Iterable[Any], kind: type) -> bool:
+    """Whether all values are of a kind, asked once for each type among them."""
+    return all(issubclass(each, kind) for each in set(map(type, values)))
 
 
 def _listed(ids: Any, *, ordered: bool) -> list[Any] | None:

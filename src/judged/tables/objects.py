@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from judged.tables.arrays import arrow_of
 from judged.tables.faults import Faults
 
 __all__ = ["id_text", "is_number", "numbers", "texts"]
@@ -37,7 +38,7 @@ def numbers(values: Sequence[Any], *, name: str, faults: Faults) -> pa.Array:
     """Numbers as float64; what is no number becomes a fault."""
     if set(map(type, values)) <= {float, int, bool}:
         try:
-            return pa.array(np.array(values, dtype=np.float64))
+            return arrow_of(np.array(values, dtype=np.float64))
         except OverflowError:
             pass  # a whole number beyond any float; the loop below names it
     told = np.zeros(len(values))
@@ -46,7 +47,7 @@ def numbers(values: Sequence[Any], *, name: str, faults: Faults) -> pa.Array:
             told[row] = _number(value)
         except (TypeError, ValueError, OverflowError):
             faults.add(BAD_NUMBERS, row, f"{name} is {_shown(value)}, expected a number")
-    return pa.array(told)
+    return arrow_of(told)
 
 
 def id_text(value: Any) -> str | None:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.tables.arrays import numpy_of
 from judged.tables.faults import Faults
 
 __all__ = ["add_repeats"]
@@ -45,5 +46,5 @@ def _repeats(query: pa.Array, document: pa.Array) -> tuple[Ints, Ints]:
 
 def _codes(column: pa.Array) -> Ints:
     """A number for each value, equal where the values are equal."""
-    codes: Ints = column.dictionary_encode().indices.to_numpy().astype(np.int64)
+    codes: Ints = numpy_of(column.dictionary_encode().indices).astype(np.int64)
     return codes

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.errors import BadInput, Fault
+from judged.tables.arrays import numpy_of
 from judged.tables.faults import Faults, Place, row_of
 from judged.tables.judgments import NUMBERED
 from judged.tables.matrices import matrix_columns
@@ -35,7 +36,8 @@ class Text:
 
     def place(self, byte: int) -> str:
         """The file and line that a byte stands in."""
-        line = bytes(self.buffer[:byte]).count(b"\n") + 1
+        before = np.frombuffer(self.buffer, dtype=np.uint8, count=byte)
+        line = np.count_nonzero(before == ord("\n")) + 1
         return f"{self.file}:{line}"
 
 
@@ -74,7 +76,7 @@ class Run:
     """What was noticed on reading that a user should know."""
 
     @classmethod
-    def from_columns(  # noqa: PLR0913 - columns by position, the rest by keyword
+    def from_columns(
         cls,
         query: Any,
         document: Any,
@@ -92,7 +94,7 @@ class Run:
         found = Faults(name, where or row_of) if faults is None else faults
         queries, numbered = as_ids(query, name="query", faults=found)
         documents, numbered_too = as_ids(document, name="document", faults=found)
-        scores = as_numbers(score, name="score", faults=found).to_numpy(zero_copy_only=False)
+        scores = numpy_of(as_numbers(score, name="score", faults=found))
         _refuse_unequal_lengths(queries, documents, scores, found.subject)
         missing = np.flatnonzero(np.isnan(scores))
         found.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
@@ -140,24 +142,25 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.name})"
 
+    def as_columns(self) -> Run:
+        """The same run held as columns; every id and score is looked at, and what is none is refused by name."""
+        source = self.source
+        if isinstance(source, Columns):
+            return self
+        if isinstance(source, Mappings):
+            made = self._from_flat(flat_mapping(source.mapping, subject=self.name, number="score"), self.name)
+        else:
+            made = self.from_columns(*source.parse().columns, name=self.name)
+        return replace(made, notes=(*self.notes, *made.notes))
+
     def to_arrow(self) -> pa.Table:
         """The run as a table of columns `query`, `document`, `score`."""
         source = self.source
         if isinstance(source, Text):
             return source.parse()
-        held = source if isinstance(source, Columns) else self.as_columns().source
-        return pa.table({name: getattr(held, name) for name in ("query", "document", "score")})
-
-    def as_columns(self) -> Run:
-        """The same run held as columns, every entry looked at; what cannot be one is refused in words."""
-        source = self.source
-        if isinstance(source, Columns):
-            return self
-        if isinstance(source, Text):
-            made = Run.from_columns(*source.parse().columns, name=self.name)
-        else:
-            made = self._from_flat(flat_mapping(source.mapping, subject=self.name, number="score"), self.name)
-        return replace(made, notes=(*self.notes, *made.notes))
+        if isinstance(source, Mappings):
+            return self.as_columns().to_arrow()
+        return pa.table({"query": source.query, "document": source.document, "score": source.score})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.errors import BadInput, Fault
+from judged.tables.arrays import arrow_of
 from judged.tables.faults import Faults
 from judged.tables.objects import numbers, texts
 
@@ -71,7 +72,7 @@ def _chunked(column: Any, name: str, subject: str) -> pa.ChunkedArray:
             return pa.chunked_array([column])
         if hasattr(column, "__arrow_c_stream__"):
             return pa.chunked_array(column)
-        return pa.chunked_array([pa.array(column)])
+        return pa.chunked_array([arrow_of(column) if isinstance(column, np.ndarray) else pa.array(column)])
     except (pa.ArrowException, TypeError, ValueError) as error:
         fault = Fault("columns", f"the {name} column", f"cannot be read: {_first_line(error)}")
         raise BadInput(subject, [fault]) from error

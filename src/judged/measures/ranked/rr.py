@@ -35,4 +35,9 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     return segment_max(hit / ranking.rank, ranking.offset)
 
 
-RR = Measure("RR", reciprocal_rank, at="cutoff", properties=frozenset({"swap", "zero-if-nothing-found"}))
+RR = Measure(
+    "RR",
+    reciprocal_rank,
+    at="cutoff",
+    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+)

@@ -1,0 +1,85 @@
+# Everything a fresh machine needs is Python 3.11 or later and make; the rest is set up in .venv.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .venv-bench
+WORKERS ?= 2
+
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.h' -o -name py.typed) \
+  pyproject.toml setup.py README.md LICENSE
+PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
+# setuptools builds in `build/` and would pack what an earlier build left there
+FRESH = rm -rf build src/judged.egg-info
+COMPILED = -c "from importlib.util import find_spec as find; \
+  print('compiled part: ' + ('built' if find('judged.kernels._scan') else 'not built (is there a C compiler?)'))"
+
+.PHONY: help demo test test-slow lint docs bench bench-quick clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo        set up .venv, run the demonstration, say where its result is"
+	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
+	@echo "make test-slow   the slow tests"
+	@echo "make lint        linters, types and import contracts alone"
+	@echo "make docs        write docs/measures.md and the pictures anew"
+	@echo "make bench       time judged beside its peers (set up in .venv-bench); minutes, and 1 GB of files"
+	@echo "make bench-quick the same at a twentieth of the size"
+	@echo "make clean       remove environments and everything that was built"
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/judged demo --output judged-demo
+
+test: lint
+	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
+
+test-slow: $(VENV)/.installed-test
+	$(BIN)/pytest -q -n $(WORKERS) -m slow
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.installed-test
+	$(BIN)/judged measures --format markdown > docs/measures.md
+	$(BIN)/python docs/pictures/draw.py
+
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py
+
+bench-quick: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py --quick
+
+clean:
+	rm -rf $(VENV) $(BENCH) build dist judged-demo bench-data src/judged.egg-info \
+	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	find src -name '*.so' -delete -o -name '*.c' -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made $(BENCH)/.made: %/.made:
+	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
+	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
+	  '; name another: make PYTHON=python3.12')"
+	$(PYTHON) -m venv $*
+	@touch $@
+
+# Installed as users get it, never in editable mode, so that packaging and the compiled part are tested too.
+$(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
+	@$(FRESH)
+	$(BIN)/python $(PIP_INSTALL) '.[demo]'
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
+	@$(FRESH)
+	$(BIN)/python $(PIP_INSTALL) '.[demo,pandas,polars,test]'
+	@$(BIN)/python $(COMPILED)
+	@touch $@
+
+$(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt
+	@$(FRESH)
+	$(BENCH)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . -r benchmarks/requirements.txt
+	@$(BENCH)/bin/python $(COMPILED)
+	@touch $@

@@ -1,0 +1,71 @@
+"""`judged demo`: a real test collection, three systems and their scores, without a download."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from judged.demo.demonstrate import Demonstration
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  judged demo
+  judged demo --output pydoc-collection --limit 200
+"""
+
+
+@click.command("demo", epilog=EXAMPLES)
+@click.option(
+    "--output",
+    default="judged-demo",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Directory for the collection, the runs and the scores.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N queries.  [default: all]"
+)
+def command(output: Path, limit: int | None) -> None:
+    """Build a test collection from Python's own documentation, retrieve from it, score and compare.
+
+    The first paragraph of a docstring of the standard library is the query, the rest of it the document to
+    be found. Nothing is downloaded. Needs the extra `demo`.
+    """
+    from judged.demo.demonstrate import demonstrate
+    from judged.demo.write import command as again, refuse_foreign, write
+
+    started = perf_counter()
+
+    def tell(step: str) -> None:
+        click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
+
+    refuse_foreign(output)
+    demonstration = demonstrate(limit=limit, tell=tell)
+    write(output, demonstration)
+    tell("done\n")
+    _show(demonstration)
+    click.echo(
+        f"\nThe result is in {output}, described in {output / 'README.md'}. To score it again:\n", err=True
+    )
+    click.echo(f"  {again(output, demonstration)}", err=True)
+
+
+def _show(demonstration: Demonstration) -> None:
+    """Print the means, and how each system compares with the first."""
+    from judged.cli.output import says_bold
+    from judged.cli.scored import Scored, compared
+    from judged.report.text import to_text
+
+    evaluations = demonstration.evaluations
+    scored = Scored("", [], evaluations, compared=compared(evaluations))
+    click.echo(f"Protocol: {evaluations[0].protocol}\n", err=True)
+    click.echo(to_text(scored.means(), bold=says_bold()))
+    comparisons = scored.comparisons()
+    if comparisons is not None:
+        click.echo(to_text(comparisons), nl=False)

@@ -1,0 +1,103 @@
+"""What the arguments of a command name: files, standard input, and runs with names of their own."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judged.errors import BadInput, Fault
+
+__all__ = ["STANDARD_INPUT", "Input", "InputPath", "named_runs", "only_one_standard_input", "stem"]
+
+STANDARD_INPUT = "-"
+COMPRESSED = {".gz", ".zst", ".zstd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A run on the command line: the name it goes by, and where it is."""
+
+    name: str
+    path: str
+
+    @property
+    def label(self) -> str:
+        """What an error calls it: the file as it was given."""
+        return stem(self.path) if self.path == STANDARD_INPUT else self.path
+
+
+class InputPath(click.ParamType[str]):
+    """A file, a folder, a data set's id or `-`; `NAME=PATH` gives a run a name of its own."""
+
+    name = "path"
+
+    def __init__(self, *, named: bool = False) -> None:
+        self.named = named
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The argument as it is; of several runs, the one that is not there is better found at once."""
+        text = str(value)
+        path = split_name(text)[1] if self.named else STANDARD_INPUT
+        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
+            self.fail(f"`{path}` does not exist", param, ctx)
+        return text
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Files, as the shell knows them."""
+        return click.Path().shell_complete(ctx, param, incomplete)
+
+
+def split_name(text: str) -> tuple[str | None, str]:
+    """The name and the path of `NAME=PATH`; a file that is really called so needs no name."""
+    name, equals, path = text.partition("=")
+    if not equals or not name or Path(text).exists():
+        return None, text
+    return name, path
+
+
+def named_runs(arguments: tuple[str, ...]) -> list[Input]:
+    """Every run with its name; two of one name are an error that says which."""
+    runs = [Input(name or stem(path), path) for name, path in map(split_name, arguments)]
+    first: dict[str, Input] = {}
+    for run in runs:
+        other = first.setdefault(run.name, run)
+        if other is not run:
+            subject = "the runs"
+            told = f"`{other.path}` and `{run.path}` are both called so, expected different names"
+            hint = f"name them: `first={other.path} second={run.path}`"
+            raise BadInput(subject, [Fault("names", f"run `{run.name}`", told)], hint=hint)
+    return runs
+
+
+def only_one_standard_input(paths: list[str]) -> None:
+    """Refuse to read two things from one stream."""
+    if paths.count(STANDARD_INPUT) > 1:
+        msg = "only one input can be read from standard input (`-`)"
+        raise click.UsageError(msg)
+
+
+def stem(path: str) -> str:
+    """The name of a file without its extension, compression aside.
+
+    >>> stem("runs/bm25.run.gz"), stem("-")
+    ('bm25', 'standard input')
+    """
+    if path == STANDARD_INPUT:
+        return "standard input"
+    name = Path(path).name or Path(path).resolve().name
+    bare = Path(name)
+    if bare.suffix.lower() in COMPRESSED:
+        bare = bare.with_suffix("")
+    return bare.stem
+
+
+def digest(path: str) -> str | None:
+    """The SHA-256 of a file, in hexadecimal; None for what is not a file."""
+    if path == STANDARD_INPUT or not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

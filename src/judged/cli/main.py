@@ -1,0 +1,195 @@
+"""The command `judged`: finds commands by name, and turns every error into words and an exit code.
+
+A command lives in `judged.cli.<name>` as `command`, and is imported only when it is called; the list that
+`--help` prints is the table below, so that asking for help loads neither NumPy nor Arrow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from io import TextIOWrapper
+from typing import IO, Any, NoReturn
+
+import click
+
+from judged import __version__
+from judged.errors import JudgedError, UnknownName
+
+__all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
+
+COMMANDS = {
+    "score": "Score runs against judgments",
+    "trec_eval": "Print what trec_eval prints, byte for byte",
+    "measures": "List the measures, or explain one",
+    "convert": "Turn judgments and runs into another format",
+    "demo": "Build a small test collection, retrieve, score and compare",
+    "completion": "Print the completion script of a shell",
+}
+"""Every command with its one line of help."""
+
+INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
+EXIT_CODES = {
+    0: "done",
+    2: "the command line or an input is at fault; the message says how",
+    INTERNAL: "judged is at fault; please report it",
+    INTERRUPTED: "interrupted from the keyboard",
+    CLOSED: "whoever read the output went away",
+}
+"""What each exit code means."""
+
+
+class Refused(click.ClickException):
+    """Something the user can put right, worded by the library."""
+
+    def __init__(self, error: JudgedError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message, and the hint after it."""
+        click.echo(f"Error: {self.message}", file=file, err=True)
+
+
+class Unreadable(click.ClickException):
+    """A file that cannot be opened, read or written."""
+
+    exit_code = 2
+
+    def __init__(self, error: OSError) -> None:
+        place = f"`{error.filename}`: " if error.filename else ""
+        super().__init__(f"{place}{error.strerror or error}")
+
+
+class Unexpected(click.ClickException):
+    """A fault of judged's own: one line for the user, the traceback for those who ask."""
+
+    exit_code = INTERNAL
+
+    def __init__(self, error: Exception, *, debug: bool) -> None:
+        super().__init__(f"judged failed unexpectedly: {type(error).__name__}: {error}")
+        self.error = error
+        self.debug = debug
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the line, and the traceback if it was asked for."""
+        if self.debug:
+            from traceback import format_exception
+
+            click.echo("".join(format_exception(self.error)), file=file, err=True, nl=False)
+        click.echo(f"Error: {' '.join(self.message.split())}", file=file, err=True)
+        advice = "please report this, with the traceback above"
+        if not self.debug:
+            advice = "please report this, with what `judged --debug …` or JUDGED_DEBUG=1 shows"
+        click.echo(f"\nhint: {advice}", file=file, err=True)
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when called, and whose errors are worded in one place."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Every command's name."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"judged.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name, or an error that says what was meant."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            kind = "command"
+            raise UnknownName(kind, args[0], list(COMMANDS))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The table of commands; click would import every one of them to make it."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the library refuses becomes an error of the command line."""
+        try:
+            return super().invoke(ctx)
+        except JudgedError as error:
+            raise Refused(error) from error
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except BrokenPipeError:
+            _forget_output()
+            raise click.exceptions.Exit(CLOSED) from None
+        except OSError as error:
+            raise Unreadable(error) from error
+        except Exception as error:
+            raise Unexpected(error, debug=_debug(ctx)) from error
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+        """Run the whole program and leave with its exit code."""
+        run: Callable[..., Any] = super().main
+        if not extra.pop("standalone_mode", True):
+            return run(args, *rest, standalone_mode=False, **extra)
+        try:
+            code = run(args, *rest, standalone_mode=False, **extra)
+        except click.Abort:
+            click.echo("interrupted", err=True)
+            sys.exit(INTERRUPTED)
+        except Refused as refused:
+            refused.show()
+            sys.exit(refused.error.exit_code)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+EXAMPLES = """\b
+Examples:
+  judged score qrels.txt bm25.run dense.run -m nDCG@10 -m AP
+  judged measures nDCG
+  judged trec_eval -q -c -m official qrels.txt bm25.run
+"""
+
+
+@click.command(
+    "judged",
+    cls=Commands,
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="judged")
+@click.option(
+    "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
+)
+def judged(*, debug: bool) -> None:
+    """Measure retrieval: ranked runs against graded judgments, exactly and fast."""
+
+
+def main() -> NoReturn:
+    """Run `judged` on the arguments of this process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal shows `?` rather than a traceback
+    judged.main(prog_name="judged")
+    sys.exit(0)  # `judged.main` never returns; this tells type checkers so
+
+
+def _debug(ctx: click.Context) -> bool:
+    return bool(ctx.params.get("debug")) or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
+
+
+def _forget_output() -> None:
+    """Send what is still buffered nowhere, so that Python does not complain at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - lives until exit

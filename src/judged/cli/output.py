@@ -1,0 +1,118 @@
+"""Where results go and in which format: standard output, and files whose extension names it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judged.errors import UnknownName
+
+if TYPE_CHECKING:
+    from judged.cli.scored import Scored
+    from judged.report.layout import Table
+
+__all__ = ["FORMATS", "format_of", "refuse_bytes_on_a_terminal", "render", "says_bold"]
+
+FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
+EXTENSIONS = {
+    ".txt": "table",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".parquet": "parquet",
+}
+MANY = 8
+"""More measures than this stand below each other."""
+WIDE = 120
+"""How wide a table may be where no terminal says."""
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's extension names; the folder must be there."""
+    if path.suffix.lower() not in EXTENSIONS:
+        kind = f"format of `{path}`"
+        raise UnknownName(kind, path.suffix, EXTENSIONS, hint=f"known extensions: {' '.join(EXTENSIONS)}")
+    if not path.parent.is_dir():
+        msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
+        raise click.UsageError(msg)
+    return EXTENSIONS[path.suffix.lower()]
+
+
+def render(scored: Scored, kind: str, *, per_query: bool, digits: int, bold: bool = False) -> str | bytes:
+    """The result in the format `kind`."""
+    if kind in {"table", "markdown", "latex"}:
+        return "\n".join(
+            _laid_out(table, kind, digits=digits, bold=bold)
+            for table in _shown(scored, kind, per_query=per_query, digits=digits)
+        )
+    return _data(scored, kind, per_query=per_query)
+
+
+def refuse_bytes_on_a_terminal(kind: str) -> None:
+    """Refuse to throw at a person what only programs can read."""
+    if kind == "parquet" and sys.stdout.isatty():
+        msg = "Parquet is not for reading on a terminal; write it to a file with `-o scores.parquet`"
+        raise click.UsageError(msg)
+
+
+def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterator[Table]:
+    """The tables that people read."""
+    if per_query:
+        yield from scored.queries()
+    else:
+        yield _fitted(scored.means(digits=digits), kind, digits=digits)
+    comparison = scored.comparisons(digits=digits)
+    if comparison is not None:
+        yield comparison
+
+
+def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:
+    """The data that programs read, every number in full."""
+    from judged.report.delimited import to_delimited
+    from judged.report.json import to_json, to_json_lines
+    from judged.report.parquet import to_parquet
+
+    if kind == "json":
+        return to_json(scored.document(per_query=per_query))
+    if kind == "jsonl":
+        return to_json_lines(scored.query_records() if per_query else scored.mean_records())
+    table = scored.query_records() if per_query else scored.mean_columns()
+    if kind == "parquet":
+        return to_parquet(table, about={"judged.protocol": str(scored.evaluations[0].protocol)})
+    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
+
+
+def says_bold() -> bool:
+    """Whether standard output is a terminal that may be written to in bold."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
+    from judged.report.latex import to_latex
+    from judged.report.markdown import to_markdown
+    from judged.report.text import to_text
+
+    if kind == "markdown":
+        return to_markdown(table, digits=digits)
+    return to_latex(table, digits=digits) if kind == "latex" else to_text(table, digits=digits, bold=bold)
+
+
+def _fitted(table: Table, kind: str, *, digits: int) -> Table:
+    """The table, turned on its side if it has many measures or is too wide to be read."""
+    from judged.report.layout import transposed
+    from judged.report.text import width_of
+
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
+    wide = kind == "table" and width_of(table, digits=digits) > room
+    many = len(table.columns) - 1 > MANY
+    return transposed(table, corner="measure") if many or wide else table

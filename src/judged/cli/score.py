@@ -1,0 +1,248 @@
+"""`judged score`: runs against judgments, in the measures and formats asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+
+import click
+
+from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, render, says_bold
+from judged.engine.protocol import PROFILES, Protocol, as_protocol
+from judged.report.write import write
+
+if TYPE_CHECKING:
+    from judged.cli.configuration import Configuration
+    from judged.cli.scored import Scored
+    from judged.engine.evaluate import Evaluation
+    from judged.tables.judgments import Judgments
+
+__all__ = ["command"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+EXAMPLES = """\b
+Examples:
+  judged score qrels.txt bm25.run
+  judged score qrels.txt bm25.run dense.run -m nDCG@10 -m "AP RR@10"
+  judged score qrels.txt bm25.run --per-query --format csv > scores.csv
+  judged score qrels.txt *.run -o table.tex -o scores.parquet
+  judged score qrels.txt old=2023/run.txt new=2024/run.txt
+  zcat bm25.run.gz | judged score qrels.txt -
+"""
+
+
+def _choices(field: str) -> list[str]:
+    return list(get_args(get_type_hints(Protocol)[field]))
+
+
+def conventions(command: F) -> F:
+    """The options that change the protocol."""
+    profile = click.option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        help=f"Conventions to score under.  [default: {next(iter(PROFILES))}]",
+    )
+    words = {
+        "ties": "How documents with equal scores are ordered.",
+        "precision": "The width at which scores are compared.",
+        "missing": "What a judged query without results scores.",
+        "unjudged": "What becomes of unjudged documents.",
+        "recall_points": "How a share of the relevant documents becomes a number of them.",
+    }
+    options = [
+        click.option(f"--{name.replace('_', '-')}", type=click.Choice(_choices(name)), help=told)
+        for name, told in words.items()
+    ]
+    numbers = [
+        click.option(
+            "--rel", type=float, metavar="GRADE", help="The grade from which a document is relevant."
+        ),
+        click.option(
+            "--depth", type=int, metavar="N", help="Look at the first N documents of each query only."
+        ),
+    ]
+    for option in reversed([profile, *options, *numbers]):
+        command = option(command)
+    return command
+
+
+def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    from judged.measures.catalogue import MEASURES
+
+    return [name for name in MEASURES if name.lower().startswith(incomplete.lower())]
+
+
+@click.command("score", epilog=EXAMPLES)
+@click.argument("qrels", type=InputPath())
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=_complete_measure,
+    help="A measure, or several separated by spaces; may be repeated. `judged measures` lists them."
+    f"  [default: {' '.join(DEFAULT_MEASURES)}]",
+)
+@click.option("--per-query", is_flag=True, help="Show every query, not only the whole run.")
+@click.option(
+    "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write FILE, in the format its extension names; may be repeated.",
+)
+@click.option(
+    "--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals, where people read."
+)
+@conventions
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A YAML file of settings; options given here go before it.",
+)
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads read the runs.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes and no progress on standard error.")
+def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
+    """Score each RUN against the judgments in QRELS.
+
+    Inputs are TREC, JSONL, CSV, TSV, Parquet or Arrow files, compressed or not, or `-` for standard input.
+    The name of a run is that of its file; NAME=FILE gives it another. Results go to standard output; the
+    protocol they were made under, and what was noticed, to standard error.
+    """
+    refuse_bytes_on_a_terminal(options["kind"])
+    named = named_runs(runs)
+    only_one_standard_input([qrels, *(run.path for run in named)])
+    outputs = {path: format_of(path) for path in options["outputs"]}
+    configuration = _configuration(options["config"])
+    scored = _scored(qrels, named, configuration, options)
+    layout = {"per_query": options["per_query"], "digits": options["digits"]}
+    for path, kind in outputs.items():
+        write(path, render(scored, kind, **layout))
+    click.echo(render(scored, options["kind"], bold=says_bold(), **layout), nl=False)
+    if not options["quiet"]:
+        _tell(scored, configuration, options)
+
+
+def _configuration(path: Path | None) -> Configuration:
+    from judged.cli.configuration import Configuration, read_configuration
+
+    return Configuration() if path is None else read_configuration(path)
+
+
+def _protocol(configuration: Configuration, options: dict[str, Any]) -> Protocol:
+    """The profile, changed by the file and then by the options."""
+    names = [name for name in get_type_hints(Protocol) if options.get(name) is not None]
+    settings = configuration.conventions() | {name: options[name] for name in names}
+    profile = options["profile"] or settings.get("profile") or next(iter(PROFILES))
+    settings.pop("profile", None)
+    return as_protocol(profile).but(**settings)
+
+
+def _measures(configuration: Configuration, options: dict[str, Any]) -> tuple[str, ...]:
+    if options["measures"]:
+        return tuple(name for text in options["measures"] for name in split_measures(text))
+    return configuration.retrieval_metrics.enabled_metrics or DEFAULT_MEASURES
+
+
+def split_measures(text: str) -> list[str]:
+    """The measures named in a text, separated by spaces that stand outside brackets.
+
+    >>> split_measures('nDCG@10 P(rel=2, over="retrieved")@5')
+    ['nDCG@10', 'P(rel=2, over="retrieved")@5']
+    """
+    return re.findall(r"(?:[^\s(]|\([^)]*\)?)+", text)
+
+
+def _scored(qrels: str, runs: list[Input], configuration: Configuration, options: dict[str, Any]) -> Scored:
+    from judged.cli.scored import Scored, compared
+    from judged.formats.read import read_judgments
+    from judged.measures.names import parse_measures
+
+    measures = parse_measures(_measures(configuration, options))
+    protocol = _protocol(configuration, options)
+    judgments = read_judgments(qrels)
+    if configuration.binary:
+        judgments = _binary(judgments)
+    threads = options["threads"] or configuration.threads
+    settings: dict[str, Any] = {"protocol": protocol, "threads": threads}
+    evaluations = [_evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
+    statistics = configuration.statistics
+    level = 1 - statistics.alpha_level if statistics.confidence_intervals else None
+    tested = compared(evaluations) if statistics.significance_testing and len(evaluations) > 1 else []
+    return Scored(qrels, runs, evaluations, level, tested)
+
+
+def _evaluated(
+    judgments: Judgments, run: Input, measures: Iterable[Any], settings: dict[str, Any], *, quiet: bool
+) -> Evaluation:
+    from judged.cli.progress import Progress
+    from judged.engine.evaluate import evaluate
+
+    with Progress(f"Scoring {run.name}", enabled=not quiet) as progress:
+        evaluation = evaluate(judgments, run.path, measures, name=run.label, progress=progress, **settings)
+    return replace(evaluation, run=run.name)  # only now, for an error is to name the file
+
+
+def _binary(judgments: Judgments) -> Judgments:
+    """The judgments with every positive grade as 1."""
+    import numpy as np
+
+    from judged.tables.judgments import Judgments
+
+    grades = judgments.grades
+    table = judgments.table
+    target = judgments.column("target") if "target" in table.column_names else None
+    return Judgments.from_columns(
+        judgments.column("query"),
+        judgments.column("document"),
+        np.where(grades > 0, 1.0, grades),
+        target,
+        name=judgments.name,
+        notes=(*judgments.notes, "every positive grade counts as 1 (`graded_relevance: false`)"),
+    )
+
+
+def _tell(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> None:
+    """What a reader of the numbers should know, on standard error."""
+    protocol = scored.evaluations[0].protocol
+    click.echo(f"Protocol: {protocol}", err=True)
+    for evaluation in scored.evaluations:
+        seen = evaluation.observations
+        told = [f"{seen.queries:,} {'query' if seen.queries == 1 else 'queries'} scored"]
+        told += seen.sentences(missing=protocol.missing, ties=protocol.ties)
+        for sentence in told:
+            click.echo(f"{evaluation.run}: {sentence}", err=True)
+    for note in _notes(scored, configuration, options):
+        click.echo(f"Note: {note}", err=True)
+    for path in options["outputs"]:
+        click.echo(f"Wrote: {path}", err=True)
+
+
+def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> list[str]:
+    notes = configuration.without_effect()
+    if not options["measures"] and not configuration.retrieval_metrics.enabled_metrics:
+        notes.append(f"no measure was named: {' '.join(DEFAULT_MEASURES)}")
+    if configuration.statistics.significance_testing and len(scored.evaluations) == 1:
+        notes.append("`significance_testing` has nothing to compare: only one run was given")
+    if scored.level is not None:
+        notes.append(
+            f"brackets hold the {100 * scored.level:.4g} % confidence interval of each mean (Student's t)"
+        )
+    text = [str(measure) for measure in scored.measures if measure.text]
+    if text and not options["per_query"]:
+        notes.append(f"{', '.join(text)} has values for queries only: add `--per-query`")
+    return notes

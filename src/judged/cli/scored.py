@@ -1,0 +1,258 @@
+"""Scored runs as plain tables, for the report to lay out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import Any
+
+from judged import __version__
+from judged.cli.inputs import Input, digest
+from judged.engine.evaluate import Evaluation
+from judged.measures.measure import Measure
+from judged.report.layout import Estimate, Table, Value, with_best
+from judged.stats.interval import student_interval
+from judged.stats.t_test import Comparison, holm, paired_t, stars
+
+__all__ = ["Scored"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One run against the first, on one measure, over the queries they share."""
+
+    run: str
+    baseline: str
+    measure: str
+    queries: int
+    test: Comparison
+    corrected: float
+    """The p-value, corrected by Holm's rule for all comparisons made."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Every run with its scores, and what is to be said of them."""
+
+    judgments: str
+    runs: Sequence[Input]
+    evaluations: Sequence[Evaluation]
+    level: float | None = None
+    """The confidence of the intervals; None: no intervals."""
+    compared: Sequence[Compared] = ()
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, the same for every run."""
+        return self.evaluations[0].measures
+
+    @property
+    def averaged(self) -> list[Measure]:
+        """The measures that have one value for a whole run."""
+        return [measure for measure in self.measures if not measure.text]
+
+    def means(self, *, digits: int = 4) -> Table:
+        """A row for each run, a column for each measure, the best of several runs marked."""
+        columns = ("run", *map(str, self.averaged))
+        rows = tuple(
+            (evaluation.run, *(self._shown(evaluation, measure) for measure in self.averaged))
+            for evaluation in self.evaluations
+        )
+        better = {str(measure): measure.higher_is_better for measure in self.averaged}
+        return with_best(Table(columns, rows), better, digits=digits)
+
+    def mean_records(self) -> Table:
+        """A row for each run and measure, with its interval and comparison where there are any."""
+        records = [
+            {"run": evaluation.run, "measure": str(measure), **self._figures(evaluation, measure)}
+            for evaluation in self.evaluations
+            for measure in self.averaged
+        ]
+        names = tuple(dict.fromkeys(name for record in records for name in record))
+        return Table(names, tuple(tuple(record.get(name) for name in names) for record in records))
+
+    def mean_columns(self) -> Table:
+        """A row for each run; each measure has a column, and one for each figure beside it."""
+        rows: list[dict[str, Value]] = []
+        for evaluation in self.evaluations:
+            row: dict[str, Value] = {"run": evaluation.run}
+            for measure in self.averaged:
+                for name, figure in self._figures(evaluation, measure).items():
+                    row[str(measure) if name == "value" else f"{measure} {name}"] = figure
+            rows.append(row)
+        names = tuple(dict.fromkeys(name for row in reversed(rows) for name in row))
+        return Table(names, tuple(tuple(row.get(name) for name in names) for row in rows))
+
+    def queries(self) -> Iterator[Table]:
+        """A table for each run: a row for each query, a column for each measure, the whole run below."""
+        for evaluation in self.evaluations:
+            scores = evaluation.per_query()
+            columns = [_plain(measure, scores[measure].tolist()) for measure in self.measures]
+            rows = list(zip(scores.queries.to_pylist(), *columns, strict=True))
+            whole = tuple(
+                None if each.text else _plain(each, [evaluation[each]])[0] for each in self.measures
+            )
+            title = evaluation.run if len(self.evaluations) > 1 else None
+            yield Table(("query", *map(str, self.measures)), (*rows, ("all", *whole)), title=title, foot=1)
+
+    def query_records(self) -> Table:
+        """A row for each run, query and measure; strings have a column of their own."""
+        text = any(measure.text for measure in self.measures)
+        rows: list[tuple[Value, ...]] = []
+        for evaluation in self.evaluations:
+            scores = evaluation.per_query()
+            ids = scores.queries.to_pylist()
+            for measure in self.measures:
+                head = [(evaluation.run, query, str(measure)) for query in ids]
+                values = scores[measure].tolist()
+                tail = zip_longest([], values) if measure.text else zip_longest(values, [])
+                rows += [(*names, *pair[: 1 + text]) for names, pair in zip(head, tail, strict=True)]
+        return Table(("run", "query", "measure", "value", *(["text"] if text else [])), tuple(rows))
+
+    def comparisons(self, *, digits: int = 4) -> Table | None:
+        """A row for each run and measure compared with the first run, or None if nothing was compared."""
+        if not self.compared:
+            return None
+        columns = ("run", "measure", "difference", "t", "p", "p (Holm)", "effect size", "")
+        rows = tuple(
+            (
+                each.run,
+                each.measure,
+                each.test.difference,
+                each.test.statistic,
+                _probability(each.test.p, digits),
+                _probability(each.corrected, digits),
+                each.test.effect,
+                stars(each.test.p),
+            )
+            for each in self.compared
+        )
+        return Table(columns, rows, title=f"Paired t-tests against {self.compared[0].baseline}")
+
+    def document(self, *, per_query: bool) -> dict[str, Any]:
+        """Everything as one object, for JSON."""
+        protocol = self.evaluations[0].protocol
+        paths = [("judgments", self.judgments), *(("run", run.path) for run in self.runs)]
+        document: dict[str, Any] = {
+            "judged": __version__,
+            "protocol": {
+                "profile": protocol.profile,
+                "fingerprint": protocol.fingerprint,
+                **protocol.as_dict(),
+            },
+            "inputs": [{"role": role, "path": path, "sha256": digest(path)} for role, path in paths],
+            "measures": [_described(measure) for measure in self.measures],
+            "runs": [self._run(evaluation, per_query=per_query) for evaluation in self.evaluations],
+        }
+        if self.compared:
+            document["comparisons"] = [_comparison(each) for each in self.compared]
+        return document
+
+    def _run(self, evaluation: Evaluation, *, per_query: bool) -> dict[str, Any]:
+        seen = evaluation.observations
+        protocol = evaluation.protocol
+        sentences = seen.sentences(missing=protocol.missing, ties=protocol.ties)
+        run: dict[str, Any] = {
+            "name": evaluation.run,
+            "queries": seen.queries,
+            "means": evaluation.mean(),
+            "observations": {**asdict(seen), "sentences": sentences},
+        }
+        if self.level is not None:
+            figures = {str(measure): self._figures(evaluation, measure) for measure in self.averaged}
+            run["intervals"] = {
+                name: {"level": self.level, "low": each["low"], "high": each["high"]}
+                for name, each in figures.items()
+                if "low" in each
+            }
+        if per_query:
+            scores = evaluation.per_query()
+            columns = [scores[measure].tolist() for measure in self.measures]
+            names = [str(measure) for measure in self.measures]
+            run["per_query"] = {
+                query: dict(zip(names, values, strict=True))
+                for query, *values in zip(scores.queries.to_pylist(), *columns, strict=True)
+            }
+        return run
+
+    def _shown(self, evaluation: Evaluation, measure: Measure) -> Value:
+        """The value of a run, with its interval where one is wanted and makes sense."""
+        figures = self._figures(evaluation, measure)
+        value = figures["value"]
+        if "low" not in figures or not isinstance(value, float):
+            return value
+        return Estimate(value, figures["low"], figures["high"])  # type: ignore[arg-type]
+
+    def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
+        """The value of a run, and the figures that belong beside it, by name."""
+        figures: dict[str, Value] = {"value": _plain(measure, [evaluation[measure]])[0]}
+        values = evaluation.per_query()[measure]
+        if self.level is not None and measure.aggregate == "mean" and len(values):
+            interval = student_interval(values, level=self.level)
+            figures |= {"low": interval.low, "high": interval.high}
+        for each in self.compared:
+            if (each.run, each.measure) == (evaluation.run, str(measure)):
+                figures |= {"difference": each.test.difference, "t": each.test.statistic, "p": each.test.p}
+                figures |= {"p_holm": each.corrected, "effect_size": each.test.effect}
+        return figures
+
+
+def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
+    """The paired t-test of every run against the first, on every measure that has a mean."""
+    first, *others = evaluations
+    measures = [each for each in first.measures if each.aggregate == "mean" and not each.text]
+    found: list[tuple[str, str, int, Comparison]] = []
+    for other in others:
+        for measure in measures:
+            ours, theirs = other.scores.by_query(measure), first.scores.by_query(measure)
+            shared = [query for query in ours if query in theirs]
+            if shared:
+                test = paired_t([ours[query] for query in shared], [theirs[query] for query in shared])
+                found.append((other.run, str(measure), len(shared), test))
+    corrected = holm([test.p for *_, test in found])
+    return [
+        Compared(run, first.run, measure, queries, test, p)
+        for (run, measure, queries, test), p in zip(found, corrected, strict=True)
+    ]
+
+
+def _probability(p: float, digits: int) -> Value:
+    """A p-value, said to be below what can be shown rather than shown as 0."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p < least else p
+
+
+def _plain(measure: Measure, values: list[Any]) -> list[Value]:
+    """Counts as whole numbers, everything else as it is."""
+    if measure.aggregate != "sum" or measure.text:
+        return values
+    return [int(value) if value == int(value) else value for value in values]
+
+
+def _described(measure: Measure) -> dict[str, Any]:
+    low, high = measure.bounds
+    return {
+        "name": str(measure),
+        "family": measure.family,
+        "aggregate": None if measure.text else measure.aggregate,
+        "higher_is_better": measure.higher_is_better,
+        "bounds": [low if abs(low) < float("inf") else None, high if abs(high) < float("inf") else None],
+    }
+
+
+def _comparison(each: Compared) -> dict[str, Any]:
+    finite = abs(each.test.statistic) < float("inf")
+    return {
+        "run": each.run,
+        "baseline": each.baseline,
+        "measure": each.measure,
+        "queries": each.queries,
+        "test": each.test.test,
+        "difference": each.test.difference,
+        "t": each.test.statistic if finite else None,
+        "p": each.test.p,
+        "p_holm": each.corrected,
+        "effect_size": each.test.effect if finite else None,
+        "stars": stars(each.test.p),
+    }

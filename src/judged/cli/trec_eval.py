@@ -1,0 +1,257 @@
+"""`judged trec_eval`: trec_eval's own flags, and byte for byte what it prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judged.cli.inputs import InputPath, only_one_standard_input
+from judged.engine.protocol import PROFILES, Protocol
+from judged.errors import BadInput, BadProtocol, Fault
+
+if TYPE_CHECKING:
+    from judged.measures.measure import Measure
+    from judged.measures.trec_names import TrecMeasure
+    from judged.tables.judgments import Judgments
+    from judged.tables.run import Run
+
+__all__ = ["command"]
+
+FLOOR = 1e-5
+"""What a geometric mean takes in place of a smaller value."""
+STAND_IN = "ceci_nest_pas_un_docno"
+"""The document that trec_eval 10 takes as retrieved where a query has no results."""
+CLEARED = {"num_ret": 0.0, "utility": 0.0, "rbp_resid": 0.0, "relstring": ""}
+"""What trec_eval 10 then sets back, by the name that is printed."""
+EXAMPLES = """\b
+Examples:
+  judged trec_eval qrels.txt bm25.run
+  judged trec_eval -q -c -m ndcg_cut.10,100 -m map qrels.txt bm25.run
+  judged trec_eval --trec-version 10 -m all_trec qrels.txt bm25.run
+"""
+LATER = {"-R": "qrels", "-T": "trec_results"}
+
+
+@click.command("trec_eval", epilog=EXAMPLES)
+@click.argument("qrels", type=InputPath())
+@click.argument("run", type=InputPath())
+@click.option("-q", "--query_eval_wanted", "each", is_flag=True, help="Print every query too.")
+@click.option(
+    "-m",
+    "--measure",
+    "requests",
+    multiple=True,
+    metavar="MEASURE[.PARAMS]",
+    help="A measure or a set of them (`official`, `all_trec`, `set`); may be repeated.  [default: official]",
+)
+@click.option(
+    "-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries."
+)
+@click.option(
+    "-l", "--level_for_rel", "level", type=int, default=1, help="The grade from which a document is relevant."
+)
+@click.option("-n", "--nosummary", is_flag=True, help="Print no summary.")
+@click.option(
+    "-M", "--Max_retrieved_per_topic", "depth", type=int, help="Look at the first N documents only."
+)
+@click.option(
+    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents first."
+)
+@click.option(
+    "-N", "--Number_docs_in_coll", "collection", type=int, default=0, help="Documents in the collection."
+)
+@click.option("-o", "--Output_old_results_format", "old", is_flag=True, help="Obsolete; has no effect.")
+@click.option("-D", "--Debug_level", "debugging", metavar="LEVEL", help="Accepted; has no effect.")
+@click.option("-R", "--Rel_info_format", "judgment_format", default="qrels", help="Only `qrels` is known.")
+@click.option(
+    "-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is known."
+)
+@click.option("-Z", "--Zscore", "zscores", metavar="FILE", help="Not known here.")
+@click.option(
+    "--trec-version",
+    "version",
+    type=click.Choice(["9", "10"]),
+    default="9",
+    show_default=True,
+    help="Whose output to print: that of trec_eval 9.0 or 10.0.",
+)
+def command(qrels: str, run: str, **options: Any) -> None:
+    """Score RUN against QRELS, and print what trec_eval prints.
+
+    Standard output is trec_eval's to the last byte. Messages and exit codes are judged's own: an input
+    that cannot be scored is explained on standard error, with exit code 2.
+    """
+    from judged.formats.read import read_judgments, read_run
+    from judged.measures.trec_names import expand
+
+    _refuse(options)
+    only_one_standard_input([qrels, run])
+    measures = expand(10 if options["version"] == "10" else 9, options["requests"])
+    judgments, ranked = read_judgments(qrels), read_run(run)
+    results = _results(judgments, ranked, measures, options)
+    if options["each"]:
+        click.echo("".join(_query_lines(results, measures)), nl=False)
+    if not options["nosummary"]:
+        click.echo("".join(_summary_lines(results, measures, options, tag(ranked))), nl=False)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The values of every measure, by printed name, over the queries that are printed."""
+
+    queries: list[str]
+    values: dict[str, list[Any]]
+    judged: int
+    """How many queries are judged."""
+    positive: int
+    """How many documents have a grade above 0, in all judged queries."""
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    """Refuse what is not there yet, in words."""
+    for flag, name in (("-R", "judgment_format"), ("-T", "run_format")):
+        if options[name] != LATER[flag]:
+            msg = f"`{flag} {options[name]}` is not known here, only `{flag} {LATER[flag]}`"
+            raise BadProtocol(msg, hint="preference and many-judge formats need trec_eval itself")
+    if options["zscores"] is not None:
+        msg = "`-Z` is not known here"
+        raise BadProtocol(msg, hint="Z scores need trec_eval itself")
+
+
+def _protocol(options: dict[str, Any]) -> Protocol:
+    return PROFILES[f"trec_eval-{options['version']}"].but(
+        missing="skip",
+        rel=float(options["level"]),
+        depth=options["depth"],
+        unjudged="removed" if options["judged_only"] else "nonrelevant",
+    )
+
+
+def _results(
+    judgments: Judgments, run: Run, measures: Sequence[TrecMeasure], options: dict[str, Any]
+) -> Results:
+    """The values of all queries that trec_eval looks at: those in both files, and with `-c` in 10 all judged."""
+    import numpy as np
+
+    from judged.tables.run import Run
+
+    protocol = _protocol(options)
+    found = _evaluated(judgments, run, measures, protocol, options)
+    missing = sorted(set(judgments.queries.to_pylist()) - set(found), key=str.encode)
+    if options["version"] == "10" and options["complete"]:
+        stand_in = Run.from_mapping({query: {STAND_IN: 1.0} for query in missing})
+        lost = _evaluated(judgments, stand_in, measures, protocol, options)
+        found |= {query: _cleared(values) for query, values in lost.items()}
+    elif options["version"] == "10" and missing:
+        click.echo(
+            f"Note: {len(missing):,} judged queries have no results and are left out, as trec_eval 9 does;"
+            " trec_eval 10.0 stops here with exit code 4. `-c` counts them as 0",
+            err=True,
+        )
+    if not found:
+        raise BadInput(run.name, [Fault("queries", "queries", "none of them is judged")])
+    queries = sorted(found, key=str.encode)
+    values = {name: [found[query][name] for query in queries] for name in found[queries[0]]}
+    positive = int(np.count_nonzero(judgments.grades > 0))
+    return Results(queries, values, len(judgments.queries), positive)
+
+
+def _evaluated(
+    judgments: Judgments,
+    run: Run,
+    measures: Sequence[TrecMeasure],
+    protocol: Protocol,
+    options: dict[str, Any],
+) -> dict[str, dict[str, Any]]:
+    """For each query in both, the values by printed name."""
+    from judged.engine.evaluate import evaluate
+    from judged.measures.names import parse_measure
+
+    chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
+    evaluation = evaluate(judgments, run, chosen.values() or parse_measure("NumRet"), protocol=protocol)
+    scores = evaluation.per_query()
+    own = {measure: measure for measure in evaluation.measures}  # equal measures may be written differently
+    columns = {name: scores[own[measure]].tolist() for name, measure in chosen.items()}
+    return {
+        query: {name: values[at] for name, values in columns.items()}
+        for at, query in enumerate(scores.queries.to_pylist())
+    }
+
+
+def _priced(measure: Measure, collection: int) -> Measure:
+    """The measure, told the size of the collection if it is one that asks."""
+    return measure(collection=collection) if collection and "collection" in measure.defaults else measure
+
+
+def _cleared(values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a query without results, as trec_eval 10 leaves them."""
+    return {
+        name: 0.0 if name.startswith("unj") else CLEARED.get(name, value) for name, value in values.items()
+    }
+
+
+def _query_lines(results: Results, measures: Sequence[TrecMeasure]) -> Iterator[str]:
+    shown = [each for each in measures if each.per_query]
+    for at, query in enumerate(results.queries):
+        for each in shown:
+            yield _line(each.name, query, _written(each.kind, results.values[each.name][at]))
+
+
+def _summary_lines(
+    results: Results, measures: Sequence[TrecMeasure], options: dict[str, Any], run_tag: str
+) -> Iterator[str]:
+    for each in measures:
+        if each.measure is None:
+            yield _line(each.name, "all", run_tag)
+        elif each.summary:
+            value = _summary(each.name, each.measure.aggregate, results, complete=options["complete"])
+            yield _line(each.name, "all", _written(each.kind, value))
+
+
+def _summary(name: str, aggregate: str, results: Results, *, complete: bool) -> float:
+    """One number for all queries, added up in the order of trec_eval, which the last digit may show."""
+    values = results.values[name]
+    count = results.judged if complete else len(results.queries)
+    if name == "num_q":
+        return count
+    if name == "num_rel" and complete:
+        return results.positive  # whatever `-l` says, as trec_eval counts
+    if aggregate == "geometric":
+        logs = _added([math.log(max(value, FLOOR)) for value in values])
+        return math.exp((logs + (count - len(values)) * math.log(FLOOR)) / count)
+    return _added(values) if aggregate == "sum" else _added(values) / count
+
+
+def _added(values: list[float]) -> float:
+    """The plain sum from left to right; `sum` would compensate for rounding, which trec_eval does not."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def _written(kind: str, value: Any) -> str:
+    if kind == "string":
+        return f"'{value}'"
+    return str(int(value)) if kind == "integer" else f"{value:6.4f}"
+
+
+def _line(name: str, query: str, value: str) -> str:
+    return f"{name:<22}\t{query}\t{value}\n"
+
+
+def tag(run: Run) -> str:
+    """The tag on the last line of a TREC run; of other formats, the run's name."""
+    from judged.tables.run import Text
+
+    if not isinstance(run.source, Text):
+        return run.name
+    lines = bytes(run.source.buffer[-65536:]).splitlines()
+    fields = next(
+        (line.split() for line in reversed(lines) if line.strip() and not line.startswith(b"#")), []
+    )
+    return fields[5].decode(errors="replace") if len(fields) > 5 else run.name

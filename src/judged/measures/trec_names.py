@@ -1,0 +1,251 @@
+"""trec_eval's own measure names: what `-m NAME[.PARAMETERS]` computes and prints, in trec_eval's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from judged.errors import BadMeasure, UnknownName
+from judged.measures.catalogue import MEASURES
+from judged.measures.measure import Measure
+
+__all__ = ["NICKNAMES", "Kind", "TrecMeasure", "Version", "expand", "names"]
+
+Version: TypeAlias = Literal[9, 10]
+Kind: TypeAlias = Literal["integer", "float", "string", "runid"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrecMeasure:
+    """One line of trec_eval's output: the name it prints and the measure it stands for."""
+
+    name: str
+    """As printed: `P_5`, `iprec_at_recall_0.00`, `set_F_2`."""
+    measure: Measure | None
+    """What to compute; None for `runid`, which is the name of the run."""
+    kind: Kind = "float"
+    """How the value is printed: `%ld`, `%6.4f`, `'%s'`, or as the run's name."""
+    per_query: bool = True
+    """Whether `-q` shows it for each query; `num_q`, `runid` and the geometric means are not shown."""
+    summary: bool = True
+    """Whether the line `all` shows it; `relstring` is not shown there."""
+    complete: Measure | None = None
+    """What the line `all` shows instead under `-c`: the sum of `num_rel` then forgets `-l`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """How one of trec_eval's names expands: the measure, how its parameters are written, their default."""
+
+    measure: str
+    takes: Callable[[str, str, Measure], Iterator[tuple[str, Measure]]] | None = None
+    default: str = ""
+    given: dict[str, object] = field(default_factory=dict)
+    kind: Kind = "float"
+    per_query: bool = True
+    summary: bool = True
+    since: Version = 9
+
+
+def _cutoffs(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    """A line for each cutoff, ascending; trec_eval reads `23.4` as 23."""
+    for cutoff in _different(name, text):
+        if cutoff < 1:
+            msg = f"the cutoffs of trec_eval's `{name}` must be whole numbers from 1, not `{text}`"
+            raise BadMeasure(msg)
+        yield f"{name}_{int(cutoff)}", measure @ int(cutoff)
+
+
+def _recalls(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    """A line for each point of recall, ascending."""
+    return ((f"{name}_{recall:3.2f}", measure(recall=recall)) for recall in _different(name, text))
+
+
+def _multiples(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    """A line for each multiple of the number of relevant documents, ascending."""
+    return ((f"{name}_{share:3.2f}", measure(multiple=share)) for share in _different(name, text))
+
+
+def _length(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    yield f"{name}_{text}", measure @ int(_numbers(name, text)[0])
+
+
+def _weight(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    """trec_eval's weight is not squared, so beta is its root."""
+    yield f"{name}_{text}", measure(weight=max(_numbers(name, text)[0], 0.0))
+
+
+def _points(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    yield f"{name}_{text}", measure(points=_numbers(name, text))
+
+
+def _prices(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    prices = _numbers(name, text)
+    if len(prices) != 4:
+        msg = f"trec_eval's `{name}` takes four numbers, not `{text}`"
+        raise BadMeasure(msg)
+    yield f"{name}_{text}", measure(**dict(zip("abcd", prices, strict=True)))
+
+
+def _gains(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    """Pairs such as `1=3,2=9`; what is no grade is passed over."""
+    table = {int(level): gain for level, gain in _pairs(name, text).items() if _is_whole(level)}
+    yield f"{name}_{text}", measure(gains=table) if table else measure
+
+
+def _persistence(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
+    """`p=0.8`; gains are refused, for trec_eval's own result with them depends on uncleared memory."""
+    pairs = _pairs(name, text)
+    if any(_is_whole(level) for level in pairs):
+        msg = f"trec_eval's `{name}` with gains of its own has no defined value, so `{text}` is not computed"
+        raise BadMeasure(msg, hint=f"write it as `{name}.p=0.8`")
+    yield f"{name}_{text}", measure(p=pairs["p"]) if "p" in pairs else measure
+
+
+_DEPTHS = "5,10,15,20,30,100,200,500,1000"
+_ELEVEN = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"
+_MULTIPLES = "0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0"
+
+_TABLE: dict[str, _Entry] = {
+    "runid": _Entry("", kind="runid", per_query=False),
+    "num_q": _Entry("NumQ", kind="integer", per_query=False),
+    "num_ret": _Entry("NumRet", kind="integer"),
+    "num_rel": _Entry("NumRel", kind="integer"),
+    "num_rel_ret": _Entry("NumRelRet", kind="integer"),
+    "map": _Entry("AP"),
+    "gm_map": _Entry("gm_AP", per_query=False),
+    "Rprec": _Entry("Rprec"),
+    "bpref": _Entry("Bpref"),
+    "recip_rank": _Entry("RR"),
+    "iprec_at_recall": _Entry("IPrec", _recalls, _ELEVEN),
+    "P": _Entry("P", _cutoffs, _DEPTHS),
+    "relstring": _Entry("relstring", _length, kind="string", summary=False),
+    "recall": _Entry("R", _cutoffs, _DEPTHS),
+    "infAP": _Entry("infAP"),
+    "gm_bpref": _Entry("gm_Bpref", per_query=False),
+    "Rprec_mult": _Entry("Rprec", _multiples, _MULTIPLES),
+    "utility": _Entry("Utility", _prices),
+    "11pt_avg": _Entry("AP11", _points),
+    "binG": _Entry("binG"),
+    "G": _Entry("G", _gains),
+    "dcg": _Entry("DCG", _gains, since=10),
+    "ideal_dcg": _Entry("IDCG", _gains, since=10),
+    "ndcg": _Entry("nDCG", _gains),
+    "ndcg_rel": _Entry("nDCG_rel", _gains),
+    "Rndcg": _Entry("Rndcg", _gains),
+    "ndcg_cut": _Entry("nDCG", _cutoffs, _DEPTHS),
+    "map_cut": _Entry("AP", _cutoffs, _DEPTHS),
+    "relative_P": _Entry("R", _cutoffs, _DEPTHS, {"over": "cutoff"}),
+    "success": _Entry("Success", _cutoffs, "1,5,10"),
+    "set_P": _Entry("SetP"),
+    "set_relative_P": _Entry("SetRelP"),
+    "set_recall": _Entry("SetR"),
+    "set_map": _Entry("SetAP"),
+    "set_F": _Entry("SetF", _weight),
+    "num_nonrel_judged_ret": _Entry("NumNonrelJudgedRet", kind="integer"),
+    "yaap": _Entry("yaap"),
+    "rbp": _Entry("RBP", _persistence, given={"p": 0.9, "gain": "linear", "max_grade": "query"}, since=10),
+    "rbp_resid": _Entry("RBP_residual", _persistence, given={"p": 0.9, "tail": "unjudged"}, since=10),
+    "unj": _Entry("Unjudged", _cutoffs, "5,10,20", since=10),
+}
+"""Every name of trec_eval that works on plain judgments, in the order in which it prints them."""
+
+_SETS = ("utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+_OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+
+NICKNAMES: dict[str, tuple[str, ...]] = {
+    "official": _OFFICIAL,
+    "set": (*_COUNTS, *_SETS),
+    "all_trec": tuple(name for name in _TABLE if name not in {"dcg", "ideal_dcg", "yaap"}),
+}
+"""trec_eval's names for sets of measures."""
+
+_OTHER_JUDGMENTS = ("prefs", "all_prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
+"""Names and beginnings of names that need preferences, or judgments of several people."""
+
+
+def names(version: Version) -> list[str]:
+    """trec_eval's measure names, in the order in which it prints them."""
+    return [name for name, entry in _TABLE.items() if entry.since <= version]
+
+
+def expand(version: Version, requests: Sequence[str]) -> list[TrecMeasure]:
+    """What trec_eval would print for the values of its `-m` options, in its order; by default `official`.
+
+    Of several parameters for one name the first hold, as in trec_eval.
+
+    >>> [(each.name, each.measure) for each in expand(9, ["P.5,10", "set_F.4"])]
+    [('P_5', P@5), ('P_10', P@10), ('set_F_4', SetF(beta=2))]
+    """
+    wanted: set[str] = set()
+    texts: dict[str, str] = {}
+    for request in requests or ["official"]:
+        name, dot, text = request.partition(".")
+        if dot and not text:
+            msg = f"trec_eval's measure `{request}` has a full stop but no parameters"
+            raise BadMeasure(msg)
+        wanted.update(_marked(version, name))
+        if dot:
+            texts.setdefault(name, text)
+    return [each for name in names(version) if name in wanted for each in _lines(name, texts.get(name))]
+
+
+def _marked(version: Version, name: str) -> list[str]:
+    """The names that one request asks for."""
+    known = names(version)
+    if name in NICKNAMES:
+        return [each for each in NICKNAMES[name] if each in known]
+    if name.startswith(_OTHER_JUDGMENTS):
+        msg = f"trec_eval's `{name}` needs judgments of another kind than grades, which judged does not read"
+        raise BadMeasure(msg)
+    if name not in known:
+        kind = f"measure of trec_eval {version}"
+        raise UnknownName(kind, name, [*known, *NICKNAMES])
+    return [name]
+
+
+def _lines(name: str, text: str | None) -> Iterator[TrecMeasure]:
+    """The lines of one name; parameters of a name that takes none are passed over, as trec_eval does."""
+    entry = _TABLE[name]
+    if not entry.measure:
+        yield TrecMeasure(name, None, entry.kind, entry.per_query, entry.summary)
+        return
+    measure = MEASURES[entry.measure](**entry.given)
+    written = text or entry.default
+    lines = entry.takes(name, written, measure) if entry.takes and written else iter([(name, measure)])
+    complete = measure(rel=1) if name == "num_rel" else None
+    for printed, each in lines:
+        yield TrecMeasure(printed, each, entry.kind, entry.per_query, entry.summary, complete)
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    """The numbers of a list such as `5,10`."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        msg = f"the parameters of trec_eval's `{name}` must be numbers with commas between, not `{text}`"
+        raise BadMeasure(msg) from None
+
+
+def _different(name: str, text: str) -> list[float]:
+    numbers = sorted(_numbers(name, text))
+    if len(set(numbers)) < len(numbers):
+        msg = f"the parameters `{text}` of trec_eval's `{name}` name a number twice"
+        raise BadMeasure(msg)
+    return numbers
+
+
+def _pairs(name: str, text: str) -> dict[str, float]:
+    """The pairs of a list such as `1=3,2=9`."""
+    try:
+        parts = [part.split("=") for part in text.split(",")]
+        return {key: float(value) for key, value in parts}
+    except ValueError:
+        msg = f"the parameters of trec_eval's `{name}` must be pairs such as `1=3,2=9`, not `{text}`"
+        raise BadMeasure(msg) from None
+
+
+def _is_whole(text: str) -> bool:
+    return text.lstrip("+-").isdigit()

@@ -1,0 +1,1 @@
+"""Plain tables → text and files: terminal, CSV, JSON, Markdown, LaTeX, Parquet; one file for each format."""

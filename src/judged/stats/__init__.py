@@ -1,0 +1,1 @@
+"""Scores → what can be said of them: intervals and tests."""

@@ -1,0 +1,131 @@
+"""`judged demo`, from end to end on a few queries."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from judged.cli.main import judged
+from judged.demo.demonstrate import MEASURES
+
+pytest.importorskip("bm25s")
+
+
+def run(*arguments: object) -> Result:
+    """What `judged` prints for these arguments."""
+    return CliRunner().invoke(judged, [str(each) for each in arguments])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """A demonstration of sixty queries, and where it was written."""
+    place = tmp_path_factory.mktemp("demo") / "out"
+    return place, run("demo", "--output", place, "--limit", 60)
+
+
+def test_it_writes_the_collection_the_runs_and_the_scores(finished: tuple[Path, Result]) -> None:
+    """All files that its page names are there, and it says where."""
+    place, result = finished
+    names = {path.name for path in place.iterdir()}
+
+    assert result.exit_code == 0, result.stderr
+    assert names == {
+        ".judged-demo",
+        "README.md",
+        "bm25.run",
+        "documents.jsonl",
+        "fusion.run",
+        "judgments.csv",
+        "lsa.run",
+        "per-query.csv",
+        "qrels.txt",
+        "queries.jsonl",
+        "scores.csv",
+        "scores.json",
+        "scores.svg",
+    }
+    assert str(place) in result.stderr
+
+
+def test_its_page_names_every_file(finished: tuple[Path, Result]) -> None:
+    """A reader of the directory learns what each file holds."""
+    place, _ = finished
+    page = (place / "README.md").read_text(encoding="utf-8")
+
+    assert {path.name for path in place.iterdir() if path.name not in page} == {".judged-demo", "README.md"}
+
+
+def test_it_shows_a_table_with_every_system_and_measure(finished: tuple[Path, Result]) -> None:
+    """Standard output holds the table alone; what was done is told on standard error."""
+    _, result = finished
+
+    assert all(word in result.stdout for word in ("bm25", "lsa", "fusion", *MEASURES))
+    assert "reading the docstrings" in result.stderr
+    assert "reading the docstrings" not in result.stdout
+
+
+def test_the_printed_command_gives_the_same_numbers(finished: tuple[Path, Result]) -> None:
+    """Files and memory are scored alike: the command that it ends with repeats its table."""
+    place, result = finished
+    again = next(line for line in result.stderr.splitlines() if line.strip().startswith("judged score"))
+    repeated = run(*shlex.split(again)[1:], "--format", "csv")
+    with (place / "scores.csv").open(encoding="utf-8") as file:
+        written = {row["run"]: row for row in csv.DictReader(file)}
+    rows = {row["run"]: row for row in csv.DictReader(repeated.stdout.splitlines())}
+
+    assert repeated.exit_code == 0, repeated.stderr
+    assert rows.keys() == written.keys() == {"bm25", "lsa", "fusion"}
+    assert all(
+        float(rows[name][measure]) == pytest.approx(float(written[name][measure]), abs=1e-12)
+        for name in rows
+        for measure in MEASURES
+    )
+
+
+def test_the_scores_carry_their_protocol(finished: tuple[Path, Result]) -> None:
+    """The file of scores says under which conventions they were made."""
+    place, _ = finished
+    told = json.loads((place / "scores.json").read_text(encoding="utf-8"))
+
+    assert told["protocol"]["ties"] == "document-descending"
+    assert set(told["means"]) == {"bm25", "lsa", "fusion"}
+
+
+def test_it_writes_over_its_own_directory_and_over_no_other(tmp_path: Path) -> None:
+    """A directory with other files is refused and left as it is."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("precious")
+    refused = run("demo", "--output", other, "--limit", 5)
+    own = tmp_path / "own"
+    first, second = (run("demo", "--output", own, "--limit", 5) for _ in range(2))
+
+    assert refused.exit_code == 2
+    assert "did not write" in refused.stderr
+    assert [path.name for path in other.iterdir()] == ["thesis.tex"]
+    assert (first.exit_code, second.exit_code) == (0, 0)
+
+
+def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
+    """The output must be a directory."""
+    (tmp_path / "taken").write_text("")
+    result = run("demo", "--output", tmp_path / "taken")
+
+    assert result.exit_code == 2
+    assert "is a file" in result.stderr
+
+
+def test_without_bm25s_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The missing extra is named before any work is done, and nothing is written."""
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    result = run("demo", "--output", tmp_path / "out")
+
+    assert result.exit_code == 2
+    assert "judged[demo]" in result.stderr
+    assert not (tmp_path / "out").exists()

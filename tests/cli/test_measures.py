@@ -1,0 +1,81 @@
+"""`judged measures`: the list and the cards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import Result
+
+from judged.measures.catalogue import FAMILIES, MEASURES
+
+Invoke = Callable[..., Result]
+
+
+def test_the_list_names_every_measure_under_its_family(invoke: Invoke) -> None:
+    """Families in order, each measure in one line."""
+    result = invoke("measures")
+    lines = result.stdout.splitlines()
+
+    assert result.exit_code == 0
+    assert [line for line in lines if line in {"Ranked", "Diversity"}] == ["Ranked", "Diversity"]
+    assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in MEASURES] == [
+        name for names in FAMILIES.values() for name in names
+    ]
+
+
+@pytest.mark.parametrize("spelling", ["nDCG", "ndcg", "nDCG@10", "ndcg_cut_10", 'nDCG(gain="exp")@5'])
+def test_any_spelling_finds_the_card(invoke: Invoke, spelling: str) -> None:
+    """Case, cutoffs, parameters and other tools' names lead to the same card."""
+    result = invoke("measures", spelling)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("nDCG: ")
+    assert "nDCG@k = (Σ(i=1…k) v(gᵢ) / log₂(i + 1))" in result.stdout
+    assert "doi:10.1145/582415.582418" in result.stdout
+
+
+def test_cards_fit_a_page(invoke: Invoke) -> None:
+    """Prose is wrapped; no line of the facts is wider than a hundred cells."""
+    result = invoke("measures", "RBP")
+
+    assert all(len(line) <= 100 for line in result.stdout.splitlines())
+
+
+def test_cards_come_as_markdown(invoke: Invoke) -> None:
+    """The same card for a page of documentation."""
+    result = invoke("measures", "RR", "--format", "markdown")
+
+    assert result.stdout.startswith("## RR\n")
+    assert "$$" in result.stdout
+
+
+def test_the_list_comes_as_markdown(invoke: Invoke) -> None:
+    """A table for each family."""
+    result = invoke("measures", "--format", "markdown")
+
+    assert "**Ranked**" in result.stdout
+    assert "| RR " in result.stdout
+
+
+def test_cards_come_as_json(invoke: Invoke) -> None:
+    """Every field by name, no infinities; several names at once, each card once."""
+    cards = json.loads(invoke("measures", "RR", "mrr", "yaap", "--format", "json").stdout)
+
+    assert [card["name"] for card in cards] == ["RR", "yaap"]
+    assert cards[0]["range"] == "0 to 1"
+    assert cards[1]["bounds"] == [None, None]
+
+
+def test_json_of_the_whole_list_is_the_catalogue(invoke: Invoke) -> None:
+    """Without names, all of them."""
+    assert len(json.loads(invoke("measures", "--format", "json").stdout)) == len(MEASURES)
+
+
+def test_an_unknown_name_is_an_error_with_a_hint(invoke: Invoke) -> None:
+    """A slip of the pen is told what was meant."""
+    result = invoke("measures", "nDGC")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "did you mean `nDCG`?" in result.stderr

@@ -1,0 +1,37 @@
+"""What several tests need: the larger collections that extra tests use, and both implementations of `align`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judged.kernels.compiled import compiled
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """Finds a collection that is no part of the project, or skips the test and says what is missing."""
+
+    def folder(name: str) -> Path:
+        beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+        place = Path(os.environ.get("JUDGED_SHARED_DATA", beside)) / name
+        if not place.exists():
+            pytest.skip(
+                f"the collection `{name}` is not here; JUDGED_SHARED_DATA names the folder that has it"
+            )
+        return place
+
+    return folder
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The scanner under test; the compiled one is skipped where it was not built."""
+    if request.param == "numpy":
+        monkeypatch.setenv("JUDGED_COMPILED", "0")
+    elif compiled("_scan") is None or compiled("_dicts") is None:
+        pytest.skip("the compiled scanners were not built here")
+    return str(request.param)

@@ -1,0 +1,114 @@
+"""What importing judged loads, which module may import which, and what the package offers."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import judged
+
+PACKAGE = Path(judged.__file__).parent
+ROOT = Path(__file__).parents[2]
+HEAVY = ("numpy", "pyarrow", "scipy", "rich", "click", "yaml", "polars", "pandas", "bm25s")
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(told.stdout.split())
+
+
+def test_importing_judged_loads_nothing_heavy() -> None:
+    """`import judged` alone costs neither NumPy nor Arrow nor anything else of size."""
+    assert not loaded_after("import judged") & set(HEAVY)
+
+
+def test_the_registry_of_measures_loads_nothing_heavy() -> None:
+    """Listing the names of all measures imports no measure."""
+    statement = "from judged.measures.catalogue import MEASURES; list(MEASURES)"
+
+    assert not loaded_after(statement) & set(HEAVY)
+
+
+def test_import_contracts_are_kept() -> None:
+    """Data flows one way: import-linter finds no module that imports against the layers."""
+    if importlib.util.find_spec("importlinter") is None:
+        pytest.skip("import-linter is not installed")
+    program = "from importlinter.cli import lint_imports_command as command; command()"
+    told = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+
+    assert told.returncode == 0, told.stdout
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules of judged that a file imports at its top level, whenever it is run."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in found if name.startswith("judged.")}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """The modules can be put in an order in which each imports only earlier ones."""
+    graph = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = ("judged", *path.relative_to(PACKAGE).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        graph[name] = imports_of(path) - {name}
+
+    order = list(TopologicalSorter(graph).static_order())
+
+    assert "judged.engine.evaluate" in order
+
+
+def test_all_names_are_listed_once_and_found_where_they_are_said_to_be() -> None:
+    """`__all__` holds exactly the names that the table of homes resolves."""
+    assert sorted(judged.__all__) == sorted(judged._HOMES)
+    assert len(set(judged.__all__)) == len(judged.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(judged.__all__))
+def test_every_public_name_can_be_imported_and_is_documented(name: str) -> None:
+    """It resolves, `dir` lists it, and it says what it is."""
+    thing = getattr(judged, name)
+
+    assert name in dir(judged)
+    assert inspect.getdoc(thing)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    """Lazy names do not swallow mistakes."""
+    with pytest.raises(AttributeError, match="no attribute `nDGC`"):
+        judged.nDGC  # noqa: B018
+
+
+def test_type_checkers_see_the_names_that_are_resolved() -> None:
+    """The imports under TYPE_CHECKING name the same things from the same places."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    )
+    declared = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert declared == judged._HOMES

@@ -1,0 +1,153 @@
+"""The project's own files say the same thing: version, commands, measures, sizes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+import judged
+from judged.measures.catalogue import MEASURES
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+LONGEST = 400
+VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "core", "tools"}
+
+
+def read(path: str) -> str:
+    """The text of one of the project's files."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def make_targets() -> set[str]:
+    """The targets that the Makefile declares."""
+    return set(re.findall(r"^([a-z][a-z-]*):", read("Makefile"), flags=re.MULTILINE))
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    """`judged.__version__` is the only place; the metadata of the package is taken from it."""
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+
+    assert "version" in project["dynamic"]
+    assert "version" not in project
+
+
+def test_the_installed_package_has_that_version() -> None:
+    """What is installed is what is tested."""
+    try:
+        installed = version("judged")
+    except PackageNotFoundError:
+        pytest.skip("judged is on the path but not installed")
+
+    assert installed == judged.__version__
+
+
+def test_the_changelog_tells_of_this_version() -> None:
+    """There is a section for it, and the citation names the same version."""
+    assert re.search(rf"^## {re.escape(judged.__version__)}\b", read("CHANGELOG.md"), flags=re.MULTILINE)
+    assert f"version: {judged.__version__}" in read("CITATION.cff")
+
+
+def test_every_make_command_that_is_named_exists() -> None:
+    """README and CONTRIBUTING promise no target that the Makefile has not."""
+    pages = read("README.md") + read("CONTRIBUTING.md") + read("benchmarks/README.md")
+    named = set(re.findall(r"(?:`|^\$ )make ([a-z][a-z-]*)", pages, flags=re.MULTILINE))
+
+    assert {"demo", "test"} <= named
+    assert named <= make_targets()
+
+
+def test_continuous_integration_runs_make_test_and_nothing_else() -> None:
+    """`.ci/run` is executable and holds one command of its own."""
+    script = ROOT / ".ci" / "run"
+    commands = [
+        line
+        for line in script.read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith(("#", "set ", "cd "))
+    ]
+
+    assert commands == ["make test"]
+    assert os.access(script, os.X_OK)
+
+
+def test_every_measure_is_on_the_page_of_measures() -> None:
+    """No measure is forgotten in the documentation."""
+    page = read("docs/measures.md")
+
+    assert [
+        name for name in MEASURES if not re.search(rf"^#+ .*\b{re.escape(name)}\b", page, re.MULTILINE)
+    ] == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_stays_short_and_says_what_it_is_for(path: Path) -> None:
+    """No source file passes 400 lines, and each opens with a sentence."""
+    text = path.read_text(encoding="utf-8")
+
+    assert len(text.splitlines()) <= LONGEST
+    assert text.lstrip().startswith(('"""', 'r"""'))
+
+
+def test_files_are_named_for_a_concept() -> None:
+    """None is a drawer for whatever had no place."""
+    assert [str(path) for path in SOURCES if path.stem in VAGUE] == []
+
+
+def test_no_file_names_a_machine() -> None:
+    """What is tracked holds no path of a developer's machine."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
+    private = re.compile(r"/(?:home|Users|root|work|tmp/dev)/\w")
+    tracked = [ROOT / name for name in listed.stdout.splitlines()]
+    texts = {path: path.read_bytes().decode("utf-8", errors="replace") for path in tracked if path.is_file()}
+
+    assert [
+        str(path) for path, text in texts.items() if private.search(text) and path != Path(__file__)
+    ] == []
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    """Every relative link of README and docs names a file that is there."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    broken = [
+        f"{page.relative_to(ROOT)} → {target}"
+        for page in pages
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+
+    assert broken == []
+
+
+def test_everything_that_tests_need_is_pinned() -> None:
+    """Every dependency, of the package and of its tests, has an exact version in the constraints."""
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [
+        *project["dependencies"],
+        *(each for name in ("demo", "pandas", "polars", "test") for each in extras[name]),
+    ]
+    pinned = {
+        _canonical(name) for name in re.findall(r"^([\w.-]+)==", read("tests/constraints.txt"), re.MULTILINE)
+    }
+
+    assert [name for name in wanted if _canonical(re.split(r"[<>=~!\[ ]", name)[0]) not in pinned] == []
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_linters_of_a_commit_are_those_of_the_tests() -> None:
+    """The hook before a commit runs the version of ruff that `make test` runs."""
+    pinned = re.findall(r"^ruff==(\S+)", read("tests/constraints.txt"), re.MULTILINE)
+
+    assert set(re.findall(r"ruff==([\d.]+)", read(".pre-commit-config.yaml"))) == set(pinned)

@@ -1,0 +1,84 @@
+"""Every measure has a complete card, and the page of all cards is up to date."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from judged.measures.cards import Card, card, catalogue_markdown
+from judged.measures.catalogue import MEASURES
+
+EVERY = pytest.mark.parametrize("name", list(MEASURES))
+PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
+
+
+@EVERY
+def test_no_part_of_a_card_is_missing(name: str) -> None:
+    """Meaning, formula, symbols, conventions, agreement, example and references are all there."""
+    it = card(name)
+    optional = {"parameters", "spellings", "bounds"}
+    empty = [each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)]
+
+    assert empty == []
+    assert it.meaning.endswith(".")
+    assert "$" not in it.formula
+    assert it.symbols.startswith("where")
+    assert ">>> " in it.example
+    assert (it.bounds is None) == MEASURES[name].text
+
+
+@EVERY
+def test_every_parameter_is_described(name: str) -> None:
+    """With its meaning, its values and its default, and what `@` sets first."""
+    it, measure = card(name), MEASURES[name]
+
+    assert {each.name for each in it.parameters} == set(measure.defaults)
+    assert all(each.meaning and each.expected for each in it.parameters)
+    assert [each.at for each in it.parameters] == sorted((each.at for each in it.parameters), reverse=True)
+    assert any(each.at for each in it.parameters) == (measure.at is not None)
+
+
+def test_a_card_says_what_the_measure_says() -> None:
+    """The card of nDCG, part by part."""
+    it = card(MEASURES["nDCG"] @ 10)
+
+    assert it.name == "nDCG"
+    assert it.family == "ranked"
+    assert it.title.startswith("Normalised discounted cumulative gain")
+    assert it.range == "0 to 1"
+    assert it.direction == "higher is better"
+    assert it.aggregate == "the mean over queries"
+    assert it.spellings == ("ndcg_cut", "ndcg_burges")
+    assert [each.name for each in it.parameters] == ["cutoff", "gain", "gains"]
+    assert it.parameters[0].at
+    assert it.parameters[1].default == '"linear"'
+    assert it.unjudged == "has no gain."
+    assert len(it.references) == 2
+    assert it.references[0].endswith("doi:10.1145/582415.582418")
+
+
+def test_ranges_are_worded() -> None:
+    """Bounded, bounded below, unbounded, and text."""
+    assert card("DCG").range == "0 or more"
+    assert card("yaap").range == "any number"
+    assert card("relstring").range == "text"
+    assert card("FallOut").direction == "lower is better"
+
+
+def test_a_card_is_markdown() -> None:
+    """Heading, formula, facts, table of parameters, example, references."""
+    text = card("RBP").to_markdown(level=4)
+
+    assert text.startswith("#### RBP\n")
+    assert "$$\n\\mathrm{RBP} = " in text
+    assert "- **Unjudged:** has no gain" in text
+    assert "| `p` | persistence: the chance" in text
+    assert "```pycon\n>>> from judged.measures.ranked.rbp import rank_biased_precision\n" in text
+    assert text.rstrip().endswith("doi:10.1145/1416950.1416952")
+
+
+def test_the_page_of_measures_is_up_to_date() -> None:
+    """`python -m judged.measures.cards > docs/measures.md` would change nothing."""
+    assert PAGE.read_text(encoding="utf-8") == catalogue_markdown()

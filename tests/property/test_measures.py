@@ -1,0 +1,261 @@
+"""Laws that measures obey: some all of them, some those that are listed under the law's name."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from judged.errors import BadMeasure, JudgedError
+from judged.kernels.ranking import Ranking, rank
+from judged.measures.catalogue import MEASURES
+from judged.measures.measure import Measure
+from judged.measures.names import parse_measure
+from judged.measures.parameters import PARAMETERS
+from strategies import VALUES, Query, queries, variants, view
+
+LAWS = {
+    "swap",
+    "zero-if-nothing-found",
+    "one-if-ideal",
+    "order-free",
+    "grade-free",
+    "run-free",
+    "whole",
+    "text",
+}
+QUICK = settings(max_examples=15, deadline=None)
+EVERY = pytest.mark.parametrize("name", list(MEASURES))
+
+
+def having(law: str) -> pytest.MarkDecorator:
+    """The measures listed under a law."""
+    return pytest.mark.parametrize("name", [name for name in MEASURES if law in MEASURES[name].properties])
+
+
+def usable(name: str, cutoff: int = 5) -> Measure:
+    """The measure with its defaults, and with what must be given."""
+    measure = MEASURES[name]
+    required = [each for each, default in measure.defaults.items() if default is inspect.Parameter.empty]
+    values = {"cutoff": cutoff, "recall": 0.5}
+    return measure(**{each: values[each] for each in required})
+
+
+def values(measure: Measure, ranking: Ranking) -> list[object]:
+    """The values of all queries, to be compared exactly."""
+    return measure.per_query(ranking).tolist()
+
+
+def test_no_measure_is_forgotten() -> None:
+    """Every measure is listed under one law or more, and under none that is not tested here."""
+    assert {name: MEASURES[name].properties for name in MEASURES if not MEASURES[name].properties} == {}
+    assert {law for name in MEASURES for law in MEASURES[name].properties} == LAWS
+
+
+def test_no_parameter_is_forgotten() -> None:
+    """Every parameter of every measure is described, and every description is of a parameter."""
+    used = {name for measure in MEASURES for name in MEASURES[measure].defaults}
+    worded = {name for measure in MEASURES for name, words in MEASURES[measure].words.items() if words}
+
+    assert used == set(PARAMETERS)
+    assert used == set(VALUES) | worded
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_stays_within_its_bounds(name: str, data: st.DataObject) -> None:
+    """No value falls outside the bounds that the measure declares."""
+    measure = data.draw(variants(MEASURES[name]).filter(lambda each: "gains" not in dict(each.given)))
+    if measure.text:
+        return
+    low, high = measure.bounds
+    scores = measure.per_query(view(data.draw(st.lists(queries(), min_size=1, max_size=4))))
+
+    assert ((low <= scores) & (scores <= high + 1e-12)).all()
+    assert np.isfinite(scores).all()
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_does_not_depend_on_what_is_computed_with_it(name: str, data: st.DataObject) -> None:
+    """A query scores the same alone, among others and in another order, to the last bit."""
+    drawn = data.draw(st.lists(queries(), min_size=2, max_size=6))
+    measure = data.draw(variants(MEASURES[name]))
+    together = view(drawn)
+    alone = [
+        each for query in drawn for each in values(measure, replace(view([query]), highest=together.highest))
+    ]
+
+    assert values(measure, together) == alone
+    assert values(measure, view(drawn[::-1])) == alone[::-1]
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_leaves_the_view_as_it_was(name: str, data: st.DataObject) -> None:
+    """A measure computed after all others is the one computed on a fresh view."""
+    drawn = data.draw(st.lists(queries(), min_size=1, max_size=3))
+    measure, ranking = usable(name), view(drawn)
+    for other in MEASURES:
+        usable(other).per_query(ranking)
+
+    assert values(measure, ranking) == values(measure, view(drawn))
+
+
+@EVERY
+def test_takes_no_queries_at_all(name: str) -> None:
+    """Of no queries there are no values."""
+    assert len(usable(name).per_query(rank())) == 0
+
+
+@having("swap")
+@QUICK
+@given(
+    found=st.lists(st.integers(0, 4), min_size=2, max_size=10),
+    missed=st.lists(st.integers(0, 4), max_size=3),
+    first=st.integers(0, 8),
+)
+def test_moving_a_better_result_up_never_hurts(
+    name: str, found: list[int], missed: list[int], first: int
+) -> None:
+    """Swapping neighbours into descending grade cannot make a score worse."""
+    i = first % (len(found) - 1)
+    better = [*found[:i], *sorted(found[i : i + 2], reverse=True), *found[i + 2 :]]
+    measure = usable(name)
+    before, after = (measure.per_query(view([Query(tuple(f), tuple(missed))]))[0] for f in (found, better))
+
+    if measure.higher_is_better:
+        assert after >= before - 1e-12
+    else:
+        assert after <= before + 1e-12
+
+
+@having("zero-if-nothing-found")
+@QUICK
+@given(
+    found=st.lists(st.sampled_from([None, -1, 0]), max_size=8),
+    missed=st.lists(st.integers(-1, 4), max_size=5),
+)
+def test_is_zero_if_nothing_is_found(name: str, found: list[int | None], missed: list[int]) -> None:
+    """Whatever there was to find, results that are all not relevant or unjudged score 0."""
+    assert values(usable(name), view([Query(tuple(found), tuple(missed))])) == [0.0]
+
+
+@having("one-if-ideal")
+@QUICK
+@given(grades=st.lists(st.integers(1, 4), min_size=1, max_size=10))
+def test_is_one_if_ideal(name: str, grades: list[int]) -> None:
+    """Exactly the relevant documents in the best order, down to the last of them, score 1."""
+    best = view([Query(tuple(sorted(grades, reverse=True)))])
+
+    assert values(usable(name, cutoff=len(grades)), best) == [pytest.approx(1.0, abs=1e-12)]
+
+
+@having("order-free")
+@QUICK
+@given(data=st.data(), query=queries(grades=(-1, 0, 1, 2)))
+def test_does_not_depend_on_the_order_of_results(name: str, data: st.DataObject, query: Query) -> None:
+    """The set of results decides, in whatever order."""
+    shuffled = Query(tuple(data.draw(st.permutations(query.found))), query.missed)
+    plain = Query(query.found, query.missed)
+
+    assert values(usable(name), view([shuffled])) == values(usable(name), view([plain]))
+
+
+@having("grade-free")
+@QUICK
+@given(data=st.data(), query=queries())
+def test_does_not_depend_on_grades(name: str, data: st.DataObject, query: Query) -> None:
+    """Whether a result was judged decides, not how."""
+    change = st.integers(0, 4)
+    other = [g if g is None or g < 0 else data.draw(change) for g in query.found]
+
+    assert values(usable(name), view([Query(tuple(other))])) == values(
+        usable(name), view([Query(query.found)])
+    )
+
+
+@having("run-free")
+@QUICK
+@given(query=queries())
+def test_does_not_depend_on_the_run(name: str, query: Query) -> None:
+    """The judgments decide: with nothing retrieved the value is the same."""
+    nothing = Query((), tuple(query.judged))
+
+    assert values(usable(name), view([nothing])) == values(usable(name), view([query]))
+    assert not MEASURES[name].of_run
+
+
+@having("whole")
+@QUICK
+@given(query=queries())
+def test_is_a_whole_number(name: str, query: Query) -> None:
+    """A count is a whole number from 0."""
+    value = usable(name).per_query(view([query]))[0]
+
+    assert value >= 0
+    assert value == math.floor(value)
+
+
+@having("text")
+@QUICK
+@given(query=queries(), cutoff=st.integers(1, 15))
+def test_has_a_character_for_each_result(name: str, query: Query, cutoff: int) -> None:
+    """A string is as long as the results looked at."""
+    text = (MEASURES[name] @ cutoff).per_query(view([query]))[0]
+
+    assert isinstance(text, str)
+    assert len(text) == min(cutoff, len(query.found))
+
+
+@settings(max_examples=300, deadline=None)
+@given(measure=variants())
+def test_parses_back_from_what_it_prints(measure: Measure) -> None:
+    """A measure with any parameters is the one its own text names, in either case."""
+    again = parse_measure(str(measure))
+
+    assert again == measure
+    assert hash(again) == hash(measure)
+    assert str(again) == str(measure)
+    assert parse_measure(str(measure).swapcase()) == measure
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    text=st.one_of(st.text(max_size=20), st.from_regex(r"[nDCGPR_]{1,4}[(@._]?[a-z0-9=,.@(){}'\" -]{0,12}"))
+)
+def test_any_text_is_a_measure_or_a_worded_error(text: str) -> None:
+    """Parsing never fails in any other way than with an error that says what is wrong."""
+    with suppress(JudgedError):
+        measure = parse_measure(text)
+
+        assert parse_measure(str(measure)) == measure
+
+
+@EVERY
+def test_refuses_what_no_parameter_may_be(name: str) -> None:
+    """A value that makes no sense is refused for every parameter, with what it must be."""
+    for parameter in MEASURES[name].defaults:
+        with pytest.raises(BadMeasure, match=f"`{parameter}` of {name} must be "):
+            MEASURES[name](**{parameter: object()})
+
+
+@EVERY
+def test_is_documented_where_it_is_computed(name: str) -> None:
+    """The kernel is a plain function with its own docstring, so that its example is run."""
+    function = MEASURES[name].function
+    source = ast.parse(inspect.getsource(inspect.getmodule(function)))  # type: ignore[arg-type]
+    documented = {node.name for node in source.body if isinstance(node, ast.FunctionDef)}
+
+    assert inspect.isfunction(function)
+    assert function.__name__ in documented
+    assert ">>>" in (function.__doc__ or "")

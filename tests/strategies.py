@@ -1,0 +1,85 @@
+"""Random rankings, and measures with random parameters, for the property tests."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from judged.kernels.ranking import Ranking, rank
+from judged.measures.catalogue import MEASURES
+from judged.measures.measure import Measure
+
+GRADES = (-2, -1, 0, 0, 1, 1, 2, 3, 4, 0.5, 2.5)
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query: the grades of its results, best first (None: unjudged), and of what was missed."""
+
+    found: tuple[float | None, ...]
+    missed: tuple[float, ...] = ()
+    targets: tuple[int, ...] = ()
+    """Of the judged documents, retrieved ones first; none: each document is its own."""
+
+    @property
+    def judged(self) -> list[float]:
+        """All grades, of retrieved documents first."""
+        return [grade for grade in self.found if grade is not None] + list(self.missed)
+
+
+def view(queries: Sequence[Query], *, rel: float = 1.0) -> Ranking:
+    """The view of these queries."""
+    targets = [list(query.targets) or [-1 - i for i in range(len(query.judged))] for query in queries]
+    made = rank(
+        *[query.found for query in queries],
+        missed=[query.missed for query in queries],
+        targets=targets,
+        rel=rel,
+    )
+    return replace(made, highest=max((grade for query in queries for grade in query.judged), default=1.0))
+
+
+@st.composite
+def queries(draw: st.DrawFn, *, grades: Sequence[float] = GRADES, unjudged: bool = True) -> Query:
+    """A query with any grades, some results unjudged, some documents missed, some sharing a target."""
+    grade = st.sampled_from(grades)
+    found = draw(st.lists(st.one_of(st.none(), grade) if unjudged else grade, max_size=12))
+    missed = draw(st.lists(grade, max_size=5))
+    judged = sum(each is not None for each in found) + len(missed)
+    targets = draw(st.one_of(st.just([]), st.lists(st.integers(0, 3), min_size=judged, max_size=judged)))
+    return Query(tuple(found), tuple(missed), tuple(targets))
+
+
+VALUES: dict[str, st.SearchStrategy[object]] = {
+    "cutoff": st.integers(1, 15),
+    "rel": st.sampled_from([0, 0.5, 1, 2, 3]),
+    "gains": st.dictionaries(st.sampled_from([0, 1, 2, 3]), st.sampled_from([-1, 0, 0.5, 1, 7]), min_size=1),
+    "max_grade": st.sampled_from([1, 2, 4.5]),
+    "p": st.floats(0.05, 0.95),
+    "beta": st.floats(0, 5),
+    "weight": st.floats(0, 25),
+    "multiple": st.floats(0.1, 4),
+    "recall": st.one_of(st.sampled_from([0, 0.1, 0.2, 0.5, 0.9, 1]), st.floats(0, 1)),
+    "points": st.lists(st.sampled_from([0, 0.1, 0.25, 0.5, 1]), min_size=1, unique=True),
+    "collection": st.integers(100, 10_000),
+    "a": st.floats(-5, 5),
+    "b": st.floats(-5, 5),
+    "c": st.floats(-5, 5),
+    "d": st.floats(-5, 5),
+}
+"""Values of each parameter that is not one of a few words; the words are the measure's own."""
+
+
+@st.composite
+def variants(draw: st.DrawFn, measure: Measure | None = None) -> Measure:
+    """A measure with any of its parameters set, and all that must be."""
+    chosen = MEASURES[draw(st.sampled_from(list(MEASURES)))] if measure is None else measure
+    for name, default in chosen.defaults.items():
+        if default is inspect.Parameter.empty or draw(st.booleans()):
+            options = [VALUES[name]] if name in VALUES else []
+            options += [st.sampled_from(chosen.words[name])] if chosen.words[name] else []
+            chosen = chosen(**{name: draw(st.one_of(*options))})
+    return chosen

@@ -1,0 +1,42 @@
+"""What type checkers make of the public names; checked by mypy, never run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_type
+
+import judged
+from judged import AP, P, R, nDCG
+
+
+def evaluates(path: Path) -> None:
+    """Paths, dicts and measures in; floats, dicts and tables out."""
+    ev = judged.evaluate(path, {"q": {"d": 1.0}}, [nDCG @ 10, AP, "recall_100"], protocol="trec_eval-10")
+
+    assert_type(ev, judged.Evaluation)
+    assert_type(ev["nDCG@10"], float)
+    assert_type(ev[AP], float)
+    assert_type(ev.mean(), dict[str, float])
+    assert_type(ev.per_query(), judged.Scores)
+    assert_type(ev.protocol, judged.Protocol)
+    assert_type(ev.observations, judged.Observations)
+
+
+def measures_are_values() -> None:
+    """A measure with parameters or a cutoff is a measure."""
+    assert_type(P(rel=2) @ 5, judged.Measure)
+    assert_type(R, judged.Measure)
+    assert_type(judged.parse_measure("nDCG@10"), judged.Measure)
+
+
+def reads(path: Path) -> None:
+    """Readers return tables."""
+    assert_type(judged.read_judgments(path), judged.Judgments)
+    assert_type(judged.read_run(path), judged.Run)
+
+
+def conventions() -> None:
+    """Protocols are named or made."""
+    assert_type(judged.PROFILES, dict[str, judged.Protocol])
+    assert_type(judged.Protocol(ties="input-order").but(depth=10), judged.Protocol)
+    judged.Protocol(ties="random")  # type: ignore[arg-type]
