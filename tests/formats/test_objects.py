@@ -465,9 +465,9 @@ def test_tables_given_in_the_wrong_order_are_told_apart() -> None:
     ],
 )
 def test_what_cannot_be_a_run_is_refused_in_words(source: Any, message: str) -> None:
-    """The error says where, what it met and what it expected."""
+    """The error says where, what it met and what it expected, at the latest when all of it is read."""
     with pytest.raises(BadInput) as caught:
-        read_run(source)
+        read_run(source).to_arrow()
 
     assert message in str(caught.value)
 

@@ -26,8 +26,8 @@ def test_a_dict_and_its_columns_are_the_same_run(mapping: dict[str, dict[str, fl
     assert held.to_arrow().equals(flat.to_arrow())
 
 
-def test_a_dict_with_a_strange_entry_further_down_is_told_when_it_is_read() -> None:
-    """Only the first entry of each query is looked at before a run is used; the rest then."""
+def test_a_strange_score_in_a_dict_is_told_when_it_is_read() -> None:
+    """Documents and scores of a dict are looked at when they are needed."""
     run = Run.from_mapping({"q": {"a": 1.0, "b": "high"}})
 
     with pytest.raises(
@@ -37,11 +37,19 @@ def test_a_dict_with_a_strange_entry_further_down_is_told_when_it_is_read() -> N
 
 
 def test_whole_numbers_as_ids_make_columns() -> None:
-    """Ids that are integers must become text before they can meet those of judgments."""
-    run = Run.from_mapping({"q": {7: 1.0}})
+    """Queries that are integers must become text before they can meet those of judgments."""
+    run = Run.from_mapping({7: {"d": 1.0}})
 
     assert isinstance(run.source, Columns)
-    assert run.source.document.to_pylist() == ["7"]
+    assert run.source.query.to_pylist() == ["7"]
+
+
+def test_documents_that_are_whole_numbers_are_met_when_a_dict_becomes_columns() -> None:
+    """A whole number beside texts is written out then, and told."""
+    run = Run.from_mapping({"q": {"a": 1.0, 5: 2.0}}).as_columns()
+
+    assert run.to_arrow()["document"].to_pylist() == ["a", "5"]
+    assert run.notes == ("integer ids were taken as their decimal text",)
 
 
 def test_a_number_and_its_text_are_one_id() -> None:

@@ -15,14 +15,15 @@ __all__ = ["is_frame", "judgments_of", "read_judgments", "read_run", "refuse_laz
 
 
 def is_frame(source: Any) -> bool:
-    """Whether an object can hand its columns to Arrow."""
-    return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+    """Whether an object can hand its columns to Arrow; `to_arrow` is how early versions of Polars did it."""
+    return any(hasattr(source, way) for way in ("__arrow_c_stream__", "__arrow_c_array__", "to_arrow"))
 
 
 def table_of(source: Any, *, subject: str) -> pa.Table:
     """The columns of an object, as Arrow sees them; nothing is copied that need not be."""
     try:
-        return pa.table(source)
+        capsule = hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+        return pa.table(source if capsule else source.to_arrow())
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         msg = f"{subject} cannot be read as a table from {_kind(source)}: {reason}"

@@ -8,18 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from judged.errors import JudgedError
 from judged.formats.catalogue import FORMATS, by_extension
 from judged.formats.compression import compressing
 from judged.formats.files import split_name
 from judged.formats.format import Format, Kind
-from judged.tables.faults import Faults, row_of
+from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.repeats import add_repeats
 from judged.tables.run import Columns, Run
-from judged.tables.strings import one_array
 
 __all__ = ["format_for", "write_judgments", "write_run"]
 
@@ -101,9 +100,9 @@ def _whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 def _without_repeats(run: Run) -> Run:
     """The run as columns; one that lists a document twice for a query is refused, never carried on."""
-    table = run.to_arrow()
-    query, document = one_array(table["query"]), one_array(table["document"])
-    faults = Faults(run.name, run.source.place if isinstance(run.source, Columns) else row_of)
-    add_repeats(query, document, faults, kind="documents retrieved twice", verb="retrieved")
+    whole = run.as_columns()
+    held = cast("Columns", whole.source)
+    faults = Faults(run.name, held.place)
+    add_repeats(held.query, held.document, faults, kind="documents retrieved twice", verb="retrieved")
     faults.refuse()
-    return Run(Columns(query, document, table["score"].to_numpy()), name=run.name)
+    return whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -148,10 +148,10 @@ class Run:
         if isinstance(source, Columns):
             return self
         if isinstance(source, Mappings):
-            flat = flat_mapping(source.mapping, subject=self.name, number="score")
-            return self._from_flat(flat, self.name)
-        table = source.parse()
-        return self.from_columns(table["query"], table["document"], table["score"], name=self.name)
+            made = self._from_flat(flat_mapping(source.mapping, subject=self.name, number="score"), self.name)
+        else:
+            made = self.from_columns(*source.parse().columns, name=self.name)
+        return replace(made, notes=(*self.notes, *made.notes))
 
     def to_arrow(self) -> pa.Table:
         """The run as a table of columns `query`, `document`, `score`."""

@@ -82,9 +82,18 @@ def _decoded(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
     """A dictionary column (categories, enumerations) written out; any other as it is."""
     if not pa.types.is_dictionary(chunks.type):
         return chunks
-    kind = pa.large_string() if _is_view(chunks.type.value_type) else chunks.type.value_type
-    written = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks.chunks]
-    return pa.chunked_array(written, type=kind)
+    written = [_without_view(chunk.dictionary).take(chunk.indices) for chunk in chunks.chunks]
+    return pa.chunked_array(written or [_without_view(pa.array([], chunks.type.value_type))])
+
+
+def _without_view(values: pa.Array) -> pa.Array:
+    """Text held as views as a plain array, which more of Arrow can work with."""
+    if not _is_view(values.type):
+        return values
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # older Arrow cannot cast a view
+        return pa.array(values.to_pylist(), type=pa.large_string())
 
 
 def _is_view(kind: pa.DataType) -> bool:
@@ -99,9 +108,9 @@ def _is_text(kind: pa.DataType) -> bool:
 def _as_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.ChunkedArray:
     """Text of any layout, or whole numbers, as large strings; bytes must be UTF-8."""
     try:
+        if _is_view(chunks.type):
+            return pa.chunked_array([_without_view(chunk) for chunk in chunks.chunks], type=pa.large_string())
         return chunks.cast(pa.large_string())
-    except pa.ArrowNotImplementedError:  # older Arrow cannot cast a view
-        return pa.chunked_array([pa.array(chunks.to_pylist(), type=pa.large_string())])
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         fault = Fault("columns", f"the {name} column", "holds bytes that are not UTF-8 text")
         raise BadInput(subject, [fault]) from error
