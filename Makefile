@@ -44,7 +44,8 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.installed-test
-	$(BIN)/judged measures --format markdown > docs/measures.md
+	$(BIN)/python -m judged.measures.cards > docs/measures.md.new
+	mv docs/measures.md.new docs/measures.md
 	$(BIN)/python docs/pictures/draw.py
 
 bench: $(BENCH)/.installed

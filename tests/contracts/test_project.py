@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import judged
+from judged import errors
 from judged.measures.catalogue import MEASURES
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +85,14 @@ def test_every_measure_is_on_the_page_of_measures() -> None:
     assert [
         name for name in MEASURES if not re.search(rf"^#+ .*\b{re.escape(name)}\b", page, re.MULTILINE)
     ] == []
+
+
+def test_every_error_is_on_the_page_of_errors() -> None:
+    """Whoever catches an error can read when it is raised."""
+    page = read("docs/errors-and-exit-codes.md")
+    names = [name for name in errors.__all__ if issubclass(getattr(errors, name), errors.JudgedError)]
+
+    assert [name for name in names if f"`{name}`" not in page and f"`judged.{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
