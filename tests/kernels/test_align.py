@@ -20,6 +20,7 @@ from judged.kernels.align import (
     align_mapping,
     align_text,
 )
+from judged.kernels.strings import Strings
 
 Nested = dict[str, dict[str, float]]
 
@@ -48,9 +49,17 @@ def flat(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"".join(raw), np.uint8), np.cumsum([0, *(len(name) for name in raw)])
 
 
+def names(index: JudgedIndex) -> tuple[list[str], list[str]]:
+    """Query ids, and document ids row by row."""
+    return (
+        Strings.from_offsets(index.query_bytes, index.query_offset).texts(),
+        Strings.from_offsets(index.document_bytes, index.document_offset).texts(),
+    )
+
+
 def places(index: JudgedIndex, aligned: Aligned) -> dict[tuple[str, str], tuple[int, int, int]]:
     """Rank, documents above and documents tied by query and document."""
-    queries, documents = index.queries, index.documents
+    queries, documents = names(index)
     return {
         (queries[q], documents[aligned.row[i]]): (
             int(aligned.rank[i]),
@@ -106,7 +115,7 @@ def aligned_in_every_way(index: JudgedIndex, run: Nested, **options: Any) -> Ite
         threads=2,
         **options,
     )
-    yield align_mapping(index, run, **options)
+    yield align_mapping(*names(index), index.row_offset, run, **options)
 
 
 @pytest.mark.parametrize("ties", RULES)
@@ -131,7 +140,7 @@ def test_every_rank_is_the_one_that_sorting_everything_gives(
 
     for each in found:
         assert places(index, each) == expected
-        assert each.retrieved.tolist() == [len(run.get(query, {})) for query in index.queries]
+        assert each.retrieved.tolist() == [len(run.get(query, {})) for query in names(index)[0]]
         assert each.counts == {}
         assert all(
             (np.diff(each.rank[i:j]) > 0).all() for i, j in zip(each.offset, each.offset[1:], strict=False)

@@ -57,10 +57,10 @@ def align(
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
     try:
-        aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+        aligned = _aligned(judgments, run, protocol, threads, progress)
     except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
         run = run.as_columns()
-        aligned = _aligned(index_of(judgments), run, protocol, threads, progress)
+        aligned = _aligned(judgments, run, protocol, threads, progress)
     refuse(aligned, run)
     present = aligned.retrieved > 0
     ids = judgments.queries
@@ -82,19 +82,21 @@ def align(
         unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
         infinite=aligned.infinite,
         interleaved=aligned.interleaved,
-        notes=(*judgments.notes, *run.notes),
+        notes=(*judgments.notes, *run.notes, *_wide(aligned)),
     )
     return Meeting(ranking, ids.take(arrow_of(np.flatnonzero(keep))), present[keep], observations)
 
 
 def _aligned(
-    index: JudgedIndex, run: Run, protocol: Protocol, threads: int, progress: Progress | None
+    judgments: Judgments, run: Run, protocol: Protocol, threads: int, progress: Progress | None
 ) -> Aligned:
     """The kernel that fits how the run is held."""
     ties, single = protocol.ties, protocol.precision == "float32"
     source = run.source
     if isinstance(source, Mappings):
-        return align_mapping(index, source.mapping, ties=ties, single=single)
+        names = judgments.queries.to_pylist(), judgments.documents
+        return align_mapping(*names, judgments.offset, source.mapping, ties=ties, single=single)
+    index = index_of(judgments)
     if isinstance(source, Text):
         text = np.frombuffer(source.buffer, dtype=np.uint8)
         return align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
@@ -139,6 +141,13 @@ def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDAr
         highest=float(grades.max(initial=0.0)),
         recall_points=protocol.recall_points,
     )
+
+
+def _wide(aligned: Aligned) -> tuple[str, ...]:
+    if not aligned.wide:
+        return ()
+    lines = "line has" if aligned.wide == 1 else "lines have"
+    return (f"{aligned.wide:,} {lines} more than 6 columns: the rest was ignored",)
 
 
 def _targets(judgments: Judgments) -> Ints:

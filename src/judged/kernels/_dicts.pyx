@@ -5,7 +5,7 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next, PyDict_Values
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.list cimport PyList_GET_ITEM
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_Check, PyUnicode_Compare
+from cpython.unicode cimport PyUnicode_Compare
 from libc.math cimport isinf, isnan
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -114,6 +114,17 @@ cdef int refuse_as_number(dict scores, str document) except -1:
     return 0
 
 
+cdef void order_by_rank(int64_t[:, ::1] hit, Py_ssize_t first, Py_ssize_t last) noexcept:
+    """Put the hits of one query, of which there are few, into the order of their ranks."""
+    cdef Py_ssize_t i, j, k
+    for i in range(first + 1, last):
+        j = i
+        while j > first and hit[j - 1, 1] > hit[j, 1]:
+            for k in range(4):
+                hit[j - 1, k], hit[j, k] = hit[j, k], hit[j - 1, k]
+            j -= 1
+
+
 def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, run, *, int rule, bint single):
     """Where the judged documents stand in dicts of scores.
 
@@ -138,6 +149,8 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
             continue
         scores = inner if type(inner) is dict else dict(inner)
         count[q] = len(scores)
+        if not isinstance(next(iter(scores)), str):
+            raise TypeError("a document id is no text")
         if row_offset[q + 1] - row_offset[q] > FEW and count[q] > FEW:
             left.append(q)
             continue
@@ -157,4 +170,5 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
                 hit[n, 1] += shelf.equals_before(scores, documents[row], score, rule)
             hits[q] += 1
             n += 1
+        order_by_rank(hit, n - hits[q], n)
     return np.asarray(count), np.asarray(hits), found[:n], shelf.infinite, shelf.nan, left

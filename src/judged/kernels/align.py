@@ -53,16 +53,6 @@ class JudgedIndex:
     row_offset: Ints
     """Query `q` owns judgment rows `row_offset[q]` to `row_offset[q + 1]`."""
 
-    @property
-    def queries(self) -> list[str]:
-        """Query ids."""
-        return Strings.from_offsets(self.query_bytes, self.query_offset).texts()
-
-    @property
-    def documents(self) -> list[str]:
-        """Document ids, row by row."""
-        return Strings.from_offsets(self.document_bytes, self.document_offset).texts()
-
     def flat(self) -> tuple[Any, ...]:
         """What a scanner's `Index` is made from."""
         return self.query_bytes, self.query_offset, self.document_bytes, self.document_offset, self.row_offset
@@ -294,28 +284,33 @@ def _faults(parts: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
 
 
 def align_mapping(
-    index: JudgedIndex,
+    queries: list[str],
+    documents: list[str],
+    row_offset: Ints,
     run: Mapping[Any, Mapping[Any, Any]],
     *,
     ties: TieRule = "document-descending",
     single: bool = True,
 ) -> Aligned:
-    """Where the judged documents stand in a dict of dicts, without sorting or copying its names."""
-    queries, documents = index.queries, index.documents
+    """Where the judged documents stand in a dict of dicts, without sorting or copying its names.
+
+    Query `q` owns `documents[row_offset[q]:row_offset[q + 1]]`.
+    """
     options: dict[str, Any] = {"rule": RULES.index(ties), "single": single}
     engine = compiled("_dicts") or dicts
     count, hits, found, infinite, nan, left = engine.scan_mapping(
-        queries, documents, index.row_offset, run, **options
+        queries, documents, row_offset, run, **options
     )
     parts = [np.column_stack((np.repeat(np.arange(len(queries)), hits), found))]
     for q in left:
-        first, last = index.row_offset[q : q + 2].tolist()
+        first, last = row_offset[q : q + 2].tolist()
         scores = run.get(queries[q]) or {}
         every, places = dicts.scan_query(scores, documents[first:last], **options)
         count[q], infinite, nan = len(every), infinite + _many(np.isinf(every)), nan + _many(np.isnan(every))
         parts.append(np.column_stack((np.full(len(places), q), places + np.array([first, 0, 0, 0]))))
     table = np.concatenate(parts)
-    table = table[np.lexsort((table[:, 2], table[:, 0]))]
+    if len(parts) > 1:  # the scanner has put each query's hits in order of rank, and the queries in theirs
+        table = table[np.lexsort((table[:, 2], table[:, 0]))]
     known = set(queries)
     return Aligned(
         row=table[:, 1],

@@ -51,7 +51,8 @@ def scan_query(
     above, tied = len(every) - high, high - np.searchsorted(ordered, mine, "left")
     before = _order_of_equals(scores, every, set(mine[tied > 1].tolist()), rule)
     rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
-    return every, np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+    places = np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+    return every, places[np.argsort(rank, kind="stable")]
 
 
 def _refuse_strange(scores: Mapping[Any, Any]) -> None:

@@ -86,9 +86,15 @@ class Judgments:
         >>> Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}}).table["grade"].to_pylist()
         [1.0, 0.0]
         """
-        flat = flat_mapping(_in_order(need_mapping(mapping, name)), subject=name, number="grade")
-        columns = (flat.query, flat.document, flat.number)
-        return cls.from_columns(*columns, name=name, where=flat.place(), distinct=True)
+        ordered = _in_order(need_mapping(mapping, name))
+        flat = flat_mapping(ordered, subject=name, number="grade")
+        query = _repeated(ordered) if ordered is not mapping else flat.query
+        judgments = cls.from_columns(
+            query, flat.document, flat.number, name=name, where=flat.place(), distinct=True
+        )
+        if NUMBERED not in judgments.notes:  # then rows and names stand as they came
+            judgments.__dict__["documents"] = flat.document
+        return judgments
 
     @classmethod
     def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "judgments") -> Judgments:
@@ -138,6 +144,12 @@ class Judgments:
         first = np.concatenate(([0], _changes(column)))
         return np.append(first, len(column)).astype(np.int64), column.take(arrow_of(first))
 
+    @cached_property
+    def documents(self) -> list[str]:
+        """The document of every row, as Python strings."""
+        names: list[str] = self.column("document").to_pylist()
+        return names
+
     @property
     def grades(self) -> NDArray[np.float64]:
         """The grade of every row."""
@@ -156,10 +168,18 @@ class Judgments:
 
 
 def _in_order(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The queries of a dict in the order of their bytes, which is cheaper here than row by row later."""
-    if not all(isinstance(query, str) for query in mapping):
+    """The queries of a dict in the order of their bytes; the dict itself if they are not all sound text."""
+    try:
+        return dict(sorted(mapping.items(), key=lambda item: str.encode(item[0])))
+    except (TypeError, UnicodeEncodeError):
         return mapping
-    return dict(sorted(mapping.items(), key=lambda item: item[0].encode(errors="surrogatepass")))
+
+
+def _repeated(mapping: Mapping[str, Mapping[Any, Any]]) -> pa.Array:
+    """The query of every row of a dict of dicts, each written into Arrow once and not row by row."""
+    times = [len(inner) for inner in mapping.values()]
+    heads = pa.array(list(mapping), pa.large_string())
+    return heads.take(arrow_of(np.repeat(np.arange(len(times)), times)))
 
 
 def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:
