@@ -177,7 +177,7 @@ def expand(version: Version, requests: Sequence[str]) -> list[TrecMeasure]:
     Of several parameters for one name the first hold, as in trec_eval.
 
     >>> [(each.name, each.measure) for each in expand(9, ["P.5,10", "set_F.4"])]
-    [('P_5', P@5), ('P_10', P@10), ('set_F_4', SetF(beta=2))]
+    [('P_5', P@5), ('P_10', P@10), ('set_F_4', SetF(weight=4))]
     """
     wanted: set[str] = set()
     texts: dict[str, str] = {}
