@@ -1,5 +1,7 @@
 """Builds the compiled scanners where a C compiler is found; an install never fails for want of one."""
 
+import os
+
 from setuptools import Extension, setup
 
 KERNELS = "src/judged/kernels"
@@ -17,6 +19,7 @@ def extension(name: str) -> Extension:
             f"{KERNELS}/_blocks.pxd",
         ],
         include_dirs=[KERNELS],
+        extra_compile_args=[] if os.name == "nt" else ["-O3"],
         optional=True,
     )
 

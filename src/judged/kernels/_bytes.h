@@ -61,6 +61,7 @@ static inline const uint8_t *judged_token_end(const uint8_t *p, const uint8_t *l
 
 /* The first byte at or after `p` that is no white space, or a line feed, or `limit`. */
 static inline const uint8_t *judged_next_token(const uint8_t *p, const uint8_t *limit) {
+    if (limit - p > 1 && *p == ' ' && p[1] > ' ') return p + 1; /* one space, as nearly always */
     while (p < limit && *p != '\n' && judged_is_space(*p)) p++;
     return p;
 }
@@ -96,6 +97,14 @@ static inline int judged_compare(const uint8_t *a, size_t m, const uint8_t *b, s
     return m < n ? -1 : m > n;
 }
 
+/* Do the bytes from `p` begin with the `n` bytes at `q`? Both buffers end at or before `limit`. */
+static inline int judged_begins(const uint8_t *p, const uint8_t *q, size_t n, const uint8_t *limit) {
+    if ((size_t)(limit - p) < n) return 0;
+    if (JUDGED_LITTLE_ENDIAN && n && n <= 8 && limit - p >= 8 && limit - q >= 8)
+        return ((judged_load(p) ^ judged_load(q)) << (64 - 8 * n)) == 0;
+    return memcmp(p, q, n) == 0;
+}
+
 static inline int judged_equal(const uint8_t *a, size_t m, const uint8_t *b, size_t n) {
     return m == n && memcmp(a, b, n) == 0;
 }
@@ -103,7 +112,36 @@ static inline int judged_equal(const uint8_t *a, size_t m, const uint8_t *b, siz
 static const double judged_tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+/* The number that eight digits in a word are, the first in its lowest byte; or no digits: a number above any such. */
+static inline uint64_t judged_eight_digits(uint64_t word) {
+    if (((word & 0xf0f0f0f0f0f0f0f0ull) | (((word + 0x0606060606060606ull) & 0xf0f0f0f0f0f0f0f0ull) >> 4)) !=
+        0x3333333333333333ull)
+        return ~0ull;
+    word -= 0x3030303030303030ull;
+    word = word * 10 + (word >> 8); /* pairs of digits in every second byte */
+    return (((word & 0x000000ff000000ffull) * 0x000f424000000064ull) +
+            (((word >> 16) & 0x000000ff000000ffull) * 0x0000271000000001ull)) >>
+           32;
+}
+
 enum { JUDGED_NUMBER, JUDGED_NOT_A_NUMBER, JUDGED_ASK_PYTHON };
+
+/* The value of a decimal such as `12.345678`, as most scores are written: up to seven digits, a point, and up to
+   eight digits. Returns 0, and leaves `out` alone, where the token is anything else. */
+static inline int judged_short_decimal(const uint8_t *p, const uint8_t *end, const uint8_t *limit, double *out) {
+    const uint8_t *first = p;
+    uint64_t whole = 0, part;
+    if (!JUDGED_LITTLE_ENDIAN || limit - end < 8) return 0; /* so that eight bytes can be loaded anywhere */
+    while (p < end && (uint8_t)(*p - '0') < 10) whole = whole * 10 + (uint8_t)(*p++ - '0');
+    size_t fraction = (size_t)(end - p) - 1;
+    if (p == first || p - first > 7 || p == end || *p != '.' || fraction - 1 > 7) return 0;
+    part = judged_load(p + 1) << (64 - 8 * fraction); /* the digits in the highest bytes, */
+    part |= fraction < 8 ? 0x3030303030303030ull >> (8 * fraction) : 0; /* zeros before them */
+    part = judged_eight_digits(part);
+    if (part == ~0ull) return 0;
+    *out = (double)(int64_t)(whole * (uint64_t)judged_tens[fraction] + part) / judged_tens[fraction];
+    return 1;
+}
 
 /* Is `near`, within two units of its last place, certain to round to the same float32 as the true value? */
 static inline int judged_rounds_alike(double near) {
@@ -118,7 +156,8 @@ static inline int judged_rounds_alike(double near) {
 /* The number written from `p` to `end`, rounded to double as IEEE demands; or, where `single` is set, a double
    that is certain to become the right float32. Plain decimals of up to 19 digits are settled here; whatever is
    longer, has an exponent, or lies too near a border of rounding is left to Python. */
-static inline int judged_number(const uint8_t *p, const uint8_t *end, int single, double *out) {
+static inline int judged_number(const uint8_t *p, const uint8_t *end, const uint8_t *limit, int single, double *out) {
+    if (judged_short_decimal(p, end, limit, out)) return JUDGED_NUMBER;
     uint64_t digits = 0;
     int count = 0, fraction = 0, negative = 0, seen = 0;
     if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';

@@ -11,4 +11,5 @@ cdef extern from "_bytes.h" nogil:
     int compare "judged_compare"(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
     int equal "judged_equal"(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
     int is_space "judged_is_space"(uint8_t c)
-    int number "judged_number"(const uint8_t *p, const uint8_t *end, int single, double *out)
+    int begins "judged_begins"(const uint8_t *p, const uint8_t *q, size_t n, const uint8_t *limit)
+    int number "judged_number"(const uint8_t *p, const uint8_t *end, const uint8_t *limit, int single, double *out)

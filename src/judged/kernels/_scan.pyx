@@ -7,10 +7,10 @@ It keeps the contract of `judged.kernels.scan`, which says the same in NumPy.
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr
 
 from judged.kernels._blocks cimport FEW_COLUMNS, NAN, NOT_NUMBER, Blocks
-from judged.kernels._bytes cimport NOT_A_NUMBER, NUMBER, equal, is_space, next_token, number, token_end
+from judged.kernels._bytes cimport NOT_A_NUMBER, NUMBER, begins, equal, is_space, next_token, number, token_end
 from judged.kernels._index cimport Index
 
 import numpy as np
@@ -44,7 +44,7 @@ cdef int lines(Blocks blocks, const uint8_t *p, const uint8_t *end, bint one_blo
         word, n = p, blocks.query_length
         same = (
             blocks.query_start != NULL and <size_t> (end - p) > n and is_space(p[n])
-            and memcmp(p, blocks.query_start, n) == 0
+            and begins(p, blocks.query_start, n, blocks.limit)
         )
         p = p + n if same else token_end(p, end)
         if not same and not one_block:
@@ -95,7 +95,7 @@ cdef int64_t columns_of(const uint8_t *p, const uint8_t *end) noexcept nogil:
 
 cdef inline bint read_score(Blocks blocks, const uint8_t *p, const uint8_t *end, double *score) except -1 nogil:
     """Read a score; False, and a fault, where it is no number or NaN."""
-    cdef int outcome = number(p, end, blocks.single, score)
+    cdef int outcome = number(p, end, blocks.limit, blocks.single, score)
     if outcome == NUMBER:
         return True
     if outcome == NOT_A_NUMBER or not ask_python(p, end, score):
