@@ -35,7 +35,8 @@ cdef class Blocks:
     cdef double *score
     cdef const uint8_t **document
     cdef uint32_t *length
-    cdef bint falling, level  # scores never rise; some neighbours are equal
+    cdef bint rising, level  # some score is above, some equal to the one before
+    cdef double previous
     cdef uint64_t *slots
     cdef uint32_t mask, slot_room
     cdef int32_t *place  # of each judged document, its row in the block, or -1

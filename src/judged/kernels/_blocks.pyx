@@ -22,6 +22,8 @@ cdef enum:
     ASCENDING = 1
     AS_GIVEN = 2
 
+cdef double NAN_BEFORE = float("nan")  # the score before the first: neither above, below nor equal to any
+
 cdef enum:
     JUDGED = 0x80000000u  # marks a slot that holds a judged document, not a row
     FEW = 64  # up to so many judged documents, counting ranks beats sorting
@@ -105,9 +107,9 @@ cdef class Blocks:
         self.query = query
         self.first = self.index.row_offset[query] if query >= 0 else 0
         self.judged = self.index.row_offset[query + 1] - self.first if query >= 0 else 0
-        self.resize(4 * (self.count + self.judged) + 16)  # the block before is the best guess of this one's size
+        self.resize(2 * (self.count + self.judged) + 16)  # the block before is the best guess of this one's size
         self.count, self.found.count = 0, 0
-        self.falling, self.level = True, False
+        self.rising, self.level, self.previous = False, False, NAN_BEFORE
         if self.judged > self.place_room:
             self.place_room = 2 * self.judged
             free(self.place)
@@ -184,11 +186,9 @@ cdef class Blocks:
             self.more_room()
         if isinf(score):
             self.infinite += 1
-        if i and not score < self.score[i - 1]:
-            if score > self.score[i - 1]:
-                self.falling = False
-            else:
-                self.level = True
+        self.rising |= score > self.previous  # no branches: in an unsorted run nobody could foretell them
+        self.level |= score == self.previous
+        self.previous = score
         self.score[i], self.document[i], self.length[i] = score, p, <uint32_t> n
         self.count = i + 1
         if 2 * (i + self.judged) > self.mask:
@@ -228,7 +228,7 @@ cdef class Blocks:
         push(&self.block_end, end)
         push(&self.block_count, self.count)
         push(&self.block_hits, self.found.count)
-        if self.falling and not self.level:
+        if not self.rising and not self.level:
             for h in range(self.found.count):
                 self.report(h, self.place[self.found.data[h]], 1, 0)
             return 0
@@ -262,7 +262,7 @@ cdef class Blocks:
         cdef int64_t mine = self.place[self.found.data[h]], i, low = 0, high = self.count
         cdef int64_t above = 0, tied = 0, before = 0
         cdef double score = self.score[mine]
-        if self.falling:  # the equals are neighbours
+        if not self.rising:  # the equals are neighbours
             low, high = mine, mine + 1
             while low > 0 and self.score[low - 1] == score:
                 low -= 1

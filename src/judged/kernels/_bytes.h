@@ -66,6 +66,26 @@ static inline const uint8_t *judged_next_token(const uint8_t *p, const uint8_t *
     return p;
 }
 
+/* The places of the first six bytes from `p` that are white space or control characters, if they end six tokens
+   as nearly all lines have them: one space between, a line feed at the end. Returns 0 for any other line. */
+static inline int judged_plain_line(const uint8_t *p, const uint8_t *limit, const uint8_t *cut[6]) {
+#if JUDGED_LITTLE_ENDIAN
+    int found = 0;
+    for (const uint8_t *at = p; limit - at >= 8; at += 8) {
+        uint64_t word = judged_load(at);
+        uint64_t low = ~(((word & ~JUDGED_TOPS) + JUDGED_ONES * 0x5f) | word) & JUDGED_TOPS; /* exact, byte by byte */
+        for (; low; low &= low - 1) {
+            cut[found] = at + (judged_trailing_zeros(low) >> 3);
+            if (++found == 6)
+                return *cut[0] == ' ' && *cut[1] == ' ' && *cut[2] == ' ' && *cut[3] == ' ' && *cut[4] == ' ' &&
+                       *cut[5] == '\n' && *p != '#' && cut[0] > p && cut[1] - cut[0] > 1 && cut[2] - cut[1] > 1 &&
+                       cut[3] - cut[2] > 1 && cut[4] - cut[3] > 1 && cut[5] - cut[4] > 1;
+        }
+    }
+#endif
+    return 0;
+}
+
 static inline uint64_t judged_mix(uint64_t h) {
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93ull;

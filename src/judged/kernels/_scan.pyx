@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr
 
 from judged.kernels._blocks cimport FEW_COLUMNS, NAN, NOT_NUMBER, Blocks
-from judged.kernels._bytes cimport NOT_A_NUMBER, NUMBER, begins, equal, is_space, next_token, number, token_end
+from judged.kernels._bytes cimport NOT_A_NUMBER, NUMBER, begins, equal, is_space, next_token, number, plain_line, token_end
 from judged.kernels._index cimport Index
 
 import numpy as np
@@ -30,8 +30,17 @@ cdef int lines(Blocks blocks, const uint8_t *p, const uint8_t *end, bint one_blo
     cdef size_t n, document_length
     cdef double score = 0
     cdef bint same
+    cdef const uint8_t *cut[6]
     while p < end:
         line = p
+        if plain_line(p, end, cut):
+            n = cut[0] - p
+            if not one_block and not (n == blocks.query_length and begins(p, blocks.query_start, n, blocks.limit)):
+                turn_to(blocks, p, n, line)
+            if read_score(blocks, cut[3] + 1, cut[4], &score):
+                blocks.add(cut[1] + 1, cut[2] - cut[1] - 1, score)
+            p = cut[5] + 1
+            continue
         p = next_token(p, end)
         if p == end:
             break
@@ -48,10 +57,7 @@ cdef int lines(Blocks blocks, const uint8_t *p, const uint8_t *end, bint one_blo
         )
         p = p + n if same else token_end(p, end)
         if not same and not one_block:
-            if blocks.query_start != NULL:
-                blocks.close(line - blocks.base)
-            blocks.query_start, blocks.query_length = word, p - word
-            blocks.open(blocks.index.find(word, p - word, blocks.limit), line - blocks.base)
+            turn_to(blocks, word, p - word, line)
         p = next_token(p, end)
         p = next_token(token_end(p, end), end)
         document = p
@@ -75,6 +81,14 @@ cdef int lines(Blocks blocks, const uint8_t *p, const uint8_t *end, bint one_blo
         else:
             p += 1
     return 0
+
+
+cdef inline int turn_to(Blocks blocks, const uint8_t *query, size_t n, const uint8_t *line) except -1 nogil:
+    """Close the block before, if any, and open one of another query."""
+    if blocks.query_start != NULL:
+        blocks.close(line - blocks.base)
+    blocks.query_start, blocks.query_length = query, n
+    return blocks.open(blocks.index.find(query, n, blocks.limit), line - blocks.base)
 
 
 cdef inline const uint8_t *line_end(const uint8_t *p, const uint8_t *end) noexcept nogil:
