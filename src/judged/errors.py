@@ -133,7 +133,8 @@ class BadInput(JudgedError, ValueError):
         total = sum(self.counts.values())
         if total == 1 and len(self.faults) == 1:
             return f"{self.subject} {self.verdict}\n  {self.faults[0]}"
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.counts.most_common())
+        most_first = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
+        kinds = ", ".join(f"{kind} ({count:,})" for kind, count in most_first)
         lines = [f"{self.subject} {self.verdict}: {kinds}"]
         lines += [f"  {fault}" for fault in self.faults[:SHOWN]]
         if total > min(len(self.faults), SHOWN):

@@ -64,7 +64,7 @@ def test_scores_that_are_not_numbers_are_refused_with_their_place() -> None:
     with pytest.raises(BadInput) as caught:
         Run.from_columns(["q"] * 3, ["a", "b", "c"], [1.0, np.nan, np.nan], where=lambda row: f"place {row}")
     assert str(caught.value) == (
-        "run cannot be scored: 2 scores that are not numbers\n"
+        "run cannot be scored: scores that are not numbers (2)\n"
         "  place 1: score is nan, expected a number\n"
         "  place 2: score is nan, expected a number"
     )
