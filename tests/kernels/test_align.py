@@ -20,6 +20,7 @@ from judged.kernels.align import (
     align_mapping,
     align_text,
 )
+from judged.kernels.compiled import compiled
 from judged.kernels.strings import Strings
 
 Nested = dict[str, dict[str, float]]
@@ -282,3 +283,47 @@ def test_scores_are_read_to_the_last_bit(tokens: list[str], single: bool) -> Non
     found = align_text(index, np.frombuffer(text, np.uint8), single=single)
 
     assert places(index, found) == by_definition(judged, run, "document-descending", single=single)
+
+
+LINES = st.one_of(
+    st.builds(
+        "{} Q0 {} {} {} t".format,
+        st.sampled_from(["q", "query-2", "é", "stranger"]),
+        st.integers(0, 12).map("d{}".format) | st.integers(1, 20).map("x".__mul__),
+        st.integers(0, 9),
+        SCORES.map(repr) | st.decimals(0, 1000, places=9).map(str),
+    ),
+    st.lists(
+        st.sampled_from(["q", "d1", "Q0", "1", "nan", "1e5", "#", "\x00", "\x1f", "9" * 25]), max_size=8
+    ).map("\t".join),
+)
+
+
+@pytest.mark.skipif(compiled("_scan") is None, reason="the compiled scanners were not built here")
+@settings(max_examples=300, deadline=None)
+@given(
+    lines=st.lists(LINES, max_size=14),
+    feed=st.sampled_from(["\n", "\r\n", "\n\n"]),
+    ties=st.sampled_from(RULES),
+    single=st.booleans(),
+    stretch=st.sampled_from([1, 40, 1 << 20]),
+)
+def test_both_scanners_say_the_same_of_any_text(
+    lines: list[str], feed: str, ties: TieRule, single: bool, stretch: int
+) -> None:
+    """Sound or faulty, cut or whole: the same ranks, or the same faults."""
+    index = index_of({"q": ["d1", "d3", "xx"], "query-2": ["d1", "x" * 9], "é": ["d2"]})
+    text = np.frombuffer(feed.join(lines).encode(), np.uint8)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "STRETCH_BYTES", stretch)
+        quick = align_text(index, text, ties=ties, single=single)
+        patch.setenv("JUDGED_COMPILED", "0")
+        plain = align_text(index, text, ties=ties, single=single)
+
+    assert quick.counts == plain.counts
+    if not quick.counts:
+        assert places(index, quick) == places(index, plain)
+        assert (quick.extra, quick.rows, quick.infinite) == (plain.extra, plain.rows, plain.infinite)
+        assert (quick.interleaved, quick.wide) == (plain.interleaved, plain.wide)
+        assert (quick.retrieved == plain.retrieved).all()

@@ -18,7 +18,7 @@ import numpy as np
 
 from judged.kernels import dicts
 from judged.kernels.compiled import compiled, scanner
-from judged.kernels.scan import KINDS, NAN, Part
+from judged.kernels.scan import KEPT, KINDS, NAN, REPEATED, Part
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
 
@@ -193,7 +193,7 @@ def _aligned(
         [_only(whole, single, hits), *again]  # the parts of a scattered query gave no ranks worth keeping
     )
     extra = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
-    faults, counts = _faults([*parts, *again])
+    faults, counts = _faults(parts, again)
     queries = len(index.row_offset) - 1
     owner = np.repeat(blocks.query, blocks.hits)
     order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
@@ -270,17 +270,23 @@ def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
     }, interleaved
 
 
-def _faults(parts: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
+def _faults(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
     """All faults once, in the order of their places; a second scan of a query meets the same ones again."""
     met = {
-        Place(KINDS[kind], place, detail) for part in parts for kind, place, detail in part.faults.tolist()
+        Place(KINDS[kind], place, detail)
+        for part in (*parts, *again)
+        for kind, place, detail in part.faults.tolist()
     }
-    counts = Counter(fault.kind for fault in met)
-    total = np.sum([part.counts for part in parts], axis=0) if parts else np.zeros(len(KINDS), dtype=np.int64)
-    for kind, count in zip(KINDS, np.atleast_1d(total).tolist(), strict=True):
-        if count > len(met):
-            counts[kind] = max(counts[kind], count)
+    counts = Counter(dict(zip(KINDS, _total(parts), strict=True)))
+    repeated = _total([*parts, *again])[REPEATED]  # only a scan of all of a query's rows sees all of these
+    remembered = sum(fault.kind == KINDS[REPEATED] for fault in met)
+    counts[KINDS[REPEATED]] = remembered if remembered < KEPT else repeated
     return tuple(sorted(met, key=lambda fault: fault.place)), +counts
+
+
+def _total(parts: Sequence[Part]) -> list[int]:
+    """How many faults of each kind the parts count."""
+    return [sum(int(part.counts[kind]) for part in parts) for kind in range(len(KINDS))]
 
 
 def align_mapping(
