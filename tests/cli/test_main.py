@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -164,10 +163,18 @@ def test_a_reader_that_goes_away_is_no_occasion_for_noise(collection: Path) -> N
 @pytest.mark.usefixtures("collection")
 def test_an_interrupt_exits_with_130() -> None:
     """Ctrl-C while waiting for standard input ends with a word and the customary code."""
-    command = [sys.executable, "-m", "judged", "score", "qrels.txt", "-"]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # which a parent may have ignored
+        "from judged.cli.main import main; print('ready', flush=True); main()"
     )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "score", "qrels.txt", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
