@@ -22,7 +22,7 @@ from judged.kernels.align import (
 )
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Ints, segment_count, segment_ids
-from judged.tables.arrays import arrow_of, numpy_of
+from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
 
@@ -42,8 +42,8 @@ class Meeting:
 
 def index_of(judgments: Judgments) -> JudgedIndex:
     """The judged ids as flat bytes, without copying them."""
-    query_bytes, query_offset = _flat(judgments.queries)
-    document_bytes, document_offset = _flat(judgments.column("document"))
+    query_bytes, query_offset = bytes_of(judgments.queries)
+    document_bytes, document_offset = bytes_of(judgments.column("document"))
     return JudgedIndex(query_bytes, query_offset, document_bytes, document_offset, judgments.offset)
 
 
@@ -100,7 +100,7 @@ def _aligned(
     if isinstance(source, Text):
         text = np.frombuffer(source.buffer, dtype=np.uint8)
         return align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
-    query, document = _flat(source.query), _flat(source.document)
+    query, document = bytes_of(source.query), bytes_of(source.document)
     return align_columns(
         index, query, document, source.score, ties=ties, single=single, threads=threads, progress=progress
     )
@@ -163,12 +163,3 @@ def _unjudged_share(ranking: Ranking) -> float:
     shown = int(np.minimum(ranking.retrieved, 10).sum())
     judged = int((ranking.within(10) & (ranking.grade >= 0)).sum())
     return (shown - judged) / shown if shown else 0.0
-
-
-def _flat(column: pa.Array) -> tuple[NDArray[np.uint8], Ints]:
-    """The bytes of a large-string array and its offsets, as views."""
-    _, offsets, data = column.buffers()
-    cuts = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-    if data is None or data.size == 0:
-        return np.zeros(0, dtype=np.uint8), cuts
-    return np.frombuffer(data, dtype=np.uint8), cuts

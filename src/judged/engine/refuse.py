@@ -39,7 +39,9 @@ def _in_text(source: Text, fault: Place) -> Fault:
     """A fault of a text, with the line it is on."""
     where = source.place(fault.place)
     if fault.kind == KINDS[FEW_COLUMNS]:
-        return Fault(fault.kind, where, f"{fault.detail} columns, expected 6")
+        return Fault(
+            fault.kind, where, f"{fault.detail} column{'s' if fault.detail != 1 else ''}, expected 6"
+        )
     if fault.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(source.buffer[fault.place : fault.place + fault.detail]).decode(errors="replace")
         return Fault(fault.kind, where, f"score is `{token}`, expected a number")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.errors import BadInput, Fault, Unreadable, Unwritable
+from judged.formats.distinct import surely_distinct
 from judged.formats.format import File, Format, Kind
 from judged.formats.lines import Lines, read_lines
 from judged.formats.regular import read_regular
@@ -37,7 +38,8 @@ def read_judgments(file: File) -> Judgments:
     regular = read_regular(data, columns=4, wanted=QRELS)
     if regular is not None:
         with suppress(BadInput):  # read again below, with lines to name
-            return Judgments.from_columns(*regular, name=file.name)
+            distinct = surely_distinct(*regular[:2])
+            return Judgments.from_columns(*regular, name=file.name, distinct=distinct)
     lines = read_lines(data, columns=4, wanted=QRELS)
     faults = Faults(file.label, line=lines.line)
     columns = lines.table("grade", faults)

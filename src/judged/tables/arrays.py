@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["arrow_of", "numpy_of"]
+__all__ = ["arrow_of", "bytes_of", "numpy_of"]
 
 _KINDS = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64()}
 
@@ -35,3 +35,12 @@ def numpy_of(array: pa.Array) -> NDArray[Any]:
         bits = np.frombuffer(data, dtype=np.uint8)
         return np.unpackbits(bits, count=last, bitorder="little")[first:].astype(bool)
     return np.frombuffer(data, dtype=array.type.to_pandas_dtype(), count=last)[first:]
+
+
+def bytes_of(strings: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of an array of large strings, end to end, and the offsets that cut them."""
+    _, offsets, data = strings.buffers()
+    cuts = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    if data is None or data.size == 0:
+        return np.zeros(0, dtype=np.uint8), cuts
+    return np.frombuffer(data, dtype=np.uint8), cuts
