@@ -327,3 +327,22 @@ def test_both_scanners_say_the_same_of_any_text(
         assert (quick.extra, quick.rows, quick.infinite) == (plain.extra, plain.rows, plain.infinite)
         assert (quick.interleaved, quick.wide) == (plain.interleaved, plain.wide)
         assert (quick.retrieved == plain.retrieved).all()
+
+
+def test_documents_whose_hashes_meet_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hash only finds candidates: with one hash for all, every rank and every repetition stays right."""
+    monkeypatch.setenv("JUDGED_COMPILED", "0")
+    monkeypatch.setattr(Strings, "hashes", property(lambda self: np.zeros(len(self), dtype=np.uint64)))
+    run = {"q": {f"d{i}": float(i % 5) for i in range(20)}}
+    judged = {"q": ["d3", "d11", "d19", "absent"]}
+    index = index_of(judged)
+    twice = np.frombuffer(b"q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\n", np.uint8)
+
+    found = align_text(index, np.frombuffer(text_of(run), np.uint8))
+    refused = align_text(index, twice)
+
+    assert places(index, found) == by_definition(judged, run, "document-descending", single=True)
+    assert found.counts == {}
+    assert [(fault.kind, fault.place, fault.detail) for fault in refused.faults] == [
+        ("documents retrieved twice", 31, 5)
+    ]

@@ -79,11 +79,18 @@ def evaluate(
     convention = as_protocol(protocol)
     judgments = read_judgments(qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    workers = threads or os.cpu_count() or 1
+    workers = threads or _processors()
     meeting = align(judgments, ranked, convention, threads=workers, progress=progress)
     values = {str(measure): _values(measure, meeting) for measure in chosen}
     scores = Scores(meeting.queries, values, run=ranked.name)
     return Evaluation(scores, tuple(chosen), convention, meeting.observations, ranked.name)
+
+
+def _processors() -> int:
+    """How many processors this process may use, which in a container may be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def aggregate(measure: Measure, values: Floats) -> float:

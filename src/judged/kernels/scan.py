@@ -8,6 +8,7 @@ where the judged documents of its query stand in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,7 @@ class Index:
         keys = _keys(self.documents, query)
         self.order = np.argsort(keys, kind="stable")
         self.keys = keys[self.order]
+        self.longest = int(np.diff(np.flatnonzero(np.r_[True, _differs(self.keys), True])).max(initial=1))
         self.sieve = np.zeros(1 << _SIEVE, dtype=bool)
         self.sieve[_cell(keys)] = True
 
@@ -87,10 +89,15 @@ class Index:
             return _none(), _none()
         keys = _keys(documents, query)
         maybe = np.flatnonzero(self.sieve[_cell(keys)] & (query >= 0))  # most rows are judged by nobody
-        at = np.minimum(np.searchsorted(self.keys, keys[maybe]), len(self.keys) - 1)
-        row = self.order[at]
-        right = (self.keys[at] == keys[maybe]) & documents[maybe].equals(self.documents[row])
-        return maybe[right], row[right]
+        first = np.searchsorted(self.keys, keys[maybe])
+        hit, row = [], []
+        for step in range(self.longest):  # once, unless hashes of different judged documents met
+            at = np.minimum(first + step, len(self.keys) - 1)
+            there = self.order[at]
+            right = (self.keys[at] == keys[maybe]) & documents[maybe].equals(self.documents[there])
+            hit.append(maybe[right])
+            row.append(there[right])
+        return np.concatenate(hit), np.concatenate(row)
 
 
 index_from = Index
@@ -234,32 +241,40 @@ def _ranks(
     score: Floats, document: Strings, block: Ints, offset: Ints, hit: Ints, rule: int
 ) -> tuple[Ints, Ints, Ints]:
     """Rank, documents above and documents tied of each hit: its position wherever scores fall strictly."""
-    above = np.arange(len(score)) - offset[:-1][block]
-    tied = np.ones(len(score), dtype=np.int64)
-    before = np.zeros(len(score), dtype=np.int64)
-    not_falling = (score[1:] >= score[:-1]) & (block[1:] == block[:-1])
-    mixed = np.zeros(len(offset) - 1, dtype=bool)
-    mixed[block[1:][not_falling]] = True
-    rows = np.flatnonzero(mixed[block])
-    order = rows[np.lexsort((-score[rows], block[rows]))]
-    group = (
-        np.cumsum(np.concatenate(([0], _differs(score[order]) | _differs(block[order]))))
-        if len(order)
-        else order
-    )
-    first = np.flatnonzero(np.concatenate(([True], np.diff(group) > 0))) if len(order) else order
+    above = (np.arange(len(score)) - offset[:-1][block])[hit]
+    tied, before = np.ones(len(hit), dtype=np.int64), np.zeros(len(hit), dtype=np.int64)
+    mixed = np.zeros(len(offset) - 1, dtype=bool)  # blocks in which some score does not fall
+    mixed[block[1:][(score[1:] >= score[:-1]) & ~_differs(block)]] = True
+    some = np.flatnonzero(mixed[block[hit]])
+    if len(some):
+        rows = np.flatnonzero(mixed[block])
+        group, higher, size = _groups(score[rows], block[rows])
+        at = np.searchsorted(rows, hit[some])
+        above[some], tied[some] = higher[at], size[at]
+        before[some] = _before(document[rows], group, at, size, rule)
+    return above + before + 1, above, tied
+
+
+def _groups(score: Floats, block: Ints) -> tuple[Ints, Ints, Ints]:
+    """For each row: the number of its group of equal scores, documents of higher score, documents of the group."""
+    order = np.lexsort((-score, block))
+    fresh = np.concatenate(([True], _differs(score[order]) | _differs(block[order])))
+    group = np.cumsum(fresh) - 1
     place = np.arange(len(order)) - np.searchsorted(block[order], block[order])
-    above[order], tied[order] = place[first][group], np.bincount(group)[group] if len(order) else group
-    wanted = np.zeros(len(first), dtype=bool)
-    number = np.zeros(len(score), dtype=np.int64)
-    number[order] = group
-    wanted[number[hit[tied[hit] > 1]]] = True
-    equals = np.sort(order[wanted[group]])
-    before[equals] = _order_of_equals(document[equals], number[equals], rule)
-    return above[hit] + before[hit] + 1, above[hit], tied[hit]
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return group[back], place[fresh][group][back], np.bincount(group)[group][back]
 
 
-def _differs(values: Floats | Ints) -> Flags:
+def _before(document: Strings, group: Ints, at: Ints, size: Ints, rule: int) -> Ints:
+    """For each row at `at`, how many of its group stand before it; other groups are not looked at."""
+    wanted = np.flatnonzero(np.isin(group, group[at][size[at] > 1]))
+    before = np.zeros(len(group), dtype=np.int64)
+    before[wanted] = _order_of_equals(document[wanted], group[wanted], rule)
+    return before[at]
+
+
+def _differs(values: NDArray[Any]) -> Flags:
     """Which elements differ from the one before, from the second on."""
     changed: Flags = values[1:] != values[:-1]
     return changed
@@ -286,13 +301,21 @@ def _repeats(document: Strings, block: Ints) -> tuple[Ints, Ints]:
     if len(same) == 0:
         return _none(), _none()
     later, earlier = order[same + 1], order[same]
-    real = document[later].equals(document[earlier]) & (block[later] == block[earlier])
-    later, earlier = later[real], earlier[real]
+    if not document[later].equals(document[earlier]).all():
+        return _repeats_by_name(document, block, np.unique(np.concatenate((later, earlier))))
     first = dict(zip(later.tolist(), earlier.tolist(), strict=True))
     for row in sorted(first):
         first[row] = first.get(first[row], first[row])
     rows = np.array(sorted(first), dtype=np.int64)
     return rows, np.array([first[row] for row in rows.tolist()], dtype=np.int64)
+
+
+def _repeats_by_name(document: Strings, block: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """The same for rows among which hashes of different documents met."""
+    seen: dict[tuple[int, bytes], int] = {}
+    first = {row: seen.setdefault((int(block[row]), document.at(row)), row) for row in rows.tolist()}
+    again = [row for row in first if first[row] != row]
+    return np.array(again, dtype=np.int64), np.array([first[row] for row in again], dtype=np.int64)
 
 
 def _keys(documents: Strings, group: Ints) -> NDArray[np.uint64]:
