@@ -346,3 +346,18 @@ def test_documents_whose_hashes_meet_are_told_apart(monkeypatch: pytest.MonkeyPa
     assert [(fault.kind, fault.place, fault.detail) for fault in refused.faults] == [
         ("documents retrieved twice", 31, 5)
     ]
+
+
+@pytest.mark.usefixtures("implementation")
+@pytest.mark.parametrize("stretch", [1, 1 << 20])
+def test_what_is_not_scored_is_not_searched_for_repetitions(
+    stretch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document twice in a query that nobody judged spoils no number, wherever the text is cut."""
+    monkeypatch.setattr(kernel, "STRETCH_BYTES", stretch)
+    text = b"stranger Q0 d 1 2 t\nstranger Q0 d 2 1 t\nq Q0 d 1 1 t\nstranger Q0 d 3 0 t\n"
+
+    found = align_text(index_of({"q": ["d"]}), np.frombuffer(text, np.uint8))
+
+    assert found.counts == {}
+    assert found.extra == ("stranger",)

@@ -191,6 +191,8 @@ cdef class Blocks:
         self.previous = score
         self.score[i], self.document[i], self.length[i] = score, p, <uint32_t> n
         self.count = i + 1
+        if self.query < 0:  # nobody judged the query: it is not scored, and nothing in it can spoil a number
+            return 0
         if 2 * (i + self.judged) > self.mask:
             self.widen()
         fingerprint = hash_of(p, n, self.limit)

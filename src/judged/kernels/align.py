@@ -272,16 +272,16 @@ def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
 
 def _faults(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
     """All faults once, in the order of their places; a second scan of a query meets the same ones again."""
-    met = {
-        Place(KINDS[kind], place, detail)
-        for part in (*parts, *again)
-        for kind, place, detail in part.faults.tolist()
-    }
+    met: dict[tuple[int, int], int] = {}
+    for part in (*parts, *again):
+        for kind, place, detail in part.faults.tolist():
+            met[kind, place] = min(detail, met.get((kind, place), detail))  # of a repetition: where it first came
     counts = Counter(dict(zip(KINDS, _total(parts), strict=True)))
     repeated = _total([*parts, *again])[REPEATED]  # only a scan of all of a query's rows sees all of these
-    remembered = sum(fault.kind == KINDS[REPEATED] for fault in met)
+    remembered = sum(kind == REPEATED for kind, _ in met)
     counts[KINDS[REPEATED]] = remembered if remembered < KEPT else repeated
-    return tuple(sorted(met, key=lambda fault: fault.place)), +counts
+    faults = (Place(KINDS[kind], place, detail) for (kind, place), detail in met.items())
+    return tuple(sorted(faults, key=lambda fault: fault.place)), +counts
 
 
 def _total(parts: Sequence[Part]) -> list[int]:

@@ -199,7 +199,7 @@ def _scanned(
     block = np.repeat(np.arange(len(starts)), ends - starts)[sound]
     document, place = rows.document[np.flatnonzero(sound)], rows.place[sound]
     offset = np.searchsorted(block, np.arange(len(starts) + 1))
-    again, first = _repeats(document, block)
+    again, first = _repeats(document, block, owners[block] >= 0)
     faults.append(_faults(REPEATED, place[again], place[first]))
     fresh = np.ones(len(block), dtype=bool)
     fresh[again] = False
@@ -293,10 +293,11 @@ def _order_of_equals(document: Strings, group: Ints, rule: int) -> Ints:
     return place
 
 
-def _repeats(document: Strings, block: Ints) -> tuple[Ints, Ints]:
-    """Rows whose document came before in the same block, and the row where it first came."""
+def _repeats(document: Strings, block: Ints, scored: Flags) -> tuple[Ints, Ints]:
+    """Rows of scored queries whose document came before in the same block, and the row where it first came."""
     keys = _keys(document, block)
     order = np.argsort(keys, kind="stable")
+    order = order[scored[order]]
     same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     if len(same) == 0:
         return _none(), _none()
