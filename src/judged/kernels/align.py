@@ -275,7 +275,9 @@ def _faults(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, 
     met: dict[tuple[int, int], int] = {}
     for part in (*parts, *again):
         for kind, place, detail in part.faults.tolist():
-            met[kind, place] = min(detail, met.get((kind, place), detail))  # of a repetition: where it first came
+            met[kind, place] = min(
+                detail, met.get((kind, place), detail)
+            )  # of a repetition: where it first came
     counts = Counter(dict(zip(KINDS, _total(parts), strict=True)))
     repeated = _total([*parts, *again])[REPEATED]  # only a scan of all of a query's rows sees all of these
     remembered = sum(kind == REPEATED for kind, _ in met)
