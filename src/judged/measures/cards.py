@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from judged.measures.catalogue import FAMILIES, MEASURES
 from judged.measures.measure import Measure
 from judged.measures.names import other_spellings
-from judged.measures.parameters import PARAMETERS, expectation, written
+from judged.measures.parameters import expectation, written
 
 __all__ = ["Card", "CardParameter", "card", "catalogue_markdown"]
 
@@ -27,6 +27,8 @@ _ABOUT = {
     "ranked": "Measures of ranked results against graded judgments.",
     "diversity": "Measures of how many different answers a ranking brings. Judgments may give each document a "
     "`target`; a document without one is its own.",
+    "browsing": "Measures by a model of the reader, who goes on from each result to the next with a chance that may "
+    "depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too.",
 }
 _AGGREGATES = {
     "mean": "the mean over queries",
@@ -188,8 +190,8 @@ def _described(measure: Measure) -> list[CardParameter]:
     described = [
         CardParameter(
             name=name,
-            meaning=PARAMETERS[name].meaning,
-            expected=expectation(name, measure.words[name]),
+            meaning=measure.parameter(name).meaning,
+            expected=expectation(measure.parameter(name), measure.words[name]),
             default="" if default is required else _default(name, default),
             at=name == measure.at,
         )
@@ -201,7 +203,7 @@ def _described(measure: Measure) -> list[CardParameter]:
 def _default(name: str, default: object) -> str:
     """A default as it would be written; None in words, for it means something else in each case."""
     if default is None:
-        return _NONE[name]
+        return _NONE.get(name, "not set")
     return written(int(default) if isinstance(default, float) and default == int(default) else default)  # type: ignore[arg-type]
 
 
@@ -213,6 +215,7 @@ _NONE = {
     "max_grade": "the highest of all judgments",
     "collection": "only what is judged",
     "weight": "the square of `beta`",
+    "stops": "as the gains",
 }
 
 

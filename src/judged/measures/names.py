@@ -63,6 +63,20 @@ ALIASES: dict[str, Alias] = {
     "num_rel": Alias("NumRel"),
     "num_rel_ret": Alias("NumRelRet"),
     "num_nonrel_judged_ret": Alias("NumNonrelJudgedRet"),
+    "MSnDCG": Alias("nDCG"),
+    "Q-measure": Alias("Q"),
+    "QMeasure": Alias("Q"),
+    "O-measure": Alias("O"),
+    "OMeasure": Alias("O"),
+    "P-measure": Alias("P_measure"),
+    "PMeasure": Alias("P_measure"),
+    "P-plus": Alias("P_plus"),
+    "PPlusMeasure": Alias("P_plus"),
+    "NCUguP": Alias("NCU", {"stop": "graded", "beta": 0}),
+    "NCUguBR": Alias("NCU", {"stop": "graded"}),
+    "NCUrbP": Alias("NCU", {"stop": "biased", "beta": 0}),
+    "NCUrbBR": Alias("NCU", {"stop": "biased"}),
+    "compatibility": Alias("Compat"),
     "diversity_count": Alias("DiversityCount"),
     "diversity": Alias("DiversityCount"),
 }
@@ -75,8 +89,14 @@ _SPELLINGS: dict[tuple[str, object], dict[str, object]] = {
     ("dcg", "log2"): {"gain": "linear"},
     ("dcg", "exp-log2"): {"gain": "exp"},
     ("judged_only", False): {},
+    ("min_rel", 0): {},
+    ("normalize", True): {"over": "ideal"},
+    ("normalize", False): {"over": "everything"},
 }
 """Parameters of ir_measures with their values, and what they are here."""
+
+_RENAMED = {"max_rel": "max_grade"}
+"""Parameters that ir_measures calls otherwise."""
 
 _INSTEAD = {("NumRet", "rel"): "NumRelRet"}
 """Where a parameter makes another measure of it: ir_measures' `NumRet(rel=1)`."""
@@ -199,9 +219,10 @@ def _with(measure: Measure, parameters: Mapping[str, object]) -> Measure:
     for name, value in parameters.items():
         if (measure.name, name.lower()) in _INSTEAD:
             return _with(MEASURES[_INSTEAD[measure.name, name.lower()]], parameters)
-        if name.lower() in own:
-            given[own[name.lower()]] = value
-        elif isinstance(value, str | bool) and (name.lower(), value) in _SPELLINGS:
+        called = _RENAMED.get(name.lower(), name.lower())
+        if called in own:
+            given[own[called]] = value
+        elif isinstance(value, str | int) and (name.lower(), value) in _SPELLINGS:
             given |= _SPELLINGS[name.lower(), value]
         elif name.lower() == "judged_only":
             msg = f"{measure.name} has no `judged_only`: that is a matter of the protocol, for all measures"
