@@ -32,8 +32,8 @@ def expected_residual(
     the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for `rbp` and `nerr10`, `T` for `insq`,
     `inst`, `bpm` and `nerr11`; the cards of these measures give each $C$. In $g^+$ every
     unjudged result, and every rank beyond the last one, has the highest grade; in $g^-$ none has a gain. With
-    `model="rbp"` it is `RBP_residual` of the first $d$ ranks. A reader who stops where satisfied looks at other
-    results in $g^+$ than in $g^-$, so that it may be below 0.
+    `model="rbp"` it is `RBP_residual`, save for what lies beyond rank $d$. A reader who stops where satisfied
+    looks at other results in $g^+$ than in $g^-$, so that it may be below 0.
 
     Unjudged: is what it measures; a negative grade is unjudged too.
     Ties: results stand in the order that the protocol's tie rule gives.
