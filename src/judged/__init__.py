@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from judged.measures.browsing.nerr10 import NERR10 as NERR10
     from judged.measures.browsing.nerr11 import NERR11 as NERR11
     from judged.measures.browsing.sdcg import SDCG as SDCG
+    from judged.measures.custom import define as define, define_per_query as define_per_query
     from judged.measures.diversity.diversity_count import DiversityCount as DiversityCount
     from judged.measures.diversity.dr import DR as DR
     from judged.measures.measure import Measure as Measure
     from judged.measures.names import parse_measure as parse_measure
+    from judged.measures.parameters import Parameter as Parameter
     from judged.measures.ranked.ap import AP as AP
     from judged.measures.ranked.ap11 import AP11 as AP11
     from judged.measures.ranked.bing import binG as binG
@@ -105,10 +107,13 @@ _HOMES = {
     "NERR8": "judged.measures.browsing.nerr8",
     "NERR9": "judged.measures.browsing.nerr9",
     "SDCG": "judged.measures.browsing.sdcg",
+    "define": "judged.measures.custom",
+    "define_per_query": "judged.measures.custom",
     "DiversityCount": "judged.measures.diversity.diversity_count",
     "DR": "judged.measures.diversity.dr",
     "Measure": "judged.measures.measure",
     "parse_measure": "judged.measures.names",
+    "Parameter": "judged.measures.parameters",
     "AP": "judged.measures.ranked.ap",
     "AP11": "judged.measures.ranked.ap11",
     "binG": "judged.measures.ranked.bing",
@@ -201,6 +206,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Observations",
     "P",
     "PROFILES",
+    "Parameter",
     "P_measure",
     "P_plus",
     "Protocol",
@@ -223,6 +229,8 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Unjudged",
     "Utility",
     "binG",
+    "define",
+    "define_per_query",
     "evaluate",
     "gm_AP",
     "gm_Bpref",

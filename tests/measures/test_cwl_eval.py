@@ -113,8 +113,10 @@ def test_agrees_with_cwl_eval(
 
 
 def test_the_patience_of_a_dynamic_player_moves() -> None:
-    """By hand: one perfect result, 0.5 above the median, raises a patience of 2 to 3 with `hc=2`; the next one,
-    0.5 below, brings it back to 2, so that the third result is the last. Without a median it goes to 4 and stays.
+    """By hand: with `hc=2` the first result, 0.5 above the median, raises a patience of 2 to 3.
+
+    The next one, 0.5 below, brings it back to 2, so that the third is the last. With a median of 0 the patience
+    goes to 4 and stays there.
     """
     view = rank([1, 0, 0, 0])
 

@@ -106,11 +106,11 @@ class Card:
             f"{'#' * level} {self.name}",
             f"*{self.title}*",
             self.meaning,
-            f"$$\n{self.formula}\n$$",
+            f"$$\n{self.formula}\n$$" if self.formula else "",
             self.symbols,
             _facts(self),
             _parameters(self.parameters),
-            f"**Example.** {_example(self.example)}",
+            f"**Example.** {_example(self.example)}" if self.example else "",
             "\n".join(f"- {reference}" for reference in self.references),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
@@ -123,12 +123,11 @@ def card(measure: Measure | str) -> Card:
     head, sections = _sections(text)
     formula = _FORMULA.search(head)
     before, after = (head[: formula.start()], head[formula.end() :]) if formula else (head, "")
-    module = inspect.getdoc(sys.modules[it.function.__module__]) or ""
     return Card(
         name=it.name,
         family=it.family,
-        title=module.partition("\n")[0],
-        meaning=_one_line(before),
+        title=_title(it),
+        meaning=_one_line(before) or "Whoever defined it says nothing of it.",
         formula=inspect.cleandoc(formula[1]) if formula else "",
         symbols=_one_line(after),
         unjudged=_one_line(sections.get("Unjudged", "")),
@@ -148,7 +147,7 @@ def card(measure: Measure | str) -> Card:
 def catalogue_markdown() -> str:
     """The page of all measures, family by family."""
     parts = [_PREFACE]
-    for family, names in FAMILIES.items():
+    for family, names in ((each, FAMILIES[each]) for each in _ABOUT):
         rows = [f"| [{name}](#{name.lower()}) | {card(name).meaning} |" for name in names]
         parts.append(f"## {family.capitalize()}\n\n{_ABOUT[family]}\n")
         parts.append("\n".join(["| measure | what it tells |", "|---|---|", *rows]) + "\n")
@@ -166,8 +165,18 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _title(measure: Measure) -> str:
+    """What the file of a measure says that it is for; of a measure that was defined, where that was done."""
+    module = measure.function.__module__
+    if measure.family == "custom":
+        return f"Defined in `{module}`."
+    return (inspect.getdoc(sys.modules[module]) or "").partition("\n")[0]
+
+
 def _runnable(measure: Measure, text: str) -> str:
     """A docstring's example with the import that its module does not need."""
+    if ">>> " not in text or measure.function.__module__ == "__main__":
+        return inspect.cleandoc("\n" + text)
     words, prompt, session = inspect.cleandoc("\n" + text).partition(">>> ")
     function = measure.function
     return f"{words}>>> from {function.__module__} import {function.__name__}\n{prompt}{session}"
@@ -246,8 +255,8 @@ def _parameters(parameters: tuple[CardParameter, ...]) -> str:
 
 def _example(text: str) -> str:
     """An example as Markdown: its words, then its session as code."""
-    words, _, session = text.partition(">>> ")
-    return f"{_one_line(words)}\n\n```pycon\n>>> {session.strip()}\n```"
+    words, prompt, session = text.partition(">>> ")
+    return f"{_one_line(words)}\n\n```pycon\n>>> {session.strip()}\n```" if prompt else _one_line(words)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from judged.measures.measure import Measure
 from judged.registry import Registry
 
-__all__ = ["FAMILIES", "MEASURES"]
+__all__ = ["FAMILIES", "MEASURES", "register", "unregister"]
 
 _RANKED = {
     "P": "precision",
@@ -73,7 +73,7 @@ _BROWSING = {
 _FILES = {"ranked": _RANKED, "diversity": _DIVERSITY, "browsing": _BROWSING}
 
 FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(files) for family, files in _FILES.items()}
-"""The measures of a ranked run, by family, in the order in which they are listed."""
+"""The measures of a ranked run, by family, in the order in which they are listed; defined ones are `custom`."""
 
 MEASURES: Registry[Measure] = Registry("measure")
 """Every measure of a ranked run, by its canonical name."""
@@ -81,3 +81,17 @@ MEASURES: Registry[Measure] = Registry("measure")
 for _family, _files in _FILES.items():
     for _name, _file in _files.items():
         MEASURES.add(_name, f"judged.measures.{_family}.{_file}:{_name}")
+
+
+def register(measure: Measure) -> None:
+    """Put a measure that someone defined among all others."""
+    MEASURES.add(measure.name, measure)
+    FAMILIES["custom"] = (*FAMILIES.get("custom", ()), measure.name)
+
+
+def unregister(name: str) -> None:
+    """Take a measure that someone defined out again."""
+    MEASURES.remove(name)
+    left = tuple(each for each in FAMILIES.pop("custom") if each != name)
+    if left:
+        FAMILIES["custom"] = left

@@ -11,9 +11,18 @@ from difflib import get_close_matches
 from judged.errors import BadMeasure, UnknownName
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
+from judged.measures.plugins import load_plugin, plugin_names
 from judged.measures.trec_names import NICKNAMES, expand
 
-__all__ = ["ALIASES", "Alias", "other_spellings", "parse_measure", "parse_measures"]
+__all__ = [
+    "ALIASES",
+    "Alias",
+    "named_otherwise",
+    "other_spellings",
+    "parse_measure",
+    "parse_measures",
+    "readable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +160,22 @@ def other_spellings(measure: str) -> list[str]:
     return [name for name, alias in ALIASES.items() if alias.measure == measure]
 
 
+def readable(name: str) -> bool:
+    """Whether a name can be read back as a name, and not as a name with a cutoff or a level behind it."""
+    found = _WRITTEN.fullmatch(name)
+    return found is not None and found["name"] == name and name[0].isalpha()
+
+
+def named_otherwise(name: str) -> str | None:
+    """What a name stands for already, without regard to case: a measure, an alias or a nickname."""
+    lower = name.lower()
+    if lower in NICKNAMES:
+        return f"trec_eval's measures `{lower}`"
+    canonical = {each.lower(): each for each in MEASURES}.get(lower)
+    alias = next((alias.measure for each, alias in ALIASES.items() if each.lower() == lower), None)
+    return f"the measure {canonical or alias}" if canonical or alias else None
+
+
 def _split(text: str) -> list[str]:
     """The parts of a string that names several measures, cut at spaces and commas outside brackets."""
     parts, depth, start = [], 0, 0
@@ -201,7 +226,10 @@ def _alias(name: str) -> Alias:
         return Alias(canonical)
     alias = {each.lower(): alias for each, alias in ALIASES.items()}.get(name.lower())
     if alias is None:
-        kind, known = "measure", [*MEASURES, *ALIASES]
+        plugin = load_plugin(name)
+        if plugin is not None:
+            return Alias(plugin.name)
+        kind, known = "measure", [*MEASURES, *ALIASES, *plugin_names()]
         close = get_close_matches(name.lower(), [each.lower() for each in known])
         hint = None if close else "`judged measures` lists them all; for example `nDCG@10`"
         raise UnknownName(kind, name, known, hint=hint)

@@ -218,8 +218,9 @@ def checked(
     """`value` in its one form, or `BadMeasure` saying what the parameter must be."""
     meant = parameter or PARAMETERS[name]
     try:
-        if isinstance(value, str) and value.lower() in words:
-            return value.lower()
+        spelled = {word.lower(): word for word in words}
+        if isinstance(value, str) and value.lower() in spelled:
+            return spelled[value.lower()]
         return meant.normalise(value)
     except (ValueError, TypeError, OverflowError):
         msg = f"`{name}` of {measure} must be {expectation(meant, words)}, not {value!r}"
