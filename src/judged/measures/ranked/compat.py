@@ -26,10 +26,11 @@ def compatibility(
     ends. Only the order of grades matters, so they may come from preferences; `rel` has no part in it.
 
     Unjudged: is in no ideal ranking.
-    Ties: results stand in the order that the protocol's tie rule gives.
+    Ties: results stand in the order that the protocol's tie rule gives; the programs below take tied documents
+        in ascending order of their ids (`ties="document-ascending"`).
     Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
     Agrees with: `compatibility.py` of claclark/Compatibility; ir_measures' `Compat`, which goes as deep as the
-        longer of the two lists, and takes a missed document for retrieved where scores are below 0.
+        longer of the two lists, and puts missed documents before retrieved ones with scores below 0.
 
     Example:
         The two documents are in the wrong order, so the first depth has no overlap and the second all:
