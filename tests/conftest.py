@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from judged.kernels.compiled import compiled
+from judged.measures.catalogue import FAMILIES, unregister
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +36,11 @@ def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     elif compiled("_scan") is None or compiled("_dicts") is None:
         pytest.skip("the compiled scanners were not built here")
     return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def _no_measure_outlives_its_test() -> Iterator[None]:
+    """What a test or a page of documentation defines is forgotten after it."""
+    yield
+    for name in FAMILIES.get("custom", ()):
+        unregister(name)

@@ -55,6 +55,16 @@ def test_the_gate_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_measures_are_defined_and_scored() -> None:
+    """Of q1 one result in three is wasted, of q2 one in two; between q1's relevant results there is one."""
+    done = run("custom_measure.py")
+
+    assert done.returncode == 0, done.stderr
+    assert "Wasted@3   0.4167" in done.stdout
+    assert "Gap        0.5000" in done.stdout
+    assert "The share of the first `cutoff` results that bring nothing relevant." in done.stdout
+
+
 def test_no_example_is_forgotten() -> None:
     """Every script in the directory is run above."""
     here = Path(__file__).read_text(encoding="utf-8")

@@ -17,14 +17,28 @@ if TYPE_CHECKING:
     from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.measures.browsing.bpm import BPM as BPM
+    from judged.measures.browsing.ed import ED as ED
+    from judged.measures.browsing.etu import ETU as ETU
+    from judged.measures.browsing.eu_residual import EU_residual as EU_residual
+    from judged.measures.browsing.insq import INSQ as INSQ
+    from judged.measures.browsing.inst import INST as INST
+    from judged.measures.browsing.nerr8 import NERR8 as NERR8
+    from judged.measures.browsing.nerr9 import NERR9 as NERR9
+    from judged.measures.browsing.nerr10 import NERR10 as NERR10
+    from judged.measures.browsing.nerr11 import NERR11 as NERR11
+    from judged.measures.browsing.sdcg import SDCG as SDCG
+    from judged.measures.custom import define as define, define_per_query as define_per_query
     from judged.measures.diversity.diversity_count import DiversityCount as DiversityCount
     from judged.measures.diversity.dr import DR as DR
     from judged.measures.measure import Measure as Measure
     from judged.measures.names import parse_measure as parse_measure
+    from judged.measures.parameters import Parameter as Parameter
     from judged.measures.ranked.ap import AP as AP
     from judged.measures.ranked.ap11 import AP11 as AP11
     from judged.measures.ranked.bing import binG as binG
     from judged.measures.ranked.bpref import Bpref as Bpref
+    from judged.measures.ranked.compat import Compat as Compat
     from judged.measures.ranked.dcg import DCG as DCG
     from judged.measures.ranked.err import ERR as ERR
     from judged.measures.ranked.f1 import F1 as F1
@@ -36,7 +50,9 @@ if TYPE_CHECKING:
     from judged.measures.ranked.infap import infAP as infAP
     from judged.measures.ranked.iprec import IPrec as IPrec
     from judged.measures.ranked.judged import Judged as Judged
+    from judged.measures.ranked.ncu import NCU as NCU
     from judged.measures.ranked.ndcg import nDCG as nDCG
+    from judged.measures.ranked.ndcg_jk import nDCG_JK as nDCG_JK
     from judged.measures.ranked.ndcg_rel import nDCG_rel as nDCG_rel
     from judged.measures.ranked.nerr import nERR as nERR
     from judged.measures.ranked.num_nonrel_judged_ret import NumNonrelJudgedRet as NumNonrelJudgedRet
@@ -44,7 +60,11 @@ if TYPE_CHECKING:
     from judged.measures.ranked.num_rel import NumRel as NumRel
     from judged.measures.ranked.num_rel_ret import NumRelRet as NumRelRet
     from judged.measures.ranked.num_ret import NumRet as NumRet
+    from judged.measures.ranked.o import O as O
+    from judged.measures.ranked.p_measure import P_measure as P_measure
+    from judged.measures.ranked.p_plus import P_plus as P_plus
     from judged.measures.ranked.precision import P as P
+    from judged.measures.ranked.q import Q as Q
     from judged.measures.ranked.rbp import RBP as RBP
     from judged.measures.ranked.rbp_residual import RBP_residual as RBP_residual
     from judged.measures.ranked.recall import R as R
@@ -76,14 +96,29 @@ _HOMES = {
     "JudgedError": "judged.errors",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "BPM": "judged.measures.browsing.bpm",
+    "ED": "judged.measures.browsing.ed",
+    "ETU": "judged.measures.browsing.etu",
+    "EU_residual": "judged.measures.browsing.eu_residual",
+    "INSQ": "judged.measures.browsing.insq",
+    "INST": "judged.measures.browsing.inst",
+    "NERR10": "judged.measures.browsing.nerr10",
+    "NERR11": "judged.measures.browsing.nerr11",
+    "NERR8": "judged.measures.browsing.nerr8",
+    "NERR9": "judged.measures.browsing.nerr9",
+    "SDCG": "judged.measures.browsing.sdcg",
+    "define": "judged.measures.custom",
+    "define_per_query": "judged.measures.custom",
     "DiversityCount": "judged.measures.diversity.diversity_count",
     "DR": "judged.measures.diversity.dr",
     "Measure": "judged.measures.measure",
     "parse_measure": "judged.measures.names",
+    "Parameter": "judged.measures.parameters",
     "AP": "judged.measures.ranked.ap",
     "AP11": "judged.measures.ranked.ap11",
     "binG": "judged.measures.ranked.bing",
     "Bpref": "judged.measures.ranked.bpref",
+    "Compat": "judged.measures.ranked.compat",
     "DCG": "judged.measures.ranked.dcg",
     "ERR": "judged.measures.ranked.err",
     "F1": "judged.measures.ranked.f1",
@@ -95,7 +130,9 @@ _HOMES = {
     "infAP": "judged.measures.ranked.infap",
     "IPrec": "judged.measures.ranked.iprec",
     "Judged": "judged.measures.ranked.judged",
+    "NCU": "judged.measures.ranked.ncu",
     "nDCG": "judged.measures.ranked.ndcg",
+    "nDCG_JK": "judged.measures.ranked.ndcg_jk",
     "nDCG_rel": "judged.measures.ranked.ndcg_rel",
     "nERR": "judged.measures.ranked.nerr",
     "NumNonrelJudgedRet": "judged.measures.ranked.num_nonrel_judged_ret",
@@ -103,7 +140,11 @@ _HOMES = {
     "NumRel": "judged.measures.ranked.num_rel",
     "NumRelRet": "judged.measures.ranked.num_rel_ret",
     "NumRet": "judged.measures.ranked.num_ret",
+    "O": "judged.measures.ranked.o",
+    "P_measure": "judged.measures.ranked.p_measure",
+    "P_plus": "judged.measures.ranked.p_plus",
     "P": "judged.measures.ranked.precision",
+    "Q": "judged.measures.ranked.q",
     "RBP": "judged.measures.ranked.rbp",
     "RBP_residual": "judged.measures.ranked.rbp_residual",
     "R": "judged.measures.ranked.recall",
@@ -129,30 +170,47 @@ _HOMES = {
 __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whatever order that sorts
     "AP",
     "AP11",
+    "BPM",
     "Bpref",
+    "Compat",
     "DCG",
     "DR",
     "DiversityCount",
+    "ED",
     "ERR",
+    "ETU",
+    "EU_residual",
     "Evaluation",
     "F1",
     "FallOut",
     "G",
     "IDCG",
+    "INSQ",
+    "INST",
     "IPrec",
     "Judged",
     "JudgedError",
     "Judgments",
     "Measure",
+    "NCU",
+    "NERR10",
+    "NERR11",
+    "NERR8",
+    "NERR9",
     "NumNonrelJudgedRet",
     "NumQ",
     "NumRel",
     "NumRelRet",
     "NumRet",
+    "O",
     "Observations",
     "P",
     "PROFILES",
+    "Parameter",
+    "P_measure",
+    "P_plus",
     "Protocol",
+    "Q",
     "R",
     "RBP",
     "RBP_residual",
@@ -160,6 +218,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Rndcg",
     "Rprec",
     "Run",
+    "SDCG",
     "Scores",
     "SetAP",
     "SetF",
@@ -170,11 +229,14 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Unjudged",
     "Utility",
     "binG",
+    "define",
+    "define_per_query",
     "evaluate",
     "gm_AP",
     "gm_Bpref",
     "infAP",
     "nDCG",
+    "nDCG_JK",
     "nDCG_rel",
     "nERR",
     "parse_measure",

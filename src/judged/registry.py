@@ -27,6 +27,10 @@ class Registry(Generic[T]):
             raise ValueError(msg)
         self._things[name] = thing
 
+    def remove(self, name: str) -> None:
+        """Forget a name."""
+        del self._things[name]
+
     def __getitem__(self, name: str) -> T:
         if name not in self._things:
             raise UnknownName(self.kind, name, self._things)

@@ -50,7 +50,7 @@ def test_a_card_says_what_the_measure_says() -> None:
     assert it.range == "0 to 1"
     assert it.direction == "higher is better"
     assert it.aggregate == "the mean over queries"
-    assert it.spellings == ("ndcg_cut", "ndcg_burges")
+    assert it.spellings == ("ndcg_cut", "ndcg_burges", "MSnDCG")
     assert [each.name for each in it.parameters] == ["cutoff", "gain", "gains"]
     assert it.parameters[0].at
     assert it.parameters[1].default == '"linear"'

@@ -14,6 +14,7 @@ from judged.measures.catalogue import MEASURES
 from strategies import Query, queries, variants, view
 
 Parameters = dict[str, Any]
+Going = Callable[[int, float, float], float]
 EPSILON = 1e-5
 
 
@@ -104,6 +105,52 @@ class Slow:
             total += going_on * stop / i
             going_on *= 1 - stop
         return total
+
+    def share(self, grade: float | None) -> float:
+        """A gain as a share of the highest."""
+        top = self.given.get("max_grade") or self.highest
+        return over(self.gain(None if grade is None else min(grade, top)), self.gain(top))
+
+    def browsed(self, goes_on: Going, depth: int, unknown: float = 0.0) -> tuple[float, float]:
+        """Expected gain and number of looks of a reader, result by result."""
+        reached, total, gained, looked = 1.0, 0.0, 0.0, 0.0
+        for i in range(1, depth + 1):
+            grade = self.query.found[i - 1] if i <= self.n else None
+            gain = self.share(grade) if self.judged(grade) else unknown
+            total += gain
+            gained += reached * gain
+            looked += reached
+            reached *= goes_on(i, gain, total)
+        return gained, looked
+
+    def rate(self, goes_on: Going, depth: int, unknown: float = 0.0) -> float:
+        """Expected gain for each look."""
+        gained, looked = self.browsed(goes_on, depth, unknown)
+        return gained / looked
+
+    def relevant_gain(self, grade: float | None) -> float:
+        """What a relevant grade is worth."""
+        return self.gain(grade) if self.relevant(grade) else 0.0
+
+    def blended(self, rank: int) -> float:
+        """Precision and cumulated gain in one."""
+        beta = self.given["beta"]
+        top = self.query.found[:rank]
+        ideal = sorted((max(self.relevant_gain(grade), 0) for grade in self.query.judged), reverse=True)
+        count = sum(self.relevant(grade) for grade in top)
+        return (count + beta * sum(map(self.relevant_gain, top))) / (rank + beta * sum(ideal[:rank]))
+
+    @property
+    def hit_ranks(self) -> list[int]:
+        """The ranks of relevant documents above the cutoff."""
+        return [i for i, grade in enumerate(self.top, 1) if self.relevant(grade)]
+
+    @property
+    def preferred_rank(self) -> int:
+        """The rank of the first of the most relevant results; 0 if none is relevant."""
+        grades = [grade if self.relevant(grade) else -1.0 for grade in self.query.found]
+        best = max(grades, default=-1.0)  # type: ignore[type-var]
+        return grades.index(best) + 1 if best is not None and best >= 0 else 0
 
     def targets(self, grades: list[float | None]) -> set[int]:
         """The targets that relevant documents answer."""
@@ -250,6 +297,111 @@ def _relstring(q: Slow) -> str:
     return "".join(character(grade) for grade in q.top)
 
 
+def _q(q: Slow) -> float:
+    short = q.given["over"] == "cutoff" and q.given["cutoff"] is not None
+    return over(sum(map(q.blended, q.hit_ranks)), min(q.R, q.cutoff) if short else q.R)
+
+
+def _o(q: Slow) -> float:
+    return q.blended(q.hit_ranks[0]) if q.hit_ranks else 0.0
+
+
+def _p_measure(q: Slow) -> float:
+    return q.blended(q.preferred_rank) if q.preferred_rank else 0.0
+
+
+def _p_plus(q: Slow) -> float:
+    ranks = [rank for rank in q.hit_ranks if rank <= q.preferred_rank]
+    return over(sum(map(q.blended, ranks)), len(ranks))
+
+
+def _ncu(q: Slow) -> float:
+    table = dict(q.given["gains"] or ()) if q.given["stops"] is None else dict(q.given["stops"])
+    plain = q.given | {"gains": tuple(table.items())}
+
+    def weight(grade: float | None) -> float:
+        return max(Slow(q.query, q.highest, plain).relevant_gain(grade), 0.0)
+
+    if q.given["stop"] == "graded":
+        total = sum(map(weight, q.query.judged))
+        return over(sum(weight(q.query.found[i - 1]) * q.blended(i) for i in q.hit_ranks), total)
+    step = q.given["gamma"] if q.given["stop"] == "biased" else 1.0
+    total = sum(step**j for j in range(q.R))
+    return over(sum(step**j * q.blended(i) for j, i in enumerate(q.hit_ranks)), total)
+
+
+def _ndcg_jk(q: Slow) -> float:
+    def dcg(gains: list[float]) -> float:
+        base = q.given["base"]
+        return sum(v if i < base else v / math.log(i, base) for i, v in enumerate(gains[: q.cutoff], 1))
+
+    return over(dcg([q.gain(grade) for grade in q.query.found]), dcg(q.ideal))
+
+
+def _compat(q: Slow) -> float:
+    """Lists of names, cut at each depth, as the paper has it."""
+    found = [(f"f{i}", grade) for i, grade in enumerate(q.query.found)]
+    missed = [(f"m{i}", grade) for i, grade in enumerate(q.query.missed)]
+    wanted = [pair for pair in found + missed if pair[1] is not None and pair[1] > 0]
+    ideal = [name for name, _ in sorted(wanted, key=lambda pair: -(pair[1] or 0))]
+    results = [name for name, _ in found]
+
+    def overlap(one: list[str], other: list[str]) -> float:
+        depths, p = range(1, q.given["depth"] + 1), q.given["p"]
+        shared = sum(p ** (d - 1) * len({*one[:d]} & {*other[:d]}) / d for d in depths)
+        return shared / sum(p ** (d - 1) for d in depths)
+
+    best = overlap(ideal, ideal) if q.given["over"] == "ideal" else 1.0
+    return over(overlap(results, ideal), best)
+
+
+def _reader(model: str, given: Parameters) -> tuple[Going, int]:
+    """When the reader of a model goes on, and how far at most."""
+    p, T, k, depth = (given.get(name) for name in ("p", "T", "cutoff", "depth"))
+
+    def inst(i: int, _gain: float, total: float) -> float:
+        missing = T - total
+        return (max(i + T + missing - 1, 0) / (i + T + missing)) ** 2
+
+    def insq(i: int, _gain: float, _total: float) -> float:
+        return ((i + 2 * T - 1) / (i + 2 * T)) ** 2
+
+    readers: dict[str, tuple[Going, int]] = {
+        "rbp": (lambda _i, _g, _t: p, depth),
+        "insq": (insq, depth),
+        "inst": (inst, depth),
+        "sdcg": (lambda i, _g, _t: math.log(i + 1) / math.log(i + 2), k),
+        "nerr8": (lambda _i, g, _t: 1 - g, k),
+        "nerr9": (lambda i, g, _t: i / (i + 1) * (1 - g), k),
+        "nerr10": (lambda _i, g, _t: p * (1 - g), depth),
+        "nerr11": (lambda i, g, t: insq(i, g, t) * (1 - g), depth),
+        "bpm": (lambda i, _g, t: float(t < T and i < k), depth),
+    }
+    return readers[model]
+
+
+def _rate_of(model: str) -> Callable[[Slow], float]:
+    return lambda q: q.rate(*_reader(model, q.given))
+
+
+def _bpm(q: Slow) -> float:
+    """Wants and patience are moved after each result, as the paper has it."""
+    want, patience, gained = q.given["T"], q.given["cutoff"], 0.0
+    for i in range(1, q.given["depth"] + 1):
+        gain = q.share(q.query.found[i - 1]) if i <= q.n else 0.0
+        gained += gain
+        if gained >= want or i >= patience:
+            break
+        want += q.given["hb"] * (gain - q.given["gain_med"])
+        patience += q.given["hc"] * (gain - q.given["gain_med"])
+    return gained / i
+
+
+def _eu_residual(q: Slow) -> float:
+    reader = _reader(q.given["model"], q.given)
+    return q.rate(*reader, unknown=1.0) - q.rate(*reader)
+
+
 DEFINITIONS: dict[str, Callable[[Slow], Any]] = {
     "P": _precision,
     "R": _recall,
@@ -293,6 +445,21 @@ DEFINITIONS: dict[str, Callable[[Slow], Any]] = {
     "relstring": _relstring,
     "DR": lambda q: over(len(q.targets(list(q.top))), len(q.targets([*q.query.found, *q.query.missed]))),
     "DiversityCount": lambda q: float(len(q.targets(list(q.top)))),
+    "Q": _q,
+    "O": _o,
+    "P_measure": _p_measure,
+    "P_plus": _p_plus,
+    "NCU": _ncu,
+    "nDCG_JK": _ndcg_jk,
+    "Compat": _compat,
+    "BPM": _bpm,
+    **{
+        name: _rate_of(name.lower())
+        for name in ("INST", "INSQ", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11")
+    },
+    "ETU": lambda q: q.browsed(*_reader(q.given["model"], q.given))[0],
+    "ED": lambda q: q.browsed(*_reader(q.given["model"], q.given))[1],
+    "EU_residual": _eu_residual,
 }
 
 

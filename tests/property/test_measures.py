@@ -29,6 +29,8 @@ LAWS = {
     "run-free",
     "whole",
     "text",
+    "one-or-more",
+    "zero-if-all-is-known",
 }
 QUICK = settings(max_examples=15, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
@@ -204,6 +206,24 @@ def test_is_a_whole_number(name: str, query: Query) -> None:
 
     assert value >= 0
     assert value == math.floor(value)
+
+
+@having("one-or-more")
+@QUICK
+@given(query=queries())
+def test_is_one_or_more(name: str, query: Query) -> None:
+    """Whoever looks at results looks at the first."""
+    assert usable(name).per_query(view([query]))[0] >= 1.0
+
+
+@having("zero-if-all-is-known")
+@QUICK
+@given(grades=st.lists(st.integers(0, 4), min_size=1, max_size=10))
+def test_is_zero_if_all_is_known(name: str, grades: list[int]) -> None:
+    """Where every result that can be looked at was judged, nothing is left open."""
+    measure = usable(name)(depth=len(grades), cutoff=len(grades))
+
+    assert values(measure, view([Query(tuple(grades))])) == [0.0]
 
 
 @having("text")

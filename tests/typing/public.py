@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import assert_type
 
@@ -27,6 +28,14 @@ def measures_are_values() -> None:
     assert_type(P(rel=2) @ 5, judged.Measure)
     assert_type(R, judged.Measure)
     assert_type(judged.parse_measure("nDCG@10"), judged.Measure)
+
+
+def measures_are_made(function: Callable[..., list[float]]) -> None:
+    """A function and a name make a measure."""
+    weight = judged.Parameter.number("how much it counts", low=0)
+
+    assert_type(judged.define("Mine", function, at="cutoff", parameters={"weight": weight}), judged.Measure)
+    assert_type(judged.define_per_query("Other", lambda *_: 0.5, bounds=(0, 1)), judged.Measure)
 
 
 def reads(path: Path) -> None:

@@ -57,7 +57,7 @@ def command(names: tuple[str, ...], kind: str) -> None:
 
         click.echo(to_json([_document(each) for each in cards]), nl=False)
     elif not names:
-        click.echo("\n".join(_families(cards, kind)), nl=False)
+        click.echo("\n".join([*_families(cards, kind), *_announced()]), nl=False)
     elif kind == "markdown":
         click.echo("\n".join(each.to_markdown() for each in cards), nl=False)
     else:
@@ -84,6 +84,16 @@ def _families(cards: list[Card], kind: str) -> Iterator[str]:
         yield lay_out(Table(("measure", "meaning", "range"), tuple(rows), title=family.capitalize()))
 
 
+def _announced() -> Iterator[str]:
+    """The names of measures that other packages bring; they are imported only when they are used."""
+    from judged.measures.catalogue import MEASURES
+    from judged.measures.plugins import plugin_names
+
+    names = [name for name in plugin_names() if name not in MEASURES]
+    if names:
+        yield f"Other installed packages bring: {', '.join(names)}\n"
+
+
 def _document(card: Card) -> dict[str, Any]:
     """A card for JSON, where there is no infinity."""
     bounds = None if card.bounds is None else [None if math.isinf(each) else each for each in card.bounds]
@@ -97,10 +107,12 @@ def _lines(card: Card) -> Iterator[str]:
     yield from _filled(f"{card.name}: {card.title}")
     yield ""
     yield from _filled(card.meaning)
-    yield ""
-    yield f"    {formula_text(card.formula)}"
-    yield ""
-    yield from _filled(card.symbols)
+    if card.formula:
+        yield ""
+        yield f"    {formula_text(card.formula)}"
+    if card.symbols:
+        yield ""
+        yield from _filled(card.symbols)
     yield ""
     facts = {
         "unjudged": card.unjudged,
@@ -114,9 +126,11 @@ def _lines(card: Card) -> Iterator[str]:
         if told:
             yield from _filled(told, head=f"{name + ':':<14}")
     yield from _parameters(card)
-    yield ""
-    yield from card.example.splitlines()
-    yield ""
+    if card.example:
+        yield ""
+        yield from card.example.splitlines()
+    if card.references:
+        yield ""
     for reference in card.references:
         yield from _filled(reference)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from judged.measures.catalogue import FAMILIES, MEASURES
 from judged.measures.measure import Measure
 from judged.measures.names import other_spellings
-from judged.measures.parameters import PARAMETERS, expectation, written
+from judged.measures.parameters import expectation, written
 
 __all__ = ["Card", "CardParameter", "card", "catalogue_markdown"]
 
@@ -27,6 +27,8 @@ _ABOUT = {
     "ranked": "Measures of ranked results against graded judgments.",
     "diversity": "Measures of how many different answers a ranking brings. Judgments may give each document a "
     "`target`; a document without one is its own.",
+    "browsing": "Measures by a model of the reader, who goes on from each result to the next with a chance that may "
+    "depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too.",
 }
 _AGGREGATES = {
     "mean": "the mean over queries",
@@ -104,11 +106,11 @@ class Card:
             f"{'#' * level} {self.name}",
             f"*{self.title}*",
             self.meaning,
-            f"$$\n{self.formula}\n$$",
+            f"$$\n{self.formula}\n$$" if self.formula else "",
             self.symbols,
             _facts(self),
             _parameters(self.parameters),
-            f"**Example.** {_example(self.example)}",
+            f"**Example.** {_example(self.example)}" if self.example else "",
             "\n".join(f"- {reference}" for reference in self.references),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
@@ -121,12 +123,11 @@ def card(measure: Measure | str) -> Card:
     head, sections = _sections(text)
     formula = _FORMULA.search(head)
     before, after = (head[: formula.start()], head[formula.end() :]) if formula else (head, "")
-    module = inspect.getdoc(sys.modules[it.function.__module__]) or ""
     return Card(
         name=it.name,
         family=it.family,
-        title=module.partition("\n")[0],
-        meaning=_one_line(before),
+        title=_title(it),
+        meaning=_one_line(before) or "Whoever defined it says nothing of it.",
         formula=inspect.cleandoc(formula[1]) if formula else "",
         symbols=_one_line(after),
         unjudged=_one_line(sections.get("Unjudged", "")),
@@ -146,7 +147,7 @@ def card(measure: Measure | str) -> Card:
 def catalogue_markdown() -> str:
     """The page of all measures, family by family."""
     parts = [_PREFACE]
-    for family, names in FAMILIES.items():
+    for family, names in ((each, FAMILIES[each]) for each in _ABOUT):
         rows = [f"| [{name}](#{name.lower()}) | {card(name).meaning} |" for name in names]
         parts.append(f"## {family.capitalize()}\n\n{_ABOUT[family]}\n")
         parts.append("\n".join(["| measure | what it tells |", "|---|---|", *rows]) + "\n")
@@ -164,8 +165,18 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _title(measure: Measure) -> str:
+    """What the file of a measure says that it is for; of a measure that was defined, where that was done."""
+    module = measure.function.__module__
+    if measure.family == "custom":
+        return f"Defined in `{module}`."
+    return (inspect.getdoc(sys.modules[module]) or "").partition("\n")[0]
+
+
 def _runnable(measure: Measure, text: str) -> str:
     """A docstring's example with the import that its module does not need."""
+    if ">>> " not in text or measure.function.__module__ == "__main__":
+        return inspect.cleandoc("\n" + text)
     words, prompt, session = inspect.cleandoc("\n" + text).partition(">>> ")
     function = measure.function
     return f"{words}>>> from {function.__module__} import {function.__name__}\n{prompt}{session}"
@@ -188,8 +199,8 @@ def _described(measure: Measure) -> list[CardParameter]:
     described = [
         CardParameter(
             name=name,
-            meaning=PARAMETERS[name].meaning,
-            expected=expectation(name, measure.words[name]),
+            meaning=measure.parameter(name).meaning,
+            expected=expectation(measure.parameter(name), measure.words[name]),
             default="" if default is required else _default(name, default),
             at=name == measure.at,
         )
@@ -201,7 +212,7 @@ def _described(measure: Measure) -> list[CardParameter]:
 def _default(name: str, default: object) -> str:
     """A default as it would be written; None in words, for it means something else in each case."""
     if default is None:
-        return _NONE[name]
+        return _NONE.get(name, "not set")
     return written(int(default) if isinstance(default, float) and default == int(default) else default)  # type: ignore[arg-type]
 
 
@@ -213,6 +224,7 @@ _NONE = {
     "max_grade": "the highest of all judgments",
     "collection": "only what is judged",
     "weight": "the square of `beta`",
+    "stops": "as the gains",
 }
 
 
@@ -243,8 +255,8 @@ def _parameters(parameters: tuple[CardParameter, ...]) -> str:
 
 def _example(text: str) -> str:
     """An example as Markdown: its words, then its session as code."""
-    words, _, session = text.partition(">>> ")
-    return f"{_one_line(words)}\n\n```pycon\n>>> {session.strip()}\n```"
+    words, prompt, session = text.partition(">>> ")
+    return f"{_one_line(words)}\n\n```pycon\n>>> {session.strip()}\n```" if prompt else _one_line(words)
 
 
 if __name__ == "__main__":

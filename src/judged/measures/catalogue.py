@@ -5,7 +5,7 @@ from __future__ import annotations
 from judged.measures.measure import Measure
 from judged.registry import Registry
 
-__all__ = ["FAMILIES", "MEASURES"]
+__all__ = ["FAMILIES", "MEASURES", "register", "unregister"]
 
 _RANKED = {
     "P": "precision",
@@ -31,6 +31,13 @@ _RANKED = {
     "nERR": "nerr",
     "RBP": "rbp",
     "RBP_residual": "rbp_residual",
+    "Q": "q",
+    "O": "o",
+    "P_measure": "p_measure",
+    "P_plus": "p_plus",
+    "NCU": "ncu",
+    "nDCG_JK": "ndcg_jk",
+    "Compat": "compat",
     "Bpref": "bpref",
     "gm_Bpref": "gm_bpref",
     "Judged": "judged",
@@ -50,13 +57,41 @@ _RANKED = {
     "relstring": "relstring",
 }
 _DIVERSITY = {"DR": "dr", "DiversityCount": "diversity_count"}
+_BROWSING = {
+    "INST": "inst",
+    "INSQ": "insq",
+    "BPM": "bpm",
+    "SDCG": "sdcg",
+    "NERR8": "nerr8",
+    "NERR9": "nerr9",
+    "NERR10": "nerr10",
+    "NERR11": "nerr11",
+    "ETU": "etu",
+    "ED": "ed",
+    "EU_residual": "eu_residual",
+}
+_FILES = {"ranked": _RANKED, "diversity": _DIVERSITY, "browsing": _BROWSING}
 
-FAMILIES: dict[str, tuple[str, ...]] = {"ranked": tuple(_RANKED), "diversity": tuple(_DIVERSITY)}
-"""The measures of a ranked run, by family, in the order in which they are listed."""
+FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(files) for family, files in _FILES.items()}
+"""The measures of a ranked run, by family, in the order in which they are listed; defined ones are `custom`."""
 
 MEASURES: Registry[Measure] = Registry("measure")
 """Every measure of a ranked run, by its canonical name."""
 
-for _family, _files in {"ranked": _RANKED, "diversity": _DIVERSITY}.items():
+for _family, _files in _FILES.items():
     for _name, _file in _files.items():
         MEASURES.add(_name, f"judged.measures.{_family}.{_file}:{_name}")
+
+
+def register(measure: Measure) -> None:
+    """Put a measure that someone defined among all others."""
+    MEASURES.add(measure.name, measure)
+    FAMILIES["custom"] = (*FAMILIES.get("custom", ()), measure.name)
+
+
+def unregister(name: str) -> None:
+    """Take a measure that someone defined out again."""
+    MEASURES.remove(name)
+    left = tuple(each for each in FAMILIES.pop("custom") if each != name)
+    if left:
+        FAMILIES["custom"] = left

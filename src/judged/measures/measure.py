@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.parameters import Value, checked, written
+from judged.measures.parameters import PARAMETERS, Parameter, Value, checked, written
 
 __all__ = ["Aggregate", "Measure"]
 
@@ -41,6 +41,8 @@ class Measure:
     """A query missing from the run scores 0, whatever the formula says of an empty list."""
     text: bool = False
     """Its values are strings, shown for each query and never averaged."""
+    own: Mapping[str, Parameter] = field(default_factory=dict)
+    """Parameters that no other measure has, or that mean something else here."""
     given: tuple[tuple[str, Value], ...] = field(default=())
     """The parameters that were set, in the order of the function's signature."""
 
@@ -53,8 +55,8 @@ class Measure:
     @cached_property
     def words(self) -> Mapping[str, tuple[str, ...]]:
         """For each parameter, the words its annotation allows; none for one that takes no words."""
-        hints = get_type_hints(self.function)
-        return {name: tuple(_words(hints[name])) for name in self.defaults}
+        hints = _hints(self.function)
+        return {name: tuple(_words(hints.get(name))) for name in self.defaults}
 
     @cached_property
     def parameters(self) -> dict[str, Value]:
@@ -63,6 +65,10 @@ class Measure:
             name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty
         }
         return filled | dict(self.given)
+
+    def parameter(self, name: str) -> Parameter:
+        """What a parameter of this measure means, and the values that it takes."""
+        return self.own[name] if name in self.own else PARAMETERS[name]
 
     def __call__(self, **parameters: object) -> Measure:
         """This measure with other parameters; None takes a parameter back where that is its default."""
@@ -75,7 +81,8 @@ class Measure:
             if value is None and self.defaults[name] is None:
                 merged.pop(name, None)
             else:
-                merged[name] = checked(self.name, name, value, words=self.words[name])
+                words, meant = self.words[name], self.parameter(name)
+                merged[name] = checked(self.name, name, value, words=words, parameter=meant)
         return replace(self, given=tuple((name, merged[name]) for name in self.defaults if name in merged))
 
     def __matmul__(self, value: float) -> Measure:
@@ -112,6 +119,14 @@ class Measure:
 
     def __hash__(self) -> int:
         return hash(self._identity)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function; none where they name what cannot be found, as in a notebook."""
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return {}
 
 
 def _words(hint: object) -> list[str]:

@@ -11,9 +11,18 @@ from difflib import get_close_matches
 from judged.errors import BadMeasure, UnknownName
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
+from judged.measures.plugins import load_plugin, plugin_names
 from judged.measures.trec_names import NICKNAMES, expand
 
-__all__ = ["ALIASES", "Alias", "other_spellings", "parse_measure", "parse_measures"]
+__all__ = [
+    "ALIASES",
+    "Alias",
+    "named_otherwise",
+    "other_spellings",
+    "parse_measure",
+    "parse_measures",
+    "readable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,20 @@ ALIASES: dict[str, Alias] = {
     "num_rel": Alias("NumRel"),
     "num_rel_ret": Alias("NumRelRet"),
     "num_nonrel_judged_ret": Alias("NumNonrelJudgedRet"),
+    "MSnDCG": Alias("nDCG"),
+    "Q-measure": Alias("Q"),
+    "QMeasure": Alias("Q"),
+    "O-measure": Alias("O"),
+    "OMeasure": Alias("O"),
+    "P-measure": Alias("P_measure"),
+    "PMeasure": Alias("P_measure"),
+    "P-plus": Alias("P_plus"),
+    "PPlusMeasure": Alias("P_plus"),
+    "NCUguP": Alias("NCU", {"stop": "graded", "beta": 0}),
+    "NCUguBR": Alias("NCU", {"stop": "graded"}),
+    "NCUrbP": Alias("NCU", {"stop": "biased", "beta": 0}),
+    "NCUrbBR": Alias("NCU", {"stop": "biased"}),
+    "compatibility": Alias("Compat"),
     "diversity_count": Alias("DiversityCount"),
     "diversity": Alias("DiversityCount"),
 }
@@ -75,8 +98,14 @@ _SPELLINGS: dict[tuple[str, object], dict[str, object]] = {
     ("dcg", "log2"): {"gain": "linear"},
     ("dcg", "exp-log2"): {"gain": "exp"},
     ("judged_only", False): {},
+    ("min_rel", 0): {},
+    ("normalize", True): {"over": "ideal"},
+    ("normalize", False): {"over": "everything"},
 }
 """Parameters of ir_measures with their values, and what they are here."""
+
+_RENAMED = {"max_rel": "max_grade"}
+"""Parameters that ir_measures calls otherwise."""
 
 _INSTEAD = {("NumRet", "rel"): "NumRelRet"}
 """Where a parameter makes another measure of it: ir_measures' `NumRet(rel=1)`."""
@@ -131,6 +160,22 @@ def other_spellings(measure: str) -> list[str]:
     return [name for name, alias in ALIASES.items() if alias.measure == measure]
 
 
+def readable(name: str) -> bool:
+    """Whether a name can be read back as a name, and not as a name with a cutoff or a level behind it."""
+    found = _WRITTEN.fullmatch(name)
+    return found is not None and found["name"] == name and name[0].isalpha()
+
+
+def named_otherwise(name: str) -> str | None:
+    """What a name stands for already, without regard to case: a measure, an alias or a nickname."""
+    lower = name.lower()
+    if lower in NICKNAMES:
+        return f"trec_eval's measures `{lower}`"
+    canonical = {each.lower(): each for each in MEASURES}.get(lower)
+    alias = next((alias.measure for each, alias in ALIASES.items() if each.lower() == lower), None)
+    return f"the measure {canonical or alias}" if canonical or alias else None
+
+
 def _split(text: str) -> list[str]:
     """The parts of a string that names several measures, cut at spaces and commas outside brackets."""
     parts, depth, start = [], 0, 0
@@ -181,7 +226,10 @@ def _alias(name: str) -> Alias:
         return Alias(canonical)
     alias = {each.lower(): alias for each, alias in ALIASES.items()}.get(name.lower())
     if alias is None:
-        kind, known = "measure", [*MEASURES, *ALIASES]
+        plugin = load_plugin(name)
+        if plugin is not None:
+            return Alias(plugin.name)
+        kind, known = "measure", [*MEASURES, *ALIASES, *plugin_names()]
         close = get_close_matches(name.lower(), [each.lower() for each in known])
         hint = None if close else "`judged measures` lists them all; for example `nDCG@10`"
         raise UnknownName(kind, name, known, hint=hint)
@@ -199,9 +247,10 @@ def _with(measure: Measure, parameters: Mapping[str, object]) -> Measure:
     for name, value in parameters.items():
         if (measure.name, name.lower()) in _INSTEAD:
             return _with(MEASURES[_INSTEAD[measure.name, name.lower()]], parameters)
-        if name.lower() in own:
-            given[own[name.lower()]] = value
-        elif isinstance(value, str | bool) and (name.lower(), value) in _SPELLINGS:
+        called = _RENAMED.get(name.lower(), name.lower())
+        if called in own:
+            given[own[called]] = value
+        elif isinstance(value, str | int) and (name.lower(), value) in _SPELLINGS:
             given |= _SPELLINGS[name.lower(), value]
         elif name.lower() == "judged_only":
             msg = f"{measure.name} has no `judged_only`: that is a matter of the protocol, for all measures"

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from judged.errors import BadMeasure
 
-__all__ = ["PARAMETERS", "Parameter", "Value", "checked", "expectation", "written"]
+__all__ = ["BLEND", "PARAMETERS", "Parameter", "Value", "checked", "expectation", "written"]
 
 Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None
 """What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
@@ -34,6 +34,34 @@ class Parameter:
     normalise: Callable[[object], Value] = _refused
     """Brings a value that is no word into its one form, or raises ValueError."""
 
+    @classmethod
+    def number(cls, meaning: str, low: float = -math.inf, high: float = math.inf) -> Parameter:
+        """A parameter that takes numbers from `low` to `high`."""
+        return cls(meaning, _range("a number", low, high), _within(low, high))
+
+    @classmethod
+    def whole(cls, meaning: str, low: int = 1) -> Parameter:
+        """A parameter that takes whole numbers from `low` on."""
+
+        def normalise(value: object) -> int:
+            number = _number(value, low)
+            if not isinstance(number, int):
+                raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+            return number
+
+        return cls(meaning, f"a whole number from {low}", normalise)
+
+    @classmethod
+    def flag(cls, meaning: str) -> Parameter:
+        """A parameter that is either True or False."""
+
+        def normalise(value: object) -> bool:
+            if not isinstance(value, bool):
+                raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+            return value
+
+        return cls(meaning, "True or False", normalise)
+
 
 def _number(
     value: object, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
@@ -46,6 +74,13 @@ def _number(
     if not inside or not math.isfinite(number):
         raise ValueError
     return int(number) if number.is_integer() else number
+
+
+def _range(kind: str, low: float, high: float) -> str:
+    """Numbers within limits, in words."""
+    if math.isinf(high):
+        return kind if math.isinf(low) else f"{kind} from {low:g}"
+    return f"{kind} up to {high:g}" if math.isinf(low) else f"{kind} from {low:g} to {high:g}"
 
 
 def _within(low: float, high: float, *, open_ends: bool = False) -> Callable[[object], Value]:
@@ -82,7 +117,16 @@ def _recalls(value: object) -> tuple[float, ...]:
     return tuple(points)
 
 
+def _weights(value: object) -> tuple[tuple[float, float], ...]:
+    """A table from grades to weights, none below 0."""
+    table = _gains(value)
+    if any(weight < 0 for _, weight in table):
+        raise ValueError
+    return table
+
+
 _A_NUMBER = ("a number", _within(-math.inf, math.inf))
+_ABOVE_0 = ("a number above 0", _within(0, math.inf, open_ends=True))
 
 PARAMETERS: dict[str, Parameter] = {
     "cutoff": Parameter("how many results from the top are looked at", "a whole number from 1", _whole),
@@ -121,30 +165,72 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "collection": Parameter("how many documents the collection has", "a whole number from 0", _whole_from_0),
     "tail": Parameter("when what lies beyond the retrieved results counts as unknown"),
+    "stop": Parameter("at which of the relevant documents readers stop"),
+    "stops": Parameter(
+        "grades whose weight among readers who stop is not their gain, each with its weight",
+        "a table from grades (from 0) to weights (from 0), such as `{1: 1, 2: 4}`",
+        _weights,
+    ),
+    "gamma": Parameter(
+        "how many readers stop at a relevant document, for each that stops at the one before",
+        "a number above 0, up to 1",
+        lambda value: (
+            1 if value == 1 and not isinstance(value, bool) else _number(value, 0, 1, open_ends=True)
+        ),
+    ),
+    "base": Parameter(
+        "the base of the logarithm, and the rank from which gains are discounted",
+        "a number above 1",
+        _within(1, math.inf, open_ends=True),
+    ),
+    "T": Parameter("the gain that the reader is after, 1 being a document of the highest grade", *_ABOVE_0),
+    "depth": Parameter(
+        "how many results the reader could go through; beyond those retrieved there is nothing to gain",
+        "a whole number from 1",
+        _whole,
+    ),
+    "hb": Parameter(
+        "how far a result better than `gain_med` raises the gain that the reader is after", *_A_NUMBER
+    ),
+    "hc": Parameter("how far a result better than `gain_med` raises the reader's patience", *_A_NUMBER),
+    "gain_med": Parameter(
+        "the gain that leaves the reader's aims as they are", "a number from 0 to 1", _within(0, 1)
+    ),
+    "model": Parameter("the measure whose reader goes through the results"),
     "a": Parameter("the worth of each relevant document retrieved", *_A_NUMBER),
     "b": Parameter("the worth of each other document retrieved", *_A_NUMBER),
     "c": Parameter("the worth of each relevant document missed", *_A_NUMBER),
     "d": Parameter("the worth of each other document left out", *_A_NUMBER),
 }
-"""Every parameter by name; each means the same in every measure that has it."""
+"""Every parameter by name; each means the same in every measure that has it, unless that says otherwise."""
+
+BLEND = Parameter(
+    "how much gain counts in the blended ratio, beside the number of relevant documents",
+    "a number from 0",
+    _within(0, math.inf),
+)
+"""What `beta` means in the measures of NTCIR."""
 
 
-def checked(measure: str, name: str, value: object, *, words: tuple[str, ...] = ()) -> Value:
+def checked(
+    measure: str, name: str, value: object, *, words: tuple[str, ...] = (), parameter: Parameter | None = None
+) -> Value:
     """`value` in its one form, or `BadMeasure` saying what the parameter must be."""
+    meant = parameter or PARAMETERS[name]
     try:
-        if isinstance(value, str) and value.lower() in words:
-            return value.lower()
-        return PARAMETERS[name].normalise(value)
+        spelled = {word.lower(): word for word in words}
+        if isinstance(value, str) and value.lower() in spelled:
+            return spelled[value.lower()]
+        return meant.normalise(value)
     except (ValueError, TypeError, OverflowError):
-        msg = f"`{name}` of {measure} must be {expectation(name, words)}, not {value!r}"
+        msg = f"`{name}` of {measure} must be {expectation(meant, words)}, not {value!r}"
         raise BadMeasure(msg) from None
 
 
-def expectation(name: str, words: tuple[str, ...] = ()) -> str:
-    """What a value of the parameter must be, in words: the measure's own `words`, or what the name takes."""
+def expectation(parameter: Parameter, words: tuple[str, ...] = ()) -> str:
+    """What a value of the parameter must be, in words: the measure's own `words`, or what it takes else."""
     options = [f"`{word}`" for word in words]
-    expected = PARAMETERS[name].expected
-    return " or ".join([*options, expected] if expected else options)
+    return " or ".join([*options, parameter.expected] if parameter.expected else options)
 
 
 def written(value: Value) -> str:

@@ -1,0 +1,1 @@
+"""Measures by a model of the reader: how far people go through results, and what they gain on the way."""

@@ -1,0 +1,244 @@
+"""Measures of one's own: a function and a name make a measure that is parsed, described and reported like any."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from judged.errors import BadMeasure, JudgedError
+from judged.kernels.ranking import Ranking
+from judged.kernels.segments import Floats
+from judged.measures.catalogue import FAMILIES, register, unregister
+from judged.measures.measure import Aggregate, Measure
+from judged.measures.names import named_otherwise, readable
+from judged.measures.parameters import PARAMETERS, Parameter, checked
+
+__all__ = ["define", "define_per_query", "undefine"]
+
+SLACK = 1e-9
+"""How far rounding may carry a value beyond its bounds."""
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def define(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    at: str | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    aggregate: Aggregate = "mean",
+    higher_is_better: bool | None = True,
+    of_run: bool = True,
+    properties: Iterable[str] = (),
+    parameters: Mapping[str, Parameter] | None = None,
+    replace: bool = False,
+) -> Measure:
+    """A new measure of that name, known from now on wherever measures are named.
+
+    `function` takes a `Ranking`, the view of all queries at once, and returns an array with a number for each;
+    its parameters stand after a `*`. `at` is the one that `@` sets. Parameters that measures of judged have
+    (`cutoff`, `rel`, `p`, …) mean the same here; others may be described in `parameters`. The function's
+    docstring becomes the card. `replace` allows to define the same name again, as a notebook does.
+
+    >>> from judged.kernels.ranking import rank
+    >>> def missed(ranking, *, rel: float | None = None):
+    ...     "How many relevant documents were not retrieved."
+    ...     return ranking.relevant(rel) - ranking.hits_within(None, rel)
+    >>> Missed = define("Missed", missed, bounds=(0, float("inf")), higher_is_better=False)
+    >>> Missed(rel=2), Missed.per_query(rank([1, 0], missed=[[2, 1]]))
+    (Missed(rel=2), array([2.]))
+    >>> undefine("Missed")
+    """
+    _check_function(name, function, ("ranking",))
+    return _defined(
+        Measure(
+            name,
+            _guarded(name, function, bounds),
+            at=at,
+            bounds=bounds,
+            aggregate=aggregate,
+            higher_is_better=higher_is_better,
+            family="custom",
+            of_run=of_run,
+            properties=frozenset(properties),
+            own=dict(parameters or {}),
+        ),
+        replace=replace,
+    )
+
+
+def define_per_query(name: str, function: Callable[..., float], **settings: Any) -> Measure:
+    """The same from a function that looks at one query and returns one number; slower, and easier to write.
+
+    It is called with four arguments and its own parameters: the ranks of the judged results (ascending, from
+    1), their grades, the number of results retrieved, and all judged grades of the query, highest first.
+    `settings` are those of `define`.
+
+    >>> from judged.kernels.ranking import rank
+    >>> first = define_per_query("FirstJudged", lambda ranks, grades, retrieved, judged: 1 / ranks[0])
+    >>> first.per_query(rank([None, 1], [0]))
+    array([0.5, 1. ])
+    >>> undefine("FirstJudged")
+    """
+    _check_function(name, function, ("ranks", "grades", "retrieved", "judged"))
+
+    @wraps(function)
+    def each(ranking: Ranking, **parameters: Any) -> list[float]:
+        return [function(*query, **parameters) for query in _queries(ranking)]
+
+    # The wrapped function keeps its own signature, which has been looked at already.
+    each.__signature__ = _with_view(function)  # type: ignore[attr-defined]
+    return define(name, each, **settings)
+
+
+def undefine(name: str) -> None:
+    """Forget a measure that was defined; those of judged stay."""
+    if name not in FAMILIES.get("custom", ()):
+        msg = f"`{name}` was not defined, so it cannot be forgotten"
+        raise BadMeasure(msg)
+    unregister(name)
+
+
+def _defined(measure: Measure, *, replace: bool) -> Measure:
+    """The measure, after everything that can be wrong with it has been looked at, among all others."""
+    own = replace and measure.name in FAMILIES.get("custom", ())
+    if not own:
+        _check_name(measure.name)
+    complete = dataclasses.replace(measure, own=_described(measure))
+    _check_settings(complete)
+    if own:
+        unregister(measure.name)
+    register(complete)
+    return complete
+
+
+def _check_name(name: str) -> None:
+    if not isinstance(name, str) or not readable(name):
+        msg = f"{name!r} cannot be the name of a measure"
+        raise BadMeasure(
+            msg, hint="letters, digits and `_`, a letter first and no `_` with a number at the end"
+        )
+    if name in FAMILIES.get("custom", ()):
+        msg = f"a measure called `{name}` was defined already"
+        raise BadMeasure(msg, hint="take another name, or say `replace=True`")
+    taken = named_otherwise(name)
+    if taken is not None:
+        msg = f"`{name}` is taken: it stands for {taken}"
+        raise BadMeasure(msg, hint="names are compared without regard to case; take another one")
+
+
+def _check_function(name: str, function: Callable[..., Any], takes: tuple[str, ...]) -> None:
+    """Raise unless the function takes these arguments first, and all others by keyword only."""
+    try:
+        signature = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        msg = f"`{name}` must be made of a function, not of {function!r}"
+        raise BadMeasure(msg) from None
+    first = [each.name for each in signature if each.kind in _POSITIONAL]
+    collecting = [each.name for each in signature if each.kind in _COLLECTING]
+    if len(first) == len(takes) and not collecting:
+        return
+    got = ", ".join([*first, *(f"*{each}" for each in collecting)]) or "nothing"
+    msg = f"the function of `{name}` takes {got}, expected {', '.join(takes)} and its parameters after a `*`"
+    raise BadMeasure(msg, hint=f"for example `def measure({', '.join(takes)}, *, cutoff=10)`")
+
+
+def _described(measure: Measure) -> dict[str, Parameter]:
+    """What is to be known of each parameter that measures of judged do not have, as told or by its default."""
+    strangers = [name for name in measure.own if name not in measure.defaults]
+    if strangers:
+        msg = f"the function of `{measure.name}` has no parameter `{strangers[0]}`"
+        raise BadMeasure(msg, hint=f"its parameters: {', '.join(measure.defaults) or 'none'}")
+    unknown = [name for name in measure.defaults if name not in measure.own and name not in PARAMETERS]
+    return dict(measure.own) | {name: _inferred(measure, name) for name in unknown}
+
+
+def _inferred(measure: Measure, name: str) -> Parameter:
+    default, meaning = measure.defaults[name], "a parameter of this measure alone"
+    if isinstance(default, bool):
+        return Parameter.flag(meaning)
+    if isinstance(default, Real):
+        return Parameter.number(meaning)
+    if measure.words[name]:
+        return Parameter(meaning)
+    msg = f"nothing says what `{name}` of `{measure.name}` may be"
+    raise BadMeasure(
+        msg, hint=f'say `parameters={{"{name}": judged.Parameter.number("what it means", low=0)}}`'
+    )
+
+
+def _check_settings(measure: Measure) -> None:
+    """Raise if `@` sets nothing, bounds are none, or a default is not among the values allowed."""
+    if measure.at is not None and measure.at not in measure.defaults:
+        msg = f"`at` of `{measure.name}` must be one of its parameters, not {measure.at!r}"
+        raise BadMeasure(msg, hint=f"its parameters: {', '.join(measure.defaults) or 'none'}")
+    low, high = measure.bounds
+    if not low <= high:
+        msg = f"the bounds of `{measure.name}` must be a lower and a higher number, not {measure.bounds}"
+        raise BadMeasure(msg)
+    for name, default in measure.defaults.items():
+        if default is not None and default is not inspect.Parameter.empty:
+            words, meant = measure.words[name], measure.parameter(name)
+            checked(measure.name, name, default, words=words, parameter=meant)
+
+
+def _guarded(name: str, function: Callable[..., Any], bounds: tuple[float, float]) -> Callable[..., Floats]:
+    """The function with its values looked at: a number for each query, within the bounds."""
+
+    @wraps(function)
+    def values(ranking: Ranking, **parameters: Any) -> Floats:
+        try:
+            told = function(ranking, **parameters)
+        except JudgedError:
+            raise
+        except Exception as error:
+            msg = f"{name} failed: {type(error).__name__}: {error}"
+            raise BadMeasure(msg, hint="the function that defines it raised this error") from error
+        return _sound(name, told, len(ranking), bounds)
+
+    return values
+
+
+def _sound(name: str, told: Any, queries: int, bounds: tuple[float, float]) -> Floats:
+    try:
+        numbers = np.asarray(told, dtype=np.float64)
+    except (TypeError, ValueError):
+        msg = f"{name} returned {told!r:.80}, expected an array of numbers"
+        raise BadMeasure(msg) from None
+    if numbers.shape != (queries,):
+        got = f"{len(numbers):,} values" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
+        msg = f"{name} returned {got}, expected one for each of {queries:,} queries"
+        raise BadMeasure(msg)
+    wrong = ~((numbers >= bounds[0] - SLACK) & (numbers <= bounds[1] + SLACK) & np.isfinite(numbers))
+    if wrong.any():
+        value, low, high = numbers[wrong][0], *bounds
+        msg = f"{name} returned {value:g} for {int(wrong.sum()):,} of {queries:,} queries, expected {low:g} to {high:g}"
+        raise BadMeasure(
+            msg, hint="mind queries with nothing judged or retrieved; `bounds` says what is allowed"
+        )
+    return numbers
+
+
+def _queries(ranking: Ranking) -> Iterator[tuple[Any, Any, int, Any]]:
+    """The parts of the view that belong to each query, not to be written to."""
+    for number, retrieved in enumerate(ranking.retrieved.tolist()):
+        own = slice(int(ranking.offset[number]), int(ranking.offset[number + 1]))
+        best = slice(int(ranking.best_offset[number]), int(ranking.best_offset[number + 1]))
+        parts = ranking.rank[own], ranking.grade[own], ranking.best[best]
+        for part in parts:
+            part.flags.writeable = False
+        yield parts[0], parts[1], retrieved, parts[2]
+
+
+def _with_view(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function of one query, with the view of all queries in place of its four arguments."""
+    view = inspect.Parameter("ranking", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    own = [each for each in inspect.signature(function).parameters.values() if each.kind not in _POSITIONAL]
+    return inspect.Signature([view, *own])

@@ -1,0 +1,66 @@
+"""P-plus: how good the results are on the way to the best of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judged.kernels.blended import blended_ratio
+from judged.kernels.gains import Gain, Gains
+from judged.kernels.preferred import preferred
+from judged.kernels.ranking import Ranking
+from judged.kernels.segments import Floats, divide, segment_count, segment_sum
+from judged.measures.measure import Measure
+from judged.measures.parameters import BLEND
+
+__all__ = ["P_plus", "preferred_average"]
+
+
+def preferred_average(
+    ranking: Ranking,
+    *,
+    beta: float = 1.0,
+    rel: float | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+) -> Floats:
+    r"""The blended ratio of precision and gain, averaged over the relevant results down to the best of them.
+
+    $$\mathrm{P\text{-}plus} = \frac{1}{n_{r_p}} \sum_{i \le r_p,\; g_i \ge \mathrm{rel}} \mathrm{BR}(i), \qquad
+      \mathrm{BR}(i) = \frac{n_i + \beta \, V_i}{i + \beta \, V^*_i}$$
+
+    where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of relevant documents down to there,
+    $V_i$ the sum of their gains and $V^*_i$ that of the best order. A relevant grade is worth itself
+    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says.
+    $r_p$ is the rank of the first of the most relevant documents that were retrieved; to get there, a reader
+    must pass over all results above. Moving a better result up can lower it, because what stood there then lies below $r_p$.
+
+    Unjudged: counts as not relevant.
+    Ties: results stand in the order that the protocol's tie rule gives.
+    Empty: 0 when nothing relevant is retrieved.
+    Agrees with: NTCIREVAL's and pyNTCIREVAL's `P-plus`, where a document is relevant from grade 1.
+
+    Example:
+        The ratios at the second and third result are $(1 + 1) / (2 + 3)$ and $(2 + 3) / (3 + 3)$:
+
+        >>> from judged.kernels.ranking import rank
+        >>> preferred_average(rank([0, 1, 2])).round(4)
+        array([0.6167])
+
+    References:
+        Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
+        Transactions on Databases 48(SIG9), 2007.
+    """
+    best = preferred(ranking, rel)
+    last = segment_sum(np.where(best, ranking.rank, 0.0), ranking.offset)[ranking.query]
+    above = ranking.hits(rel) & (ranking.rank <= last)
+    ratio = blended_ratio(ranking, beta, rel, gain, gains)
+    total = segment_sum(np.where(above, ratio, 0.0), ranking.offset)
+    return divide(total, segment_count(above, ranking.offset))
+
+
+P_plus = Measure(
+    "P_plus",
+    preferred_average,
+    own={"beta": BLEND},
+    properties=frozenset({"zero-if-nothing-found", "one-if-ideal"}),
+)
