@@ -2,6 +2,7 @@
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
+    judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.
 """
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.linting.lint import lint as lint
+    from judged.linting.report import LintReport as LintReport
     from judged.measures.diversity.diversity_count import DiversityCount as DiversityCount
     from judged.measures.diversity.dr import DR as DR
     from judged.measures.measure import Measure as Measure
@@ -76,6 +79,8 @@ _HOMES = {
     "JudgedError": "judged.errors",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "lint": "judged.linting.lint",
+    "LintReport": "judged.linting.report",
     "DiversityCount": "judged.measures.diversity.diversity_count",
     "DR": "judged.measures.diversity.dr",
     "Measure": "judged.measures.measure",
@@ -143,6 +148,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Judged",
     "JudgedError",
     "Judgments",
+    "LintReport",
     "Measure",
     "NumNonrelJudgedRet",
     "NumQ",
@@ -174,6 +180,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "gm_AP",
     "gm_Bpref",
     "infAP",
+    "lint",
     "nDCG",
     "nDCG_rel",
     "nERR",
