@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ def command(
     click.echo(_json(report) if kind == "json" else _table(report), nl=False)
     for path, role, destination in fixed:
         _fix(given[path], destination, role=role, policy=policy, force=force)
-    left = [file for file in report.files if file.file not in {path for path, _, _ in fixed}]
+    left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs
     grave = {"error", "warning"} if strict else {"error"}
     if any(finding.severity in grave for file in left for finding in file.findings):
         raise click.exceptions.Exit(FAULTY)
@@ -98,12 +99,19 @@ def _copies(
 
 
 def _content(path: str) -> Any:
-    return sys.stdin.buffer.read() if path == STANDARD_INPUT else path
+    """The path, or what standard input holds, which may be read more than once."""
+    if path != STANDARD_INPUT:
+        return path
+    content = io.BytesIO(sys.stdin.buffer.read())
+    content.name = "standard input"
+    return content
 
 
 def _fix(given: Any, destination: str, *, role: Any, policy: Any, force: bool) -> None:
     from judged.linting.fix import fix
 
+    if isinstance(given, io.BytesIO):
+        given.seek(0)
     changes = fix(given, destination, role=role, policy=policy, force=force)
     click.echo(f"wrote {destination}: {'; '.join(changes.sentences())}", err=True)
 
@@ -124,7 +132,9 @@ def _table(report: LintReport) -> str:
     found = list(report)
     if not found:
         return f"nothing found in {len(report.files)} files\n"
-    rows = tuple((file.file, each.severity, each.kind.name, each.count, each.kind.counted) for file, each in found)
+    rows = tuple(
+        (file.file, each.severity, each.kind.name, each.count, each.kind.counted) for file, each in found
+    )
     told = [to_text(Table(("file", "severity", "kind", "count", "of"), rows), bold=says_bold())]
     for file, each in found:
         told.append(f"{file.file}: {each.kind.name}: {each.kind.explanation}\n")

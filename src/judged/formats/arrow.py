@@ -13,7 +13,16 @@ from judged.formats.format import File, Format, Kind
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "MAGICS", "kind", "read_judgments", "read_run", "read_table", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "MAGICS",
+    "kind",
+    "read_judgments",
+    "read_run",
+    "read_table",
+    "write_judgments",
+    "write_run",
+]
 
 FILE = b"ARROW1"
 FEATHER = b"FEA1"

@@ -16,7 +16,16 @@ from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "kind", "read_judgments", "read_records", "read_run", "refuse_infinite", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "kind",
+    "read_judgments",
+    "read_records",
+    "read_run",
+    "refuse_infinite",
+    "write_judgments",
+    "write_run",
+]
 
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 

@@ -13,7 +13,16 @@ from judged.formats.format import File, Format, Kind
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "MAGIC", "kind", "read_judgments", "read_run", "read_table", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "MAGIC",
+    "kind",
+    "read_judgments",
+    "read_run",
+    "read_table",
+    "write_judgments",
+    "write_run",
+]
 
 MAGIC = b"PAR1"
 _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedError)
@@ -60,6 +69,7 @@ def _open(file: File) -> Any:
 
 
 def read_table(file: File, kind: Kind) -> pa.Table:
+    """The columns that are needed, as they are in the file."""
     opened = _open(file)
     roles = find_columns(opened.schema_arrow.names, kind, subject=file.label)
     try:

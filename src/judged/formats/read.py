@@ -117,6 +117,7 @@ def _own_name(source: Any) -> str | None:
 
 
 def is_file(source: Any) -> bool:
+    """Whether an object is a file: a path, its content as bytes, or something open to be read."""
     return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
 
 

@@ -91,6 +91,7 @@ def _is_nested(record: Mapping[str, Any]) -> bool:
 
 
 def keys_of(record: Mapping[Any, Any]) -> list[str]:
+    """The keys of a record that are text."""
     return [key for key in record if isinstance(key, str)]
 
 

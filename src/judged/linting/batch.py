@@ -45,12 +45,10 @@ class Batch:
 
     def __getitem__(self, which: Any) -> Batch:
         """Some of the rows."""
-        optional = {
-            name: None if getattr(self, name) is None else getattr(self, name)[which]
-            for name in ("token", "rank", "tag")
-        }
-        names = ("number", "query", "document", "value", "sound", "folded", "fate")
-        return replace(self, **{name: getattr(self, name)[which] for name in names}, **optional)
+        names = ("number", "query", "document", "value", "sound", "folded", "fate", "token", "rank", "tag")
+        held = {name: getattr(self, name) for name in names}
+        some: dict[str, Any] = {name: None if each is None else each[which] for name, each in held.items()}
+        return replace(self, **some)
 
     @cached_property
     def starts(self) -> Ints:
@@ -105,7 +103,7 @@ def joined(parts: Sequence[Batch]) -> Batch:
         sound=np.concatenate([each.sound for each in parts]),
         folded=np.concatenate([each.folded for each in parts]),
         fate=np.concatenate([each.fate for each in parts]),
-        rank=None if parts[0].rank is None else np.concatenate([each.rank for each in parts]),  # type: ignore[misc]
+        rank=None if parts[0].rank is None else np.concatenate([each.rank for each in parts]),
     )
     return whole[np.argsort(whole.query.hashes, kind="stable")]
 

@@ -42,7 +42,7 @@ class Findings:
     def take(self, other: Findings) -> None:
         """Take over what was found elsewhere."""
         self.counts.update(other.counts)
-        for kind, places in other._places.items():  # noqa: SLF001 - of its own kind
+        for kind, places in other._places.items():
             self._places.setdefault(kind, []).extend(places)
 
     def add(self, kind: str, numbers: Ints, tell: Callable[[int], str]) -> None:
@@ -50,7 +50,9 @@ class Findings:
         if len(numbers) == 0:
             return
         self.counts[kind] += len(numbers)
-        first = np.argsort(numbers, kind="stable")[:SHOWN] if len(numbers) > SHOWN else np.arange(len(numbers))
+        first = (
+            np.argsort(numbers, kind="stable")[:SHOWN] if len(numbers) > SHOWN else np.arange(len(numbers))
+        )
         known = self._places.setdefault(kind, [])
         limit = max(number for number, _ in known) if len(known) >= SHOWN else None
         known += [

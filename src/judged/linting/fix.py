@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -35,7 +36,9 @@ class Changes:
 
     lines_in: int = 0
     lines_out: int = 0
-    lines_dropped: int = field(default=0, metadata={"told": "malformed lines, or without a usable number, dropped"})
+    lines_dropped: int = field(
+        default=0, metadata={"told": "malformed lines, or without a usable number, dropped"}
+    )
     comments: int = field(default=0, metadata={"told": "comments and blank lines dropped"})
     duplicates: int = field(default=0, metadata={"told": "duplicates dropped"})
     ranks: int = field(default=0, metadata={"told": "ranks renumbered"})
@@ -57,6 +60,7 @@ def fix(given: Any, destination: str, *, role: Role, policy: Policy, force: bool
         msg = f"{given if isinstance(given, str) else role} is not TREC text, and only that can be fixed"
         raise JudgedError(msg, hint="`judged lint` names the rows; put them right where they were made")
     file = found[0]
+    _refuse_in_place(given, destination)
     text = np.frombuffer(text_of_lines(file), dtype=np.uint8)
     changes = Changes(marks=int(file.head().startswith(BOM)))
     parts = clean(text, role=role, policy=policy, changes=changes)
@@ -71,6 +75,13 @@ def fix(given: Any, destination: str, *, role: Role, policy: Policy, force: bool
 
     write_whole(destination, write, force=force)
     return changes
+
+
+def _refuse_in_place(given: Any, destination: str) -> None:
+    """Refuse to write over what is being read, even by force."""
+    if isinstance(given, (str, Path)) and Path(destination).exists() and Path(destination).samefile(given):
+        msg = f"{destination} is the file to be fixed, and a copy is never written in its place"
+        raise JudgedError(msg, hint="give the copy another name")
 
 
 def clean(text: Bytes, *, role: Role, policy: Policy, changes: Changes) -> Iterator[bytes]:
@@ -145,7 +156,8 @@ def _deduplicated(text: Bytes, part: Stretch, policy: Policy, changes: Changes) 
     changes.duplicates += len(dropped)
     kept = np.ones(len(part.rows.kinds), dtype=bool)
     kept[part.rows.line[dropped]] = False
-    return text[np.repeat(kept, np.diff(np.append(part.rows.begins, len(text))))].tobytes()
+    left: Bytes = text[np.repeat(kept, np.diff(np.append(part.rows.begins, len(text))))]
+    return left.tobytes()
 
 
 def _dropped(again: Ints, first: Ints, value: Floats, policy: Policy) -> Ints:
@@ -187,4 +199,3 @@ def ranks(batch: Batch) -> Ints:
     right = np.empty(len(order), dtype=np.int64)
     right[order] = np.arange(1, len(order) + 1) - np.repeat(batch.starts, batch.lengths)
     return right
-

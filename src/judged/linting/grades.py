@@ -98,7 +98,9 @@ class Inversion:
         """Of each query with a say, the correlation of score rank and grade, and how many documents it is of."""
         if not self._query:
             return np.zeros(0), np.zeros(0)
-        query, score, grade = (np.concatenate(each) for each in (self._query, self._score, self._grade))
+        query = np.concatenate(self._query)
+        score: Floats = np.concatenate(self._score)
+        grade: Floats = np.concatenate(self._grade)
         order = np.lexsort((score, query))
         _, group = np.unique(query[order], return_inverse=True)
         group = group.reshape(-1)
@@ -120,4 +122,5 @@ def _middle_ranks(group: Ints, score: Floats) -> Floats:
         return place
     new = np.concatenate(([True], (group[1:] != group[:-1]) | (score[1:] != score[:-1])))
     tie = np.cumsum(new) - 1
-    return (np.bincount(tie, place) / np.bincount(tie))[tie]
+    middle: Floats = (np.bincount(tie, place) / np.bincount(tie))[tie]
+    return middle

@@ -180,8 +180,12 @@ def _named(batch: Batch, which: Ints) -> Named:
     folded = batch.folded[which].copy()
     left = np.flatnonzero(batch.fate[which] == LEFT)
     if len(left):
-        folded[left] = _hashes([folded_text(each.decode(errors="replace")) for each in _listed(documents, left)])
-    return Named(documents.hashes, folded, batch.number[which], documents.start + batch.origin, documents.length)
+        folded[left] = _hashes(
+            [folded_text(each.decode(errors="replace")) for each in _listed(documents, left)]
+        )
+    return Named(
+        documents.hashes, folded, batch.number[which], documents.start + batch.origin, documents.length
+    )
 
 
 def _listed(strings: Strings, which: Ints) -> Iterator[bytes]:

@@ -33,7 +33,12 @@ _KINDS = (
     Kind("grade-not-a-number", "error", "grades", "The grade is text that is no number."),
     Kind("grade-not-finite", "error", "grades", "The grade is NaN or infinite."),
     Kind("retrieved-twice", "error", "rows", "The run lists the document again for the same query."),
-    Kind("judged-twice", "error", "rows", "The document is judged again for the same query, with the same grade."),
+    Kind(
+        "judged-twice",
+        "error",
+        "rows",
+        "The document is judged again for the same query, with the same grade.",
+    ),
     Kind(
         "judged-differently",
         "error",
@@ -49,7 +54,9 @@ _KINDS = (
         "scores be distances.",
     ),
     Kind("missing-queries", "warning", "queries", "The query is judged but has no results; it scores 0."),
-    Kind("unjudged-queries", "warning", "queries", "The query has results but no judgments; it is not scored."),
+    Kind(
+        "unjudged-queries", "warning", "queries", "The query has results but no judgments; it is not scored."
+    ),
     Kind("ids-case", "warning", "ids", "The id differs only by case from another, so the two do not match."),
     Kind(
         "ids-white-space",
@@ -64,7 +71,9 @@ _KINDS = (
         "The id differs only by its Unicode form (NFKC) from another, so the two do not match.",
     ),
     Kind("run-not-utf-8", "warning", "ids", "An id of the run is not UTF-8 text, so it matches no judgment."),
-    Kind("score-infinite", "warning", "scores", "The score is infinite once it is compared as a 32-bit float."),
+    Kind(
+        "score-infinite", "warning", "scores", "The score is infinite once it is compared as a 32-bit float."
+    ),
     Kind(
         "tied-scores",
         "warning",
@@ -81,8 +90,18 @@ _KINDS = (
     Kind("ranks-from-zero", "warning", "queries", "The ranks of the query begin at 0, expected 1."),
     Kind("interleaved-queries", "warning", "queries", "The rows of the query do not stand together."),
     Kind("negative-grades", "warning", "grades", "The grade is below 0; it counts as not relevant."),
-    Kind("fractional-grades", "warning", "grades", "The grade is no whole number, which other tools cannot read."),
-    Kind("many-columns", "warning", "lines", "The line has more columns than its kind of file; the rest is ignored."),
+    Kind(
+        "fractional-grades",
+        "warning",
+        "grades",
+        "The grade is no whole number, which other tools cannot read.",
+    ),
+    Kind(
+        "many-columns",
+        "warning",
+        "lines",
+        "The line has more columns than its kind of file; the rest is ignored.",
+    ),
     Kind("tag-changes", "warning", "lines", "The tag differs from that of the row before: is this one run?"),
     Kind("comments", "note", "lines", "The line begins with `#` and is skipped; other tools would read it."),
     Kind("blank-lines", "note", "lines", "The line holds nothing and is skipped."),

@@ -19,12 +19,12 @@ __all__ = ["lint"]
 
 
 def lint(qrels: Any, *runs: Any) -> LintReport:
-    """What is wrong or notable with judgments and runs: each kind with its count and its first places.
+    r"""What is wrong or notable with judgments and runs: each kind with its count and its first places.
 
     `qrels` and `runs` may be whatever `judged.evaluate` takes. Nothing is raised for what the files hold: a
     file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses.
 
-    >>> report = lint(b"q1 0 d1 1\\nq1 0 d1 2\\n", b"q1 Q0 d1 1 0.5 t\\n")
+    >>> report = lint(b"q1 0 d1 1\nq1 0 d1 2\n", b"q1 Q0 d1 1 0.5 t\n")
     >>> [(finding.kind.name, str(finding.places[0])) for _, finding in report]
     [('judged-differently', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
@@ -104,5 +104,3 @@ def _note_queries_of_one_side(run: Survey, judgments: Survey) -> None:
 
 def _first_line(error: Exception) -> str:
     return " ".join(str(error).partition("\n\nhint:")[0].split())
-
-

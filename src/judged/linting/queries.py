@@ -152,4 +152,5 @@ def _ordered_bits(score: NDArray[np.float32]) -> Words:
 def _among(keys: Words, wanted: Words) -> Flags:
     """Which keys are among the wanted ones, which are sorted."""
     at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
-    return wanted[at] == keys
+    found: Flags = wanted[at] == keys
+    return found

@@ -17,7 +17,13 @@ from judged.formats.text import BOM
 from judged.formats.trec import text_of_lines
 from judged.linting.batch import Batch, Source
 from judged.linting.findings import Findings
-from judged.linting.tables import batch_of_columns, batch_of_records, batch_of_sheet, batch_of_table, note_faults
+from judged.linting.tables import (
+    batch_of_columns,
+    batch_of_records,
+    batch_of_sheet,
+    batch_of_table,
+    note_faults,
+)
 from judged.linting.text import COLUMNS, note_lines, stretches
 
 __all__ = ["open_source", "text_source"]
@@ -82,7 +88,7 @@ def _of_file(file: File, written: Format, role: Role, label: str) -> Source:
 def _read(given: Any, role: Role, label: str, reader: Any = None) -> Source:
     """What a reader makes of an object; the faults that it refuses become findings."""
     findings = Findings(label, lines=False)
-    strict = reader or (read_judgments if role == "judgments" else read_run)
+    strict: Any = reader or (read_judgments if role == "judgments" else read_run)
     try:
         table = strict(given)
         columns = (table if role == "judgments" else table.as_columns()).to_arrow()
@@ -90,7 +96,9 @@ def _read(given: Any, role: Role, label: str, reader: Any = None) -> Source:
         note_faults(error.counts, findings, role, faults=error.faults)
         return _table_source(batch_of_columns([], [], np.zeros(0)), role, findings)
     number = "grade" if role == "judgments" else "score"
-    return _table_source(batch_of_columns(columns["query"], columns["document"], columns[number]), role, findings)
+    return _table_source(
+        batch_of_columns(columns["query"], columns["document"], columns[number]), role, findings
+    )
 
 
 def _table_source(batch: Batch, role: Role, findings: Findings) -> Source:

@@ -109,12 +109,18 @@ def _careful(sheet: Sheet, wanted: Sequence[int], role: Role, findings: Findings
     cells, numbers = [], []
     for number, (line, row) in enumerate(sheet.rows(), 1):
         if line < 0 or len(row) != len(sheet.header):
-            told = f"cannot be read: {row[0]}" if line < 0 else f"{len(row)} columns, expected {len(sheet.header)}"
+            told = (
+                f"cannot be read: {row[0]}"
+                if line < 0
+                else f"{len(row)} columns, expected {len(sheet.header)}"
+            )
             findings.add("malformed", np.array([number]), lambda _, told=told: told)  # type: ignore[misc]
             continue
         query, document, text = (row[place] for place in wanted)
         bare = text.strip(" \t")
-        cells.append((query, document, float(bare) if is_number_text(bare.encode(errors="replace")) else text))
+        cells.append(
+            (query, document, float(bare) if is_number_text(bare.encode(errors="replace")) else text)
+        )
         numbers.append(number)
     return _of_cells(cells, np.array(numbers, dtype=np.int64), role, findings)
 
@@ -125,7 +131,9 @@ def _of_cells(cells: Sequence[tuple[Any, Any, Any]], number: Ints, role: Role, f
     bad = {
         "missing-value": [None in row for row in cells],
         "bad-id": [None not in row and None in map(id_text, row[:2]) for row in cells],
-        kind: [None not in row and None not in map(id_text, row[:2]) and not is_number(row[2]) for row in cells],
+        kind: [
+            None not in row and None not in map(id_text, row[:2]) and not is_number(row[2]) for row in cells
+        ],
     }
     kept: Flags = np.ones(len(cells), dtype=bool)
     for name, flags in bad.items():

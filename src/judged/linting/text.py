@@ -113,5 +113,7 @@ def _telling(kind: str, counts: Ints, columns: int) -> Callable[[int], str]:
     """Words for a line of a kind."""
     if kind in {"malformed", "many-columns"}:
         return lambda i: f"{counts[i]} column{'s' if counts[i] != 1 else ''}, expected {columns}"
-    told = {"comments": "a comment", "blank-lines": "a blank line", "carriage-returns": "ends with CR LF"}[kind]
+    told = {"comments": "a comment", "blank-lines": "a blank line", "carriage-returns": "ends with CR LF"}[
+        kind
+    ]
     return lambda _: told
