@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from judged.kernels.segments import Flags, Floats, Ints
+from judged.kernels.segments import Floats, Ints
 from judged.kernels.strings import Words
 from judged.linting.batch import Batch
 from judged.linting.findings import Findings
+from judged.linting.keys import Keys
 
 __all__ = ["Graded", "Inversion"]
 
@@ -20,7 +21,6 @@ FEWEST_QUERIES = 5
 STANDARD_ERRORS = 5.0
 CORRELATION = -0.2
 """How far below 0 the mean correlation must be: in its standard errors, and at all."""
-_SIEVE = 22
 
 
 class Graded:
@@ -39,23 +39,13 @@ class Graded:
         """Make ready for `find`."""
         keys = np.concatenate([np.zeros(0, dtype=np.uint64), *self._keys])
         order = np.argsort(keys)
-        self.keys = keys[order]
+        self.keys = Keys(keys[order])
         self.grades = np.concatenate([np.zeros(0), *self._grades])[order]
-        self.sieve = np.zeros(1 << _SIEVE, dtype=bool)
-        self.sieve[self._cell(keys)] = True
 
     def find(self, keys: Words) -> tuple[Ints, Floats]:
         """Which keys are judged, and their grades."""
-        maybe = np.flatnonzero(self.sieve[self._cell(keys)])  # most documents are judged by nobody
-        if len(self.keys) == 0:
-            return maybe, np.zeros(0)
-        at = np.minimum(np.searchsorted(self.keys, keys[maybe]), len(self.keys) - 1)
-        right: Flags = self.keys[at] == keys[maybe]
-        return maybe[right], self.grades[at[right]]
-
-    @staticmethod
-    def _cell(keys: Words) -> Ints:
-        return (keys >> np.uint64(64 - _SIEVE)).astype(np.int64)
+        which, at = self.keys.find(keys)
+        return which, self.grades[at]
 
 
 @dataclass

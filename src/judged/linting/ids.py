@@ -2,7 +2,7 @@
 
 Every id has a *folded* form: without white space at its ends, in NFKC, without regard to case. Two ids of one
 folded form are reported. Of most files no id changes when folded, and nothing needs to be kept; else the
-distinct ones that do are, as hashes and places, and a second look finds the others that they meet.
+distinct ones that do are, as hashes, and only where two meet does a second look find out which and where.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from judged.kernels.folding import LEFT, PLAIN
 from judged.kernels.segments import Ints
 from judged.kernels.strings import Strings, Words
 from judged.linting.batch import Batch, Source
+from judged.linting.keys import Keys
 
 __all__ = [
     "Documents",
     "Named",
     "folded_text",
+    "meeting_documents",
     "note_alike",
     "side_of_queries",
     "sides_of_documents",
     "step",
-    "unchanged_among",
 ]
 
 _INVISIBLE = "\u200b\u2060\ufeff"
@@ -72,11 +73,10 @@ class Named:
 
 
 class Documents:
-    """The distinct documents of a source that folding changes, gathered batch by batch."""
+    """The distinct documents of a source that folding changes, as hashes, gathered batch by batch."""
 
     def __init__(self) -> None:
-        self._parts: list[Named] = []
-        self._whole = _nothing()
+        self._plain, self._folded = Distinct(), Distinct()
         self.unchanged = False
         """Whether there are also documents that folding leaves as they are."""
 
@@ -84,32 +84,77 @@ class Documents:
         """Take in the documents of a batch."""
         changed = np.flatnonzero(batch.fate != PLAIN)
         self.unchanged |= len(changed) < len(batch)
-        if len(changed) == 0:
-            return
-        self._parts.append(_distinct(_named(batch, changed)))
-        if sum(map(len, self._parts)) > max(len(self._whole), 1 << 16):
-            self._merge()
+        if len(changed):
+            self._plain.add(batch.document.hashes[changed])
+            self._folded.add(_folded(batch, changed))
 
     @property
-    def changed(self) -> Named:
-        """All of them, each where it came first."""
-        self._merge()
+    def plain(self) -> Words:
+        """The hashes of those that folding changes, sorted."""
+        return self._plain.all()
+
+    @property
+    def folded(self) -> Words:
+        """The hashes of what it makes of them, sorted."""
+        return self._folded.all()
+
+
+class Distinct:
+    """Distinct numbers, put together now and then, so that memory grows with them and not with the file."""
+
+    def __init__(self) -> None:
+        self._whole: Words = np.zeros(0, dtype=np.uint64)
+        self._parts: list[Words] = []
+        self._waiting = 0
+
+    def add(self, numbers: Words) -> None:
+        """Take in some."""
+        self._parts.append(numbers)
+        self._waiting += len(numbers)
+        if self._waiting > max(2 * len(self._whole), 1 << 20):
+            self.all()
+
+    def all(self) -> Words:
+        """All of them, sorted."""
+        if self._parts:
+            self._whole = np.unique(np.concatenate([self._whole, *self._parts]))
+            self._parts, self._waiting = [], 0
         return self._whole
 
-    def _merge(self) -> None:
-        if self._parts:
-            self._whole = _distinct(_together([self._whole, *self._parts]))
-            self._parts = []
+
+def meeting_documents(files: Sequence[tuple[Source, Documents]]) -> list[tuple[Source, Named]]:
+    """The documents of files that may be like others, each where it comes first; none if that cannot be.
+
+    As many distinct folded forms as ids: then no two of these ids share one. Only ids that folding leaves as they
+    are can still meet them, or else the files are looked through again for all of both kinds.
+    """
+    plain = np.unique(np.concatenate([documents.plain for _, documents in files]))
+    folded = np.unique(np.concatenate([documents.folded for _, documents in files]))
+    if len(folded) == 0:
+        return []
+    keys = Keys(folded)
+    met = [_unchanged(source, keys) if documents.unchanged else _nothing() for source, documents in files]
+    if len(plain) == len(folded) and not any(map(len, met)):
+        return []
+    return [
+        (source, _together([_changed(source), others]))
+        for (source, _), others in zip(files, met, strict=True)
+    ]
 
 
-def unchanged_among(source: Source, folded: Words) -> Named:
+def _unchanged(source: Source, folded: Keys) -> Named:
     """The distinct documents that folding leaves as they are and that are folded forms of others."""
-    found = []
+    found = [_nothing()]
     for batch in source.batches():
         plain = np.flatnonzero(batch.fate == PLAIN)
-        which = plain[np.isin(batch.document.hashes[plain], folded)]
-        if len(which):
-            found.append(_distinct(_named(batch, which)))
+        which = plain[folded.find(batch.document.hashes[plain])[0]]
+        found.append(_distinct(_named(batch, which)))
+    return _distinct(_together(found))
+
+
+def _changed(source: Source) -> Named:
+    """The distinct documents that folding changes."""
+    found = [_distinct(_named(batch, np.flatnonzero(batch.fate != PLAIN))) for batch in source.batches()]
     return _distinct(_together([_nothing(), *found]))
 
 
@@ -177,15 +222,18 @@ def _quoted(text: str) -> str:
 
 def _named(batch: Batch, which: Ints) -> Named:
     documents = batch.document[which]
-    folded = batch.folded[which].copy()
+    place = documents.start + batch.origin
+    return Named(documents.hashes, _folded(batch, which), batch.number[which], place, documents.length)
+
+
+def _folded(batch: Batch, which: Ints) -> Words:
+    """The hashes of the folded forms of some documents."""
+    folded: Words = batch.folded[which]
     left = np.flatnonzero(batch.fate[which] == LEFT)
     if len(left):
-        folded[left] = _hashes(
-            [folded_text(each.decode(errors="replace")) for each in _listed(documents, left)]
-        )
-    return Named(
-        documents.hashes, folded, batch.number[which], documents.start + batch.origin, documents.length
-    )
+        texts = _listed(batch.document, which[left])
+        folded[left] = _hashes([folded_text(each.decode(errors="replace")) for each in texts])
+    return folded
 
 
 def _listed(strings: Strings, which: Ints) -> Iterator[bytes]:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from judged.errors import JudgedError
-from judged.linting.batch import Source
 from judged.linting.findings import Findings
 from judged.linting.grades import Graded, Inversion
-from judged.linting.ids import Named, note_alike, side_of_queries, sides_of_documents, unchanged_among
+from judged.linting.ids import meeting_documents, note_alike, side_of_queries, sides_of_documents
 from judged.linting.report import FileReport, LintReport, Place
 from judged.linting.sources import open_source
 from judged.linting.survey import Survey, survey
@@ -76,16 +75,9 @@ def _note_ids(own: Survey, other: Survey | None) -> None:
     """Note ids of one file that are like others of the same file, or of the judgments."""
     both = [own] if other is None else [own, other]
     note_alike(own.source, [side_of_queries(each.source, each.queries) for each in both], what="query")
-    changed = [each.documents.changed for each in both]
-    folded = np.unique(np.concatenate([ids.folded for ids in changed]))
-    if len(folded) == 0:
-        return
-    files: list[tuple[Source, Named]] = []
-    for each, ids in zip(both, changed, strict=True):
-        files.append((each.source, ids))
-        if each.documents.unchanged:
-            files.append((each.source, unchanged_among(each.source, folded)))
-    note_alike(own.source, sides_of_documents(files), what="document")
+    files = meeting_documents([(each.source, each.documents) for each in both])
+    if files:
+        note_alike(own.source, sides_of_documents(files), what="document")
 
 
 def _note_queries_of_one_side(run: Survey, judgments: Survey) -> None:
