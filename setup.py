@@ -15,6 +15,7 @@ def extension(name: str) -> Extension:
         depends=[
             f"{KERNELS}/_bytes.h",
             f"{KERNELS}/_bytes.pxd",
+            f"{KERNELS}/_folding.h",
             f"{KERNELS}/_index.pxd",
             f"{KERNELS}/_blocks.pxd",
         ],
@@ -24,4 +25,4 @@ def extension(name: str) -> Extension:
     )
 
 
-setup(ext_modules=[extension(name) for name in ("_index", "_blocks", "_scan", "_dicts")])
+setup(ext_modules=[extension(name) for name in ("_index", "_blocks", "_scan", "_dicts", "_rows")])

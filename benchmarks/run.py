@@ -186,6 +186,9 @@ def _properties(data: Data, options: argparse.Namespace, judged: Cost) -> Iterat
     many = _measured(Task("30 measures", "judged_many"), data, options, run)
     if isinstance(many, Cost):
         yield f"| CPU time of 30 measures against 5 | {many.cpu / judged.cpu:.2f} |"
+    linted = _measured(Task("lint", "judged_lint"), data, options, run)
+    if isinstance(linted, Cost):
+        yield f"| `judged lint`, million lines per CPU second | {linted.means['lines'] / linted.cpu / 1e6:.1f} |"
 
 
 def _start_up(options: argparse.Namespace) -> Iterator[str]:

@@ -48,6 +48,13 @@ def judged_two_threads(qrels: str, run: str) -> Job:
     return judged(qrels, run, threads=2)
 
 
+def judged_lint(qrels: str, run: str) -> Job:
+    """`judged.lint` of both files; what it returns is the number of lines that it read."""
+    from judged import lint
+
+    return lambda: {"lines": float(sum(file.rows for file in lint(qrels, run).files))}
+
+
 def judged_many(qrels: str, run: str) -> Job:
     """judged, from paths, thirty measures."""
     return judged(qrels, run, measures=MANY)
@@ -146,7 +153,7 @@ def ranx(qrels: str, run: str) -> Job:
 TOOLS: dict[str, Callable[[str, str], Job]] = {
     each.__name__: each
     for each in (
-        newlines, judged, judged_two_threads, judged_many, judged_arrow, judged_polars, judged_dicts,
+        newlines, judged, judged_two_threads, judged_many, judged_lint, judged_arrow, judged_polars, judged_dicts,
         pytrec_eval, pytrec_eval_dicts, trec_eval, ir_measures, ranx,
     )
 }  # fmt: skip

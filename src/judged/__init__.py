@@ -2,6 +2,7 @@
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
+    judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.
 """
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.linting.lint import lint as lint
+    from judged.linting.report import LintReport as LintReport
     from judged.measures.browsing.bpm import BPM as BPM
     from judged.measures.browsing.ed import ED as ED
     from judged.measures.browsing.etu import ETU as ETU
@@ -96,6 +99,8 @@ _HOMES = {
     "JudgedError": "judged.errors",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "lint": "judged.linting.lint",
+    "LintReport": "judged.linting.report",
     "BPM": "judged.measures.browsing.bpm",
     "ED": "judged.measures.browsing.ed",
     "ETU": "judged.measures.browsing.etu",
@@ -191,6 +196,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Judged",
     "JudgedError",
     "Judgments",
+    "LintReport",
     "Measure",
     "NCU",
     "NERR10",
@@ -235,6 +241,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "gm_AP",
     "gm_Bpref",
     "infAP",
+    "lint",
     "nDCG",
     "nDCG_JK",
     "nDCG_rel",

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 from judged.errors import JudgedError
 from judged.formats.catalogue import FORMATS
 from judged.formats.compression import COMPRESSIONS, decompress
-from judged.formats.csv import _careful, _fast, _sheet
+from judged.formats.csv import _careful, read_fast, read_sheet
 from judged.formats.format import File
 from judged.formats.lines import read_lines
 from judged.formats.read import kind_of, read_judgments, read_run
@@ -169,8 +169,8 @@ def test_both_readers_of_csv_agree(rows: list[tuple[str, str, float]]) -> None:
 
     text = io.StringIO(newline="")
     csv.writer(text).writerows([("query", "document", "score"), *rows])
-    sheet = _sheet(File(text.getvalue().encode(), "file", "file"))
-    fast = [column.to_pylist() for column in _fast(sheet, [0, 1, 2])]
+    sheet = read_sheet(File(text.getvalue().encode(), "file", "file"))
+    fast = [column.to_pylist() for column in read_fast(sheet, [0, 1, 2])]
     faults = Faults("file")
     careful = _careful(sheet, [0, 1, 2], "score", faults)
 

@@ -23,6 +23,15 @@ def evaluates(path: Path) -> None:
     assert_type(ev.observations, judged.Observations)
 
 
+def lints(path: Path) -> None:
+    """Judgments and any number of runs in; a report of files and findings out."""
+    report = judged.lint(path, path, {"q": {"d": 1.0}})
+
+    assert_type(report, judged.LintReport)
+    assert_type(report.errors, int)
+    assert_type(report.ok, bool)
+
+
 def measures_are_values() -> None:
     """A measure with parameters or a cutoff is a measure."""
     assert_type(P(rel=2) @ 5, judged.Measure)

@@ -13,7 +13,16 @@ from judged.formats.format import File, Format, Kind
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "MAGICS", "kind", "read_judgments", "read_run", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "MAGICS",
+    "kind",
+    "read_judgments",
+    "read_run",
+    "read_table",
+    "write_judgments",
+    "write_run",
+]
 
 FILE = b"ARROW1"
 FEATHER = b"FEA1"
@@ -24,17 +33,17 @@ _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedErro
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of the columns that hold query, document, grade and maybe target."""
-    return frames.judgments_of(_table(file), subject=file.label, name=file.name)
+    return frames.judgments_of(read_table(file), subject=file.label, name=file.name)
 
 
 def read_run(file: File) -> Run:
     """A run of the columns that hold query, document and score."""
-    return frames.run_of(_table(file), subject=file.label, name=file.name)
+    return frames.run_of(read_table(file), subject=file.label, name=file.name)
 
 
 def kind(file: File) -> Kind | None:
     """What the names of the columns say."""
-    return kind_of_columns(_table(file).column_names)
+    return kind_of_columns(read_table(file).column_names)
 
 
 def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
@@ -52,7 +61,7 @@ def _write(table: pa.Table, sink: BinaryIO) -> None:
         writer.write_table(table)
 
 
-def _table(file: File) -> pa.Table:
+def read_table(file: File) -> pa.Table:
     """The table, its buffers checked, since a damaged file may point anywhere."""
     try:
         table = _read(file)

@@ -20,7 +20,17 @@ from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "TSV", "header_of", "read_judgments", "read_run", "write_table"]
+__all__ = [
+    "FORMAT",
+    "TSV",
+    "Sheet",
+    "header_of",
+    "read_fast",
+    "read_judgments",
+    "read_run",
+    "read_sheet",
+    "write_table",
+]
 
 DELIMITERS = ",\t;"
 """What may stand between values; the header decides."""
@@ -74,7 +84,7 @@ def read_run(file: File) -> Run:
 
 def kind(file: File) -> Kind | None:
     """What the header says."""
-    return kind_of_columns(_sheet(file).header)
+    return kind_of_columns(read_sheet(file).header)
 
 
 def header_of(file: File) -> tuple[str, ...]:
@@ -101,17 +111,17 @@ def _needs_quotes(table: pa.Table, delimiter: str) -> bool:
 
 def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
     """The wanted columns, their roles, and what is wrong with the rows."""
-    sheet = _sheet(file)
+    sheet = read_sheet(file)
     roles = find_columns(sheet.header, kind, subject=file.label)
     wanted = [sheet.header.index(name) for name in roles.all()]
     faults = Faults(file.label, line=sheet.line)
     try:
-        return _fast(sheet, wanted), roles, faults
+        return read_fast(sheet, wanted), roles, faults
     except pa.ArrowInvalid:  # the careful way says what and where
         return _careful(sheet, wanted, "score" if kind == "run" else "grade", faults), roles, faults
 
 
-def _fast(sheet: Sheet, wanted: Sequence[int]) -> list[Any]:
+def read_fast(sheet: Sheet, wanted: Sequence[int]) -> list[Any]:
     """The columns as Arrow reads them, no value of which is ever taken for null."""
     import pyarrow.csv
 
@@ -162,7 +172,7 @@ def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
     return told
 
 
-def _sheet(file: File) -> Sheet:
+def read_sheet(file: File) -> Sheet:
     """The whole file, its header, and where that ends."""
     data = bytes(text_of(file, quoted=True))
     header, delimiter, body = _first_line(data)

@@ -16,20 +16,29 @@ from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "kind", "read_judgments", "read_run", "refuse_infinite", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "kind",
+    "read_judgments",
+    "read_records",
+    "read_run",
+    "refuse_infinite",
+    "write_judgments",
+    "write_run",
+]
 
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of objects with a query, a document, a grade and maybe a target."""
-    records, faults = _records(file)
+    records, faults = read_records(file)
     return judgments_of(records, name=file.name, faults=faults)
 
 
 def read_run(file: File) -> Run:
     """A run of objects with a query, a document and a score."""
-    records, faults = _records(file)
+    records, faults = read_records(file)
     return run_of(records, name=file.name, faults=faults)
 
 
@@ -71,7 +80,7 @@ def _write(table: pa.Table, sink: BinaryIO) -> None:
     sink.writelines(encoder.encode_lines(batch.to_pylist()) for batch in batches)
 
 
-def _records(file: File) -> tuple[list[Any], Faults]:
+def read_records(file: File) -> tuple[list[Any], Faults]:
     """The value of every line that is not blank, and the lines that are no JSON as faults."""
     lines = bytes(text_of(file)).split(b"\n")
     filled = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]

@@ -13,7 +13,16 @@ from judged.formats.format import File, Format, Kind
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["FORMAT", "MAGIC", "kind", "read_judgments", "read_run", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "MAGIC",
+    "kind",
+    "read_judgments",
+    "read_run",
+    "read_table",
+    "write_judgments",
+    "write_run",
+]
 
 MAGIC = b"PAR1"
 _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedError)
@@ -21,12 +30,12 @@ _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedErro
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of the columns that hold query, document, grade and maybe target."""
-    return frames.judgments_of(_table(file, "judgments"), subject=file.label, name=file.name)
+    return frames.judgments_of(read_table(file, "judgments"), subject=file.label, name=file.name)
 
 
 def read_run(file: File) -> Run:
     """A run of the columns that hold query, document and score."""
-    return frames.run_of(_table(file, "run"), subject=file.label, name=file.name)
+    return frames.run_of(read_table(file, "run"), subject=file.label, name=file.name)
 
 
 def kind(file: File) -> Kind | None:
@@ -59,7 +68,8 @@ def _open(file: File) -> Any:
         raise _damaged(file, error) from error
 
 
-def _table(file: File, kind: Kind) -> pa.Table:
+def read_table(file: File, kind: Kind) -> pa.Table:
+    """The columns that are needed, as they are in the file."""
     opened = _open(file)
     roles = find_columns(opened.schema_arrow.names, kind, subject=file.label)
     try:

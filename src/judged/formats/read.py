@@ -17,7 +17,7 @@ from judged.formats.format import File, Format, Kind
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["kind_of", "read_judgments", "read_run"]
+__all__ = ["is_file", "kind_of", "open_source", "read_judgments", "read_run"]
 
 ACCEPTED = (
     "a path, bytes, a dict of dicts, a dict of lists of ids, a data frame (Polars, pandas, Arrow, DuckDB), "
@@ -59,7 +59,7 @@ def read_run(source: Any, *, format: str | None = None, name: str | None = None)
 
 def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002
     """Whether a file holds judgments or a run, as far as it tells; None if it may be either."""
-    opened = _opened(source, format)
+    opened = open_source(source, format)
     if not isinstance(opened, tuple):
         return "judgments"  # folders and data sets are known by their judgments
     file, written = opened
@@ -68,9 +68,9 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
 
 def _read(source: Any, kind: Kind, format: str | None, name: str | None) -> Any:  # noqa: A002
     """The table that a source holds, by whichever reader knows its kind."""
-    if not _is_file(source):
+    if not is_file(source):
         return _reader(source, kind)(source, name=name or _own_name(source) or kind)
-    opened = _opened(source, format)
+    opened = open_source(source, format)
     if isinstance(opened, tuple):
         file, written = opened
         table = _reader_of_file(file, written, kind)(file)
@@ -116,11 +116,12 @@ def _own_name(source: Any) -> str | None:
     return str(source.dataset_id()) if ir_datasets.is_dataset(source) else None
 
 
-def _is_file(source: Any) -> bool:
+def is_file(source: Any) -> bool:
+    """Whether an object is a file: a path, its content as bytes, or something open to be read."""
     return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
 
 
-def _opened(source: Any, format: str | None) -> Path | tuple[File, Format] | Any:  # noqa: A002
+def open_source(source: Any, format: str | None) -> Path | tuple[File, Format] | Any:  # noqa: A002
     """A folder's path, an ir_datasets data set, or a file with its format."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         file = open_bytes(source, label="bytes", name="")

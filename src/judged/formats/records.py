@@ -11,7 +11,7 @@ from judged.tables.faults import Faults
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["is_record", "judgments_of", "kind_of_record", "run_of"]
+__all__ = ["flat_rows", "is_record", "judgments_of", "keys_of", "kind_of_record", "run_of"]
 
 RESULTS = "results"
 """The key under which a record may hold all documents of its query."""
@@ -39,7 +39,7 @@ def run_of(records: Sequence[Any], *, name: str, faults: Faults) -> Run:
 
 def is_record(thing: Any) -> bool:
     """Whether an object names a query and a document, or a query and its results, of its own."""
-    return isinstance(thing, Mapping) and (has_ids(_keys(thing)) or _is_nested(thing))
+    return isinstance(thing, Mapping) and (has_ids(keys_of(thing)) or _is_nested(thing))
 
 
 def kind_of_record(record: Any) -> Kind | None:
@@ -48,23 +48,23 @@ def kind_of_record(record: Any) -> Kind | None:
         return None
     if _is_nested(record):
         return kind_of_record(next(iter(record[RESULTS]), None))
-    return kind_of_columns(_keys(record))
+    return kind_of_columns(keys_of(record))
 
 
 def _rows_and_roles(
     records: Sequence[Any], kind: Kind, faults: Faults
 ) -> tuple[list[Mapping[str, Any]], Roles | None]:
     """Flat rows and the roles of their keys; None if there is no row."""
-    rows, owner = _flat(records, faults)
+    rows, owner = flat_rows(records, faults)
     line = faults.line
     if line is not None:
         faults.line = lambda row: line(owner[row])
     if not rows:
         return rows, None
-    return rows, find_columns(_keys(rows[0]), kind, subject=faults.subject)
+    return rows, find_columns(keys_of(rows[0]), kind, subject=faults.subject)
 
 
-def _flat(records: Sequence[Any], faults: Faults) -> tuple[list[Mapping[str, Any]], list[int]]:
+def flat_rows(records: Sequence[Any], faults: Faults) -> tuple[list[Mapping[str, Any]], list[int]]:
     """Every row, those under `results` with the query of their record, and the record each came from."""
     rows: list[Mapping[str, Any]] = []
     owner: list[int] = []
@@ -90,7 +90,8 @@ def _is_nested(record: Mapping[str, Any]) -> bool:
     return isinstance(results, list) and all(isinstance(each, Mapping) for each in results)
 
 
-def _keys(record: Mapping[Any, Any]) -> list[str]:
+def keys_of(record: Mapping[Any, Any]) -> list[str]:
+    """The keys of a record that are text."""
     return [key for key in record if isinstance(key, str)]
 
 

@@ -22,7 +22,7 @@ from judged.tables.repeats import add_repeats
 from judged.tables.run import NOT_NUMBERS, Run, Text
 from judged.tables.strings import one_array
 
-__all__ = ["FORMAT", "kind", "read_judgments", "read_run", "write_judgments", "write_run"]
+__all__ = ["FORMAT", "kind", "read_judgments", "read_run", "text_of_lines", "write_judgments", "write_run"]
 
 RUN = (0, 2, 4)
 """Where query, document and score stand in a line of a run, which has six columns."""
@@ -34,7 +34,7 @@ _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
-    data = _text(file)
+    data = text_of_lines(file)
     regular = read_regular(data, columns=4, wanted=QRELS)
     if regular is not None:
         with suppress(BadInput):  # read again below, with lines to name
@@ -52,7 +52,7 @@ def read_judgments(file: File) -> Judgments:
 
 def read_run(file: File) -> Run:
     """A run whose lines stay bytes until they are scored."""
-    data = _text(file)
+    data = text_of_lines(file)
     if kind(file) == "judgments" or (_first(data) and len(_first(data)) < 6):
         _table(data, file)  # raises, with every malformed line
     return Run(Text(data, lambda: _table(data, file), file=file.label), name=file.name)
@@ -112,7 +112,7 @@ def _add_faults(query: pa.Array, document: pa.Array, score: Any, faults: Faults)
     add_repeats(query, document, faults, kind="documents retrieved twice", verb="retrieved")
 
 
-def _text(file: File) -> Any:
+def text_of_lines(file: File) -> Any:
     """The bytes of a text whose lines end with a line feed."""
     data = text_of(file)
     head = bytes(data[:65_536])

@@ -20,7 +20,7 @@ from judged.tables.judgments import Judgments
 from judged.tables.repeats import add_repeats
 from judged.tables.run import Columns, Run
 
-__all__ = ["format_for", "write_judgments", "write_run"]
+__all__ = ["format_for", "write_judgments", "write_run", "write_whole"]
 
 
 def write_judgments(
@@ -32,7 +32,7 @@ def write_judgments(
 ) -> None:
     """Write judgments to a file, its format and compression by extension; `-` is standard output."""
     write = format_for(destination, "judgments", format).write_judgments
-    _write(destination, lambda sink: write(judgments, sink), force=force)  # type: ignore[misc] # format_for checked
+    write_whole(destination, lambda sink: write(judgments, sink), force=force)  # type: ignore[misc] # format_for checked
 
 
 def write_run(
@@ -50,7 +50,7 @@ def write_run(
     write = format_for(destination, "run", format).write_run
     whole = _without_repeats(run)
     label = re.sub(r"\s+", "_", run.name) if tag is None else tag
-    _write(destination, lambda sink: write(whole, sink, label), force=force)  # type: ignore[misc] # format_for checked
+    write_whole(destination, lambda sink: write(whole, sink, label), force=force)  # type: ignore[misc] # format_for checked
 
 
 def format_for(destination: str | Path, kind: Kind, format: str | None = None) -> Format:  # noqa: A002
@@ -69,7 +69,8 @@ def format_for(destination: str | Path, kind: Kind, format: str | None = None) -
     return chosen
 
 
-def _write(destination: str | Path, write: Callable[[BinaryIO], None], *, force: bool) -> None:
+def write_whole(destination: str | Path, write: Callable[[BinaryIO], None], *, force: bool) -> None:
+    """Let `write` fill a file that is there whole or not at all, compressed as its name says."""
     if str(destination) == "-":
         write(sys.stdout.buffer)
         sys.stdout.buffer.flush()

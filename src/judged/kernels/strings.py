@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judged.kernels.segments import Flags, Ints
 
-__all__ = ["Buffer", "Bytes", "Strings"]
+__all__ = ["Buffer", "Bytes", "Strings", "Words", "mix"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]
@@ -52,8 +52,11 @@ class Strings:
         return len(self.start)
 
     def __getitem__(self, which: Any) -> Strings:
-        """Some of the strings; the buffer is shared."""
-        return Strings(self.buffer, self.start[which], self.length[which])
+        """Some of the strings; the buffer is shared, and so are hashes that are known already."""
+        some = Strings(self.buffer, self.start[which], self.length[which])
+        if "hashes" in self.__dict__:
+            some.__dict__["hashes"] = self.hashes[which]
+        return some
 
     def at(self, i: int) -> bytes:
         """One string as bytes."""
@@ -79,15 +82,15 @@ class Strings:
             mixed = self.length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
             for k in range(0, int(self.length.max(initial=0)), 8):
                 longer = np.flatnonzero(self.length > k)
-                mixed[longer] = _mix(mixed[longer] ^ self._word(k, longer))
-            return _mix(mixed)
+                mixed[longer] = mix(mixed[longer] ^ self.word(k, longer))
+            return mix(mixed)
 
     def equals(self, other: Strings) -> Flags:
         """Which strings equal the other's, pair by pair."""
         same: Flags = self.length == other.length
         for k in range(0, int(self.length[same].max(initial=0)), 8):
             longer = np.flatnonzero(same & (self.length > k))
-            same[longer] = self._word(k, longer) == other._word(k, longer)
+            same[longer] = self.word(k, longer) == other.word(k, longer)
         return same
 
     def sort_keys(self) -> list[Words]:
@@ -96,7 +99,7 @@ class Strings:
         for k in range(0, int(self.length.max(initial=0)), 8):
             key = np.zeros(len(self), dtype=np.uint64)
             longer = np.flatnonzero(self.length > k)
-            key[longer] = self._word(k, longer).byteswap()
+            key[longer] = self.word(k, longer).byteswap()
             keys.append(key)
         return keys
 
@@ -106,7 +109,7 @@ class Strings:
         where = np.repeat(self.start - offset[:-1], self.length) + np.arange(offset[-1])
         return self.data[where], offset
 
-    def _word(self, k: int, which: Ints) -> Words:
+    def word(self, k: int, which: Ints) -> Words:
         """Bytes `k` to `k` + 8 of the chosen strings as numbers, zero where a string has ended."""
         at = self.start[which] + k
         left = np.minimum(self.length[which] - k, 8).astype(np.uint64)
@@ -114,7 +117,7 @@ class Strings:
         return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> (np.uint64(64) - left * np.uint64(8)))
 
 
-def _mix(words: Words) -> Words:
+def mix(words: Words) -> Words:
     """Numbers whose every bit depends on every bit of the given ones."""
     words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)

@@ -1,0 +1,147 @@
+"""`judged lint`: what is wrong or notable with judgments and runs, and cleaned copies of them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judged.cli.inputs import STANDARD_INPUT, InputPath, only_one_standard_input
+
+if TYPE_CHECKING:
+    from judged.linting.report import LintReport
+
+__all__ = ["command"]
+
+FAULTY = 2
+EXAMPLES = """\b
+Examples:
+  judged lint qrels.txt bm25.run
+  judged lint qrels.txt *.run --strict --format json > lint.json
+  judged lint qrels.txt bm25.run --fix best -o bm25.clean.run
+  judged lint qrels.txt bm25.run --fix first -o clean.qrels -o clean.run
+"""
+
+
+@click.command("lint", epilog=EXAMPLES)
+@click.argument("qrels", type=InputPath())
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath())
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@click.option(
+    "--fix",
+    "policy",
+    type=click.Choice(["first", "last", "best"]),
+    help="Write cleaned copies; of repeated documents the first, the last, or the one with the best number stays.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FILE",
+    help="Where a cleaned copy goes: once for each RUN, or first for QRELS and then for each RUN.",
+)
+@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
+@click.option("--strict", is_flag=True, help="Let warnings count as errors.")
+def command(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    kind: str,
+    policy: str | None,
+    outputs: tuple[str, ...],
+    force: bool,
+    strict: bool,
+) -> None:
+    """Report what is wrong or notable with the judgments in QRELS and with each RUN.
+
+    Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads on, and
+    names every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
+    written, never in place, and the exit code tells of the files that were not fixed.
+    """
+    only_one_standard_input([qrels, *runs])
+    fixed = _copies(qrels, runs, policy, outputs)
+    from judged.linting.lint import lint
+
+    given = {path: _content(path) for path in (qrels, *runs)}
+    report = lint(given[qrels], *(given[run] for run in runs))
+    click.echo(_json(report) if kind == "json" else _table(report), nl=False)
+    for path, role, destination in fixed:
+        _fix(given[path], destination, role=role, policy=policy, force=force)
+    left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs
+    grave = {"error", "warning"} if strict else {"error"}
+    if any(finding.severity in grave for file in left for finding in file.findings):
+        raise click.exceptions.Exit(FAULTY)
+
+
+def _copies(
+    qrels: str, runs: tuple[str, ...], policy: str | None, outputs: tuple[str, ...]
+) -> list[tuple[str, str, str]]:
+    """Which inputs are to be fixed, what they are, and where the copies go."""
+    if (policy is None) != (not outputs):
+        msg = "`--fix` and `-o` belong together: which of repeated documents stays, and where copies go"
+        raise click.UsageError(msg)
+    inputs = [(qrels, "judgments"), *((run, "run") for run in runs)]
+    if outputs and len(outputs) not in {len(runs), len(inputs)}:
+        msg = f"`-o` is given {len(outputs)} times, expected {len(runs)} (each RUN) or {len(inputs)} (QRELS too)"
+        raise click.UsageError(msg)
+    chosen = inputs[len(inputs) - len(outputs) :] if outputs else []
+    return [(path, role, out) for (path, role), out in zip(chosen, outputs, strict=True)]
+
+
+def _content(path: str) -> Any:
+    """The path, or what standard input holds, which may be read more than once."""
+    if path != STANDARD_INPUT:
+        return path
+    content = io.BytesIO(sys.stdin.buffer.read())
+    content.name = "standard input"
+    return content
+
+
+def _fix(given: Any, destination: str, *, role: Any, policy: Any, force: bool) -> None:
+    from judged.linting.fix import fix
+
+    if isinstance(given, io.BytesIO):
+        given.seek(0)
+    changes = fix(given, destination, role=role, policy=policy, force=force)
+    click.echo(f"wrote {destination}: {'; '.join(changes.sentences())}", err=True)
+
+
+def _json(report: LintReport) -> str:
+    from judged import __version__
+    from judged.report.json import to_json
+
+    return to_json({"judged": __version__, **report.to_dict()})
+
+
+def _table(report: LintReport) -> str:
+    """The findings as a table, and below it each kind with its explanation and first places."""
+    from judged.cli.output import says_bold
+    from judged.report.layout import Table
+    from judged.report.text import to_text
+
+    found = list(report)
+    if not found:
+        return f"nothing found in {len(report.files)} files\n"
+    rows = tuple(
+        (file.file, each.severity, each.kind.name, each.count, each.kind.counted) for file, each in found
+    )
+    told = [to_text(Table(("file", "severity", "kind", "count", "of"), rows), bold=says_bold())]
+    for file, each in found:
+        told.append(f"{file.file}: {each.kind.name}: {each.kind.explanation}\n")
+        told.append("".join(f"  {place}\n" for place in each.places) + _more(each))
+    return "\n".join([told[0], *("".join(pair) for pair in zip(told[1::2], told[2::2], strict=True))])
+
+
+def _more(finding: Any) -> str:
+    more = finding.count - len(finding.places)
+    return f"  … and {more:,} more\n" if more > 0 and finding.places else ""

@@ -1,0 +1,1 @@
+"""What is wrong, or merely notable, with judgments and runs: found, counted, placed, and put right in a copy."""

@@ -1,0 +1,170 @@
+"""Rows of tables, sheets and records as batches; what cannot be a row is noted, and the others are read on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judged.errors import Fault
+from judged.formats.columns import find_columns
+from judged.formats.csv import Sheet, read_fast
+from judged.formats.format import Kind as Role
+from judged.formats.records import flat_rows, keys_of
+from judged.formats.text import is_number_text
+from judged.kernels.folding import fold
+from judged.kernels.segments import Flags, Floats, Ints
+from judged.kernels.strings import Strings
+from judged.linting.batch import Batch
+from judged.linting.findings import Findings
+from judged.linting.report import Place
+from judged.tables.arrays import arrow_of, numpy_of
+from judged.tables.faults import Faults
+from judged.tables.objects import id_text, is_number
+from judged.tables.strings import as_ids, as_numbers, one_array
+
+__all__ = ["batch_of_columns", "batch_of_records", "batch_of_sheet", "batch_of_table", "note_faults"]
+
+NAMES = {
+    "malformed lines": "malformed",
+    "rows that are no objects": "malformed",
+    "missing values": "missing-value",
+    "bad ids": "bad-id",
+    "grades that are not finite": "grade-not-finite",
+    "documents judged twice": "judged-twice",
+    "documents retrieved twice": "retrieved-twice",
+    "ids that are not UTF-8": "judgment-not-utf-8",
+    "empty": "no-judgments",
+}
+"""The kinds that stand for what readers call their faults."""
+
+
+def note_faults(
+    counts: Counter[str], findings: Findings, role: Role, *, faults: Sequence[Fault] = ()
+) -> None:
+    """Note what a reader refused, by kind."""
+    number = "score-not-a-number" if role == "run" else "grade-not-a-number"
+    for kind, count in counts.items():
+        name = NAMES.get(kind, number if "number" in kind else "unreadable")
+        first = [fault for fault in faults if fault.kind == kind]
+        for fault in first:
+            findings.add_place(name, Place(findings.file, f"{fault.where}: {fault.what}"), count=0)
+        findings.add_count(name, count)
+
+
+def batch_of_table(table: pa.Table, role: Role, findings: Findings) -> Batch:
+    """The rows of an Arrow table; those with a null are noted and left out."""
+    roles = find_columns(table.column_names, role, subject=findings.file)
+    columns = [table.column(table.column_names.index(name)) for name in roles.all()[:3]]
+    null = np.zeros(table.num_rows, dtype=bool)
+    for column in columns:
+        if column.null_count:
+            null |= numpy_of(one_array(pa.chunked_array([one_array(pc.is_null(column))])))
+    number = np.arange(1, table.num_rows + 1)
+    findings.add("missing-value", number[null], lambda _: "a value is null")
+    if null.any():
+        kept = arrow_of(np.flatnonzero(~null))
+        columns = [column.take(kept) for column in columns]
+    return batch_of_columns(*columns, number=number[~null], subject=findings.file)
+
+
+def batch_of_columns(
+    query: Any, document: Any, number_column: Any, *, number: Ints | None = None, subject: str = "table"
+) -> Batch:
+    """Columns without nulls as a batch."""
+    faults = Faults(subject)
+    queries = _strings(as_ids(query, name="query", faults=faults)[0])
+    documents = _strings(as_ids(document, name="document", faults=faults)[0])
+    value = numpy_of(as_numbers(number_column, name="number", faults=faults))
+    return _batch(queries, documents, value, np.arange(1, len(value) + 1) if number is None else number)
+
+
+def batch_of_sheet(sheet: Sheet, role: Role, findings: Findings) -> Batch:
+    """The rows of CSV or TSV, at speed where nothing is wrong with them."""
+    roles = find_columns(sheet.header, role, subject=findings.file)
+    wanted = [sheet.header.index(name) for name in roles.all()[:3]]
+    try:
+        return batch_of_columns(*read_fast(sheet, wanted), subject=findings.file)
+    except pa.ArrowInvalid:
+        return _careful(sheet, wanted, role, findings)
+
+
+def batch_of_records(records: Sequence[Any], role: Role, findings: Findings) -> Batch:
+    """The rows of objects that name their values."""
+    faults = Faults(findings.file)
+    rows, owner = flat_rows(records, faults)
+    note_faults(faults.counts, findings, role)
+    if not rows:
+        return batch_of_columns([], [], np.zeros(0))
+    roles = find_columns(keys_of(rows[0]), role, subject=findings.file)
+    cells = [_cells(row, (roles.query, roles.document, roles.number)) for row in rows]
+    return _of_cells(cells, np.array(owner, dtype=np.int64) + 1, role, findings)
+
+
+def _careful(sheet: Sheet, wanted: Sequence[int], role: Role, findings: Findings) -> Batch:
+    cells, numbers = [], []
+    for number, (line, row) in enumerate(sheet.rows(), 1):
+        if line < 0 or len(row) != len(sheet.header):
+            told = (
+                f"cannot be read: {row[0]}"
+                if line < 0
+                else f"{len(row)} columns, expected {len(sheet.header)}"
+            )
+            findings.add("malformed", np.array([number]), lambda _, told=told: told)  # type: ignore[misc]
+            continue
+        query, document, text = (row[place] for place in wanted)
+        bare = text.strip(" \t")
+        cells.append(
+            (query, document, float(bare) if is_number_text(bare.encode(errors="replace")) else text)
+        )
+        numbers.append(number)
+    return _of_cells(cells, np.array(numbers, dtype=np.int64), role, findings)
+
+
+def _of_cells(cells: Sequence[tuple[Any, Any, Any]], number: Ints, role: Role, findings: Findings) -> Batch:
+    """Rows of Python objects; those with a bad id are noted and left out, bad numbers are marked as such."""
+    kind = "score-not-a-number" if role == "run" else "grade-not-a-number"
+    bad = {
+        "missing-value": [None in row for row in cells],
+        "bad-id": [None not in row and None in map(id_text, row[:2]) for row in cells],
+        kind: [
+            None not in row and None not in map(id_text, row[:2]) and not is_number(row[2]) for row in cells
+        ],
+    }
+    kept: Flags = np.ones(len(cells), dtype=bool)
+    for name, flags in bad.items():
+        which = np.flatnonzero(flags)
+        kept[which] = False
+        findings.add(name, number[which], lambda i, which=which: f"the row holds {_shown(cells[which[i]])}")  # type: ignore[misc]
+    good = [cells[i] for i in np.flatnonzero(kept).tolist()]
+    query, document = ([str(id_text(row[k])) for row in good] for k in (0, 1))
+    value = np.array([float(row[2]) for row in good], dtype=np.float64)
+    return batch_of_columns(query, document, value, number=number[kept], subject=findings.file)
+
+
+def _cells(row: Mapping[str, Any], names: Sequence[str]) -> tuple[Any, Any, Any]:
+    query, document, number = (row.get(name) for name in names)
+    return query, document, number
+
+
+def _shown(cells: tuple[Any, ...]) -> str:
+    return ", ".join(ascii(each)[:40] for each in cells)
+
+
+def _batch(query: Strings, document: Strings, value: Floats, number: Ints) -> Batch:
+    folded, fate = fold(document)
+    sound = np.ones(len(value), dtype=bool)
+    return Batch(number, query, document, value, sound, folded, fate)
+
+
+def _strings(array: pa.Array) -> Strings:
+    """A column of large strings as bytes and offsets."""
+    _, offsets, data = array.buffers()
+    if data is None or len(array) == 0:
+        return Strings.from_offsets(np.zeros(1, dtype=np.uint8), np.zeros(len(array) + 1, dtype=np.int64))
+    cuts = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    return Strings.from_offsets(np.frombuffer(data, dtype=np.uint8), cuts)
