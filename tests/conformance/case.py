@@ -20,7 +20,7 @@ class M:
         at = "recall" if self.name == "IPrec" else "cutoff"
         inside = ", ".join(f"{key}={_literal(value)}" for key, value in self.parameters.items() if key != at)
         head = f"{self.name}({inside})" if inside else self.name
-        return f"{head}@{self.parameters[at]}" if at in self.parameters else head
+        return f"{head}@{_literal(self.parameters[at])}" if at in self.parameters else head
 
     @property
     def trec_eval(self) -> str | None:
@@ -120,7 +120,7 @@ def _trec_eval(name: str, rest: dict[str, Any], cutoff: int | None) -> str | Non
 def _literal(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {each}" for key, each in value.items()) + "}"
-    return json.dumps(value)
+    return f"{value:g}" if isinstance(value, float) else json.dumps(value)
 
 
 def as_text(qrels: dict[str, dict[str, float]]) -> str:

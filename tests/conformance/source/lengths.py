@@ -99,8 +99,8 @@ THEME = Theme(
             run={"1": descending("r1", "x", "r2", "r3")},
             by_hand={
                 "SetF": {"1": "2 * 3/4 * 1/2 / (3/4 + 1/2)"},
-                "SetF(beta=2.0)": {"1": "5 * 3/4 * 1/2 / (4 * 3/4 + 1/2)"},
-                "SetF(weight=2.0)": {"1": "3 * 3/4 * 1/2 / (2 * 3/4 + 1/2)"},
+                "SetF(beta=2)": {"1": "5 * 3/4 * 1/2 / (4 * 3/4 + 1/2)"},
+                "SetF(weight=2)": {"1": "3 * 3/4 * 1/2 / (2 * 3/4 + 1/2)"},
                 "SetAP": {"1": "3/4 * 1/2"},
                 "SetRelP": {"1": "3/4"},
             },
@@ -112,7 +112,7 @@ THEME = Theme(
             [m("Rprec"), m("Rprec", multiple=0.5), m("Rprec", multiple=2.0)],
             qrels={"1": {f"r{n}": 1 for n in range(1, 5)}},
             run={"1": descending("r1", "x1", "x2", "r2", "x3", "x4", "r3", "x5", "r4")},
-            by_hand={"Rprec": {"1": "2/4"}, "Rprec(multiple=0.5)": {"1": "1/2"}, "Rprec(multiple=2.0)": {"1": "3/8"}},
+            by_hand={"Rprec": {"1": "2/4"}, "Rprec(multiple=0.5)": {"1": "1/2"}, "Rprec(multiple=2)": {"1": "3/8"}},
         ),
         Case(
             "lengths/capped-neighbours",

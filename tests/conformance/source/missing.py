@@ -68,7 +68,7 @@ THEME = Theme(
             [m("AP"), m("nDCG", 10), m("IPrec", recall=0.0), m("AP11"), m("P", 5), m("SetP")],
             qrels=TWO,
             run={**ANSWER, "2": {}},
-            by_hand={"AP11": {"2": "0"}, "IPrec@0.0": {"2": "0"}},
+            by_hand={"AP11": {"2": "0"}, "IPrec@0": {"2": "0"}},
         ),
         Case(
             "missing/no-overlap",
