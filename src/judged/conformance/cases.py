@@ -11,7 +11,7 @@ from typing import Any
 
 from judged.errors import Unreadable
 
-__all__ = ["DEFAULT", "Case", "Crashed", "Measured", "NotSupported", "find_suite", "read_suite"]
+__all__ = ["DEFAULT", "Case", "Crashed", "Failed", "Measured", "NotSupported", "find_suite", "read_suite"]
 
 DEFAULT: dict[str, Any] = {
     "ties": "document-descending",
@@ -27,6 +27,10 @@ DEFAULT: dict[str, Any] = {
 
 class Crashed(Exception):
     """A tool that is a program was ended by a signal."""
+
+
+class Failed(Exception):
+    """A tool that is a program ended with an error, told in its own words."""
 
 
 class NotSupported(Exception):

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
 from importlib import import_module
+from tempfile import gettempdir
 from typing import Any, TextIO
 
-from judged.conformance.cases import Case, Crashed, Measured, NotSupported
+from judged.conformance.cases import Case, Crashed, Failed, Measured, NotSupported
 from judged.conformance.verdict import Verdict, compared
 
 __all__ = ["main"]
+
+PASSING = re.compile(re.escape(gettempdir()) + r"[^\s'\"]*")
 
 
 def main() -> None:
@@ -46,8 +50,10 @@ def judge(driver: Any, program: str, case: Case, measure: Measured) -> Verdict:
 
 
 def _words(error: BaseException) -> str:
-    """The kind of the error and the first line of its message."""
-    lines = str(error).strip().splitlines()
+    """The kind of the error and the first line of its message, without the names of passing files."""
+    lines = PASSING.sub("…", str(error)).strip().splitlines()
+    if isinstance(error, Failed):
+        return lines[0]
     return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
 
 

@@ -9,7 +9,7 @@ SIX_RUN = {"1": {f"d{n}": 1.0 for n in range(1, 7)}}
 SIX_MEASURES = [m("nDCG", 10), m("RR"), m("RR", 10), m("AP"), m("Bpref"), m("RBP", p=0.8, rel=1), m("Judged", 10)]
 FORTY = {"1": {"d05": 1, "d01": 0, "d40": 0}}
 FORTY_RUN = {"1": {f"d{n:02}": 1.0 for n in range(1, 41)}}
-TAIL = {"1": {"a": 1, "c": 1}}
+TAIL = {"1": {"a": 1, "b": 1}}
 TAIL_RUN = {"1": {"z": 9.0, "a": 5.0, "b": 5.0, "c": 5.0, "y": 1.0}}
 TAIL_MEASURES = [m("nDCG", 10), m("AP"), m("RR", 10), m("P", 2)]
 
@@ -60,7 +60,7 @@ THEME = Theme(
             TAIL_MEASURES,
             qrels=TAIL,
             run=TAIL_RUN,
-            by_hand={"AP": {"1": "(1/2 + 2/4)/2"}, "P@2": {"1": "1/2"}},
+            by_hand={"AP": {"1": "(1/3 + 2/4)/2"}, "P@2": {"1": "0"}},
         ),
         Case(
             "ties/ascending",
@@ -70,7 +70,7 @@ THEME = Theme(
             qrels=TAIL,
             run=TAIL_RUN,
             protocol={"ties": "document-ascending"},
-            by_hand={"AP": {"1": "(1/2 + 2/4)/2"}, "nDCG@10": {"1": "(1/log2(3) + 1/log2(5)) / (1 + 1/log2(3))"}},
+            by_hand={"AP": {"1": "(1/2 + 2/3)/2"}, "nDCG@10": {"1": "(1/log2(3) + 1/2) / (1 + 1/log2(3))"}},
         ),
         Case(
             "ties/input-order",

@@ -42,11 +42,11 @@ def answer(case: Case, measure: Measured, _program: str) -> Answer:
         raise NotSupported(msg)
     asked = ir_measures.parse_measure(written)
     if not case.is_text:
-        return _scored(ir_measures, asked, case.qrels(), case.run())
+        return _scored(ir_measures, asked, case.qrels(), case.run(), _digits(measure))
     with TemporaryDirectory() as folder:
         qrels, run = case.write(Path(folder))
         read = ir_measures.read_trec_qrels(qrels), ir_measures.read_trec_run(run)
-        return _scored(ir_measures, asked, *(list(each) for each in read))
+        return _scored(ir_measures, asked, *(list(each) for each in read), _digits(measure))
 
 
 def spelling(measure: Measured) -> str | None:
@@ -80,7 +80,12 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-def _scored(ir_measures: Any, asked: Any, qrels: Any, run: Any) -> Answer:
+def _digits(measure: Measured) -> int | None:
+    """How many digits there are: these measures are read from what gdeval.pl prints."""
+    return 5 if measure.name == "ERR" or measure.parameters.get("gain") == "exp" else None
+
+
+def _scored(ir_measures: Any, asked: Any, qrels: Any, run: Any, digits: int | None) -> Answer:
     try:
         total, queries = ir_measures.calc([asked], qrels, run)
     except ValueError as error:
@@ -89,4 +94,4 @@ def _scored(ir_measures: Any, asked: Any, qrels: Any, run: Any) -> Answer:
             raise NotSupported(msg) from error
         raise
     values = {each.query_id: float(each.value) for each in queries}
-    return Answer(values, float(total[asked]), call=f"calc([{asked}], …)")
+    return Answer(values, float(total[asked]), digits, call=f"calc([{asked}], …)")

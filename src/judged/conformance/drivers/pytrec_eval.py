@@ -43,7 +43,7 @@ def answer(case: Case, measure: Measured, _program: str) -> Answer:
     found = scorer.evaluate(run)
     values = {query: next(iter(each.values())) for query, each in found.items()}
     printed = next((next(iter(each)) for each in found.values()), name)
-    total = pytrec_eval.compute_aggregated_measure(printed, list(values.values())) if values else 0.0
+    total = pytrec_eval.compute_aggregated_measure(printed, list(values.values()))
     # the value of a query in a geometric mean is its logarithm there
     shown = {} if name.startswith("gm_") else {query: float(value) for query, value in values.items()}
     return Answer(shown, float(total), call=f'RelevanceEvaluator(…, {{"{name}"}})')

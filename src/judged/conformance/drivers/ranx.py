@@ -55,7 +55,8 @@ def spelling(case: Case, measure: Measured) -> str:
     """The measure as ranx writes it."""
     case.must_follow(measure, precision={"float64"}, rel={case.protocol["rel"]})
     given = dict(measure.parameters)
-    cutoff, level = given.pop("cutoff", None), given.pop("rel", case.protocol["rel"])
+    cutoff = given.pop("cutoff", None)
+    level = given.pop("rel", case.protocol["rel"] if "rel" in measure.depends_on else 1)
     base = NAMES.get(measure.name)
     if measure.name == "RBP" and cutoff is None and set(given) == {"p"}:
         base = f"rbp.{round(100 * given.pop('p')):02}"

@@ -9,12 +9,13 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from judged.conformance.cases import Case, Crashed, Measured, NotSupported
+from judged.conformance.cases import Case, Crashed, Failed, Measured, NotSupported
 from judged.conformance.verdict import Answer
 
 __all__ = ["answer", "version"]
 
-UNKNOWN = "is not a recognized measure|Unknown measure|unknown measure|improper measure"
+UNKNOWN = "illegal measure"
+"""What it says of a name that it does not know."""
 
 
 def version(program: str) -> str | None:
@@ -51,7 +52,7 @@ def answer(case: Case, measure: Measured, program: str) -> Answer:
         msg = f"ended by {signal.Signals(-told.returncode).name}"
         raise Crashed(msg)
     if told.returncode:
-        raise RuntimeError(_last_words(told))
+        raise Failed(_last_words(told))
     return _read(told.stdout, f"trec_eval -q {' '.join(flags)} qrels run")
 
 
@@ -69,7 +70,7 @@ def _read(printed: str, call: str) -> Answer:
     values = {query: value for name, query, value in rows if name.strip() != "runid"}
     if "all" not in values:
         msg = "nothing was printed"
-        raise RuntimeError(msg)
+        raise Failed(msg)
     total = values.pop("all")
     digits = 4 if "." in total else None
     queries = {query: float(value) for query, value in values.items()}

@@ -15,6 +15,8 @@ __all__ = ["answer", "version"]
 DEEP = 1000
 """The depth it takes where none is asked for."""
 DEPTHS = {"P": "get_precision", "R": "get_recall", "AP": "get_map", "RR": "get_reciprocal_rank"}
+CONDENSED = {"get_ndcg", "get_precision", "get_recall", "get_reciprocal_rank", "get_rbp"}
+"""Methods that can leave unjudged documents out."""
 PLAIN = {"Rprec": "get_rprec", "Bpref": "get_bpref", "gm_AP": "get_geometric_map"}
 
 
@@ -28,8 +30,8 @@ def version(_program: str) -> str | None:
 
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """What trectools makes of one measure."""
-    case.must_follow(measure, unjudged={"removed"})
     method, given = _spelling(measure)
+    case.must_follow(measure, unjudged={"removed"} if method in CONDENSED else set())
     removed = {"removeUnjudged": True} if case.protocol["unjudged"] == "removed" else {}
     from trectools import TrecEval, TrecQrel, TrecRun  # type: ignore[import-not-found,unused-ignore]
 
