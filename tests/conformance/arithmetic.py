@@ -81,7 +81,9 @@ def mean(values: list[Number]) -> Number:
 
 def geometric_mean(values: list[Number], floor: Fraction = Fraction(1, 100_000)) -> Number:
     """The geometric mean, in which a value below the floor counts as the floor; 0 of nothing."""
-    raised = [max(each, floor) if isinstance(each, Fraction) else max(each, decimal(floor)) for each in values]
+    raised = [
+        max(each, floor) if isinstance(each, Fraction) else max(each, decimal(floor)) for each in values
+    ]
     if not raised or len(set(raised)) == 1:
         return raised[0] if raised else Fraction(0)
     with localcontext(prec=WORKING):

@@ -102,19 +102,26 @@ def _trec_eval(name: str, rest: dict[str, Any], cutoff: int | None) -> str | Non
         if name == "R" and rest == {"over": "cutoff"}:
             return f"relative_P.{cutoff}"
         return f"{CUT[name]}.{cutoff}" if name in CUT and not rest else None
-    if name == "IPrec":
-        return f"iprec_at_recall.{rest['recall']}"
-    if name == "Rprec" and "multiple" in rest:
-        return f"Rprec_mult.{rest['multiple']}"
-    if name == "nDCG" and set(rest) == {"gains"}:
-        return "ndcg." + ",".join(f"{grade}={gain}" for grade, gain in rest["gains"].items())
-    if name == "SetF" and set(rest) == {"weight"}:
-        return f"set_F.{rest['weight']}"
-    if name == "RBP" and rest.get("gain") == "linear" and rest.get("max_grade") == "query":
-        return f"rbp.p={rest['p']}"
-    if name == "RBP_residual" and rest.get("tail") == "unjudged":
-        return f"rbp_resid.p={rest['p']}"
-    return PLAIN.get(name) if not rest else None
+    return _with_parameters(name, rest) if rest else PLAIN.get(name)
+
+
+def _with_parameters(name: str, rest: dict[str, Any]) -> str | None:
+    """The few names of trec_eval that take a parameter other than a cutoff."""
+    match name, rest:
+        case "IPrec", {"recall": recall}:
+            return f"iprec_at_recall.{recall}"
+        case "Rprec", {"multiple": multiple}:
+            return f"Rprec_mult.{multiple}"
+        case "nDCG", {"gains": gains}:
+            return "ndcg." + ",".join(f"{grade}={gain}" for grade, gain in gains.items())
+        case "SetF", {"weight": weight}:
+            return f"set_F.{weight}"
+        case ("RBP", {"gain": "linear", "max_grade": "query", "p": p}) | (
+            "RBP_residual",
+            {"tail": "unjudged", "p": p},
+        ):
+            return f"{'rbp' if name == 'RBP' else 'rbp_resid'}.p={p}"
+    return None
 
 
 def _literal(value: Any) -> str:
@@ -126,7 +133,9 @@ def _literal(value: Any) -> str:
 def as_text(qrels: dict[str, dict[str, float]]) -> str:
     """Judgments as TREC lines."""
     return "".join(
-        f"{query} 0 {document} {grade}\n" for query, grades in qrels.items() for document, grade in grades.items()
+        f"{query} 0 {document} {grade}\n"
+        for query, grades in qrels.items()
+        for document, grade in grades.items()
     )
 
 

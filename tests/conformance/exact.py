@@ -210,7 +210,7 @@ def ndcg(
     gain: str = "linear",
     gains: Mapping[str, float] | None = None,
 ) -> Number:
-    """nDCG."""
+    """Discounted gain as a share of that of the best order."""
     got = discounted(worth(grade, gain, gains) for grade in each.found[:cutoff])
     return ratio(got, discounted(best(each, gain, gains)[:cutoff]))
 
@@ -284,9 +284,7 @@ def unjudged_share(each: List, *, cutoff: int) -> Number:
     return Fraction(sum(grade is None or grade < 0 for grade in each.found[:cutoff]), cutoff)
 
 
-def set_f(
-    each: List, *, rel: float | None = None, beta: float = 1.0, weight: float | None = None
-) -> Number:
+def set_f(each: List, *, rel: float | None = None, beta: float = 1.0, weight: float | None = None) -> Number:
     """SetF."""
     hits = sum(each.hits(rel))
     p, r = over(hits, len(each.found)), over(hits, each.relevant(rel))

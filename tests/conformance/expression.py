@@ -29,7 +29,11 @@ def evaluated(text: str) -> Number:
 def _value(node: ast.expr) -> Number:
     if isinstance(node, ast.Constant):
         return Fraction(str(node.value))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and isinstance(node.args[0], ast.Constant):
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and isinstance(node.args[0], ast.Constant)
+    ):
         argument = decimal(Fraction(str(node.args[0].value)))
         if node.func.id == "log2":
             return logarithm(int(argument))

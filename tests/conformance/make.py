@@ -16,8 +16,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from conformance.case import M, Case, Theme  # noqa: E402
 from conformance.arithmetic import written  # noqa: E402
+from conformance.case import Case, M, Theme  # noqa: E402
 from conformance.protocol import (  # noqa: E402
     DEFAULT,
     Judgments,
@@ -98,7 +98,9 @@ def _case(case: Case, recorded: dict[str, Any]) -> dict[str, Any]:
     if case.refused:
         _is_refused(case)
         made["reason"] = case.reason
-    made["measures"] = [_measure(case, each, protocol, recorded.get(each.judged, [])) for each in case.measures]
+    made["measures"] = [
+        _measure(case, each, protocol, recorded.get(each.judged, [])) for each in case.measures
+    ]
     made["provenance"] = {"by": "definition", **({"source": case.source} if case.source else {})}
     return made
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from conformance.exact import OF_JUDGMENTS, List, aggregate, measured
 from conformance.arithmetic import Number
+from conformance.exact import OF_JUDGMENTS, List, aggregate, measured
 
 DEFAULT: dict[str, Any] = {
     "ties": "document-descending",

@@ -1,6 +1,6 @@
 """Writes `recorded.json`: what trec_eval prints for each case it can be asked for.
 
-    TREC_EVAL=path/of/9.0.4/trec_eval:path/of/10/trec_eval python tests/conformance/record.py
+TREC_EVAL=path/of/9.0.4/trec_eval:path/of/10/trec_eval python tests/conformance/record.py
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ def recorded() -> dict[str, Any]:
             if verdict.queries is None or verdict.all is None:
                 continue
             entry = {"tool": "trec_eval", "version": tool.version(), "command": verdict.call}
-            entry["printed"] = {**{query: f"{value:.4f}" for query, value in verdict.queries.items()}}
-            entry["printed"]["all"] = f"{verdict.all:.4f}"
+            form = ".0f" if verdict.measure.startswith("Num") else ".4f"
+            values = {**verdict.queries, "all": verdict.all}
+            entry["printed"] = {query: format(value, form) for query, value in values.items()}
             table.setdefault(verdict.case, {}).setdefault(verdict.measure, []).append(entry)
     return table
 

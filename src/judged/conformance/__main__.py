@@ -29,7 +29,9 @@ Examples:
 @click.command("conformance", epilog=EXAMPLES)
 @click.option("--tool", "names", multiple=True, metavar="NAME", help=f"A tool: {', '.join(DRIVERS)}.")
 @click.option("--all", "every", is_flag=True, help="Every tool that is installed.")
-@click.option("--cases", type=click.Path(path_type=Path), help="Folder of the cases.  [default: the suite's own]")
+@click.option(
+    "--cases", type=click.Path(path_type=Path), help="Folder of the cases.  [default: the suite's own]"
+)
 @click.option("--only", metavar="TEXT", help="Only cases whose id begins with TEXT.")
 @click.option(
     "--format",
@@ -43,7 +45,12 @@ Examples:
     "--limit", type=float, default=LIMIT, show_default=True, help="Seconds for one measure of one case."
 )
 def command(
-    names: tuple[str, ...], every: bool, cases: Path | None, only: str | None, layout: str, limit: float  # noqa: FBT001
+    names: tuple[str, ...],
+    every: bool,  # noqa: FBT001 - click passes by keyword
+    cases: Path | None,
+    only: str | None,
+    layout: str,
+    limit: float,
 ) -> None:
     """Hold a tool to the conformance suite and tell what it makes of every case.
 

@@ -30,7 +30,6 @@ Cases by outcome; a case counts under the gravest outcome of its measures.
 """
 
 LEGEND = """\
-
 - **equal**: every value is within 1e-9 of the exact one, or equal in the printed digits (trec_eval). Under a
   convention that is not the usual one, only tools that can be asked for it are held to it.
 - **refused**: the input means nothing, and the tool said so.
@@ -58,7 +57,9 @@ def to_table(cases: Sequence[Case], results: Sequence[Results]) -> str:
     rows = [["case", *(each.tool for each in results)]]
     rows += [[case.id, *(cell(each.of(case)) for each in results)] for case in cases]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     lines.insert(1, "─" * (sum(widths) + 2 * (len(widths) - 1)))
     sentences = [f"{case.id} · {sentence}" for case in cases for sentence in told(results, case)]
     return "\n".join([*lines, *([""] if sentences else []), *sentences])

@@ -72,9 +72,11 @@ def compared(case: Case, measure: Measured, answer: Answer) -> Verdict:
     pairs = [(answer.queries[query], measure.queries[query]) for query in answer.queries]
     if answer.all is not None and measure.all is not None:
         pairs.append((answer.all, measure.all))
+    if not pairs:
+        return Verdict(case.id, measure.measure, "different", "gives no value", **told)
     tolerance = CLOSE if answer.digits is None else 0.5 * 10**-answer.digits + CLOSE
     distances = [_distance(got, wanted) for got, wanted in pairs]
-    worst = max(distances, default=math.inf)
+    worst = max(distances)
     if worst <= tolerance:
         return Verdict(case.id, measure.measure, "equal", difference=worst, **told)
     got, wanted = pairs[distances.index(worst)]

@@ -15,7 +15,7 @@ from tempfile import gettempdir
 from typing import Any, TextIO
 
 from judged.conformance.cases import Case, Crashed, Failed, Measured, NotSupported
-from judged.conformance.verdict import Verdict, compared
+from judged.conformance.verdict import Outcome, Verdict, compared
 
 __all__ = ["main"]
 
@@ -45,7 +45,7 @@ def judge(driver: Any, program: str, case: Case, measure: Measured) -> Verdict:
     except Crashed as ending:
         return Verdict(case.id, measure.measure, "crash", str(ending))
     except BaseException as error:  # noqa: BLE001 - whatever a tool raises is its outcome
-        outcome = "refused" if case.refused else "error"
+        outcome: Outcome = "refused" if case.refused else "error"
         return Verdict(case.id, measure.measure, outcome, _words(error))
 
 

@@ -19,7 +19,15 @@ THEME = Theme(
             "grades/unjudged-above",
             "Unjudged documents above the relevant ones",
             "They count as not relevant and push the others down, except for Bpref, which passes them over.",
-            [m("nDCG", 10), m("AP"), m("RR"), m("Bpref"), m("infAP"), m("RBP", p=0.8, rel=1), m("Judged", 10)],
+            [
+                m("nDCG", 10),
+                m("AP"),
+                m("RR"),
+                m("Bpref"),
+                m("infAP"),
+                m("RBP", p=0.8, rel=1),
+                m("Judged", 10),
+            ],
             qrels=HOLES,
             run=HOLES_RUN,
             by_hand={
@@ -73,7 +81,13 @@ THEME = Theme(
             "grades/high",
             "Grades up to 6, exponential gain",
             "2^6 − 1 = 63. Tools with a built-in scale of 0 to 4 fail here.",
-            [m("nDCG", 10), m("nDCG", 10, gain="exp"), m("DCG", 10), m("ERR", 20, max_grade=6), m("RBP", p=0.8, rel=1)],
+            [
+                m("nDCG", 10),
+                m("nDCG", 10, gain="exp"),
+                m("DCG", 10),
+                m("ERR", 20, max_grade=6),
+                m("RBP", p=0.8, rel=1),
+            ],
             qrels=HIGH,
             run=HIGH_RUN,
             by_hand={

@@ -19,7 +19,10 @@ THEME = Theme(
             [*USUAL, m("nDCG", 10, gain="exp"), m("ERR", 20, max_grade=4), m("Rprec")],
             qrels={"q-a1": {"a": 2, "b": 0}, "q-b1": {"a": 0, "b": 1}},
             run={"q-a1": {"a": 4.0, "b": 3.0}, "q-b1": {"a": 2.0, "b": 1.0}},
-            by_hand={'nDCG(gain="exp")@10': {"all": "(1 + 1/log2(3))/2"}, "ERR(max_grade=4)@20": {"q-a1": "3/16"}},
+            by_hand={
+                'nDCG(gain="exp")@10': {"all": "(1 + 1/log2(3))/2"},
+                "ERR(max_grade=4)@20": {"q-a1": "3/16"},
+            },
         ),
         Case(
             "ids/same-after-the-hyphen",

@@ -6,7 +6,15 @@ from conformance.case import Case, Theme, descending, m
 
 SIX = {"1": {"d3": 1, "d1": 0, "d6": 0}}
 SIX_RUN = {"1": {f"d{n}": 1.0 for n in range(1, 7)}}
-SIX_MEASURES = [m("nDCG", 10), m("RR"), m("RR", 10), m("AP"), m("Bpref"), m("RBP", p=0.8, rel=1), m("Judged", 10)]
+SIX_MEASURES = [
+    m("nDCG", 10),
+    m("RR"),
+    m("RR", 10),
+    m("AP"),
+    m("Bpref"),
+    m("RBP", p=0.8, rel=1),
+    m("Judged", 10),
+]
 FORTY = {"1": {"d05": 1, "d01": 0, "d40": 0}}
 FORTY_RUN = {"1": {f"d{n:02}": 1.0 for n in range(1, 41)}}
 TAIL = {"1": {"a": 1, "b": 1}}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from conformance.case import Case, Theme, descending, m
 
 
-def ranked(grades: list[float], missed: list[float] | None = None) -> tuple[dict[str, float], dict[str, float | str]]:
+def ranked(
+    grades: list[float], missed: list[float] | None = None
+) -> tuple[dict[str, float], dict[str, float | str]]:
     """Judgments and results of one query from the grades in rank order."""
     names = [f"d{rank:02}" for rank in range(1, len(grades) + 1)]
     judged = dict(zip(names, grades, strict=True))

@@ -40,7 +40,7 @@ class Tool:
     @property
     def label(self) -> str:
         """The name with the version."""
-        name = self.driver.replace("ranx_dicts", "ranx, dicts")
+        name = self.driver.replace("ranx_dicts", "ranx (dicts)")
         found = self.version()
         return name if found is None else f"{name} {found}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version as version_of
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,8 +34,7 @@ def version(_program: str) -> str | None:
 
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """What ir_measures makes of one measure."""
-    import ir_measures  # type: ignore[import-untyped,unused-ignore]
-
+    ir_measures: Any = import_module("ir_measures")
     case.must_follow(measure)
     written = spelling(measure)
     if written is None:
@@ -45,8 +45,8 @@ def answer(case: Case, measure: Measured, _program: str) -> Answer:
         return _scored(ir_measures, asked, case.qrels(), case.run(), _digits(measure))
     with TemporaryDirectory() as folder:
         qrels, run = case.write(Path(folder))
-        read = ir_measures.read_trec_qrels(qrels), ir_measures.read_trec_run(run)
-        return _scored(ir_measures, asked, *(list(each) for each in read), _digits(measure))
+        judgments, results = list(ir_measures.read_trec_qrels(qrels)), list(ir_measures.read_trec_run(run))
+    return _scored(ir_measures, asked, judgments, results, _digits(measure))
 
 
 def spelling(measure: Measured) -> str | None:

@@ -25,7 +25,7 @@ def version(_program: str) -> str | None:
 
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """What pytrec_eval makes of one measure; a query without results is left out of its mean."""
-    import pytrec_eval  # type: ignore[import-untyped,unused-ignore]
+    import pytrec_eval
 
     removed = {"removed"} if case.protocol["unjudged"] == "removed" else set()
     level = int(case.protocol["rel"])

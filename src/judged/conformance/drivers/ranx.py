@@ -36,13 +36,15 @@ def version(_program: str) -> str | None:
 
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """What ranx makes of one measure."""
-    from ranx import Qrels, Run, evaluate  # type: ignore[import-not-found,unused-ignore]
+    from ranx import Qrels, Run, evaluate
 
     name = spelling(case, measure)
     if case.is_text:
         with TemporaryDirectory() as folder:
             files = case.write(Path(folder))
-            qrels, run = (kind.from_file(file, kind="trec") for kind, file in zip((Qrels, Run), files, strict=True))
+            qrels, run = (
+                kind.from_file(file, kind="trec") for kind, file in zip((Qrels, Run), files, strict=True)
+            )
     else:
         qrels, run = Qrels(case.qrels()), Run(case.run())
     total = evaluate(qrels, run, name, make_comparable=True)

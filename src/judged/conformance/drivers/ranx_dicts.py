@@ -11,7 +11,7 @@ __all__ = ["answer", "version"]
 
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """What ranx makes of one measure, as a mean."""
-    from ranx import evaluate  # type: ignore[import-not-found,unused-ignore]
+    from ranx import evaluate
 
     name = spelling(case, measure)
     if case.is_text and "run" not in case.raw:

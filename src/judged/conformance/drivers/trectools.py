@@ -33,7 +33,7 @@ def answer(case: Case, measure: Measured, _program: str) -> Answer:
     method, given = _spelling(measure)
     case.must_follow(measure, unjudged={"removed"} if method in CONDENSED else set())
     removed = {"removeUnjudged": True} if case.protocol["unjudged"] == "removed" else {}
-    from trectools import TrecEval, TrecQrel, TrecRun  # type: ignore[import-not-found,unused-ignore]
+    from trectools import TrecEval, TrecQrel, TrecRun
 
     with TemporaryDirectory() as folder:
         qrels, run = case.write(Path(folder))
