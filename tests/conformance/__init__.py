@@ -1,0 +1,1 @@
+"""The conformance suite: its hand-written cases, the exact arithmetic behind them, and their tests."""

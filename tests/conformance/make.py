@@ -1,0 +1,154 @@
+"""Writes `conformance/*.json` from the hand-written cases: `python tests/conformance/make.py`.
+
+Every expected value comes from the exact arithmetic beside this file, none from judged. What trec_eval printed is
+taken from `recorded.json`, which `record.py` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from conformance.arithmetic import written  # noqa: E402
+from conformance.case import Case, M, Theme  # noqa: E402
+from conformance.protocol import (  # noqa: E402
+    DEFAULT,
+    Judgments,
+    Refused,
+    Results,
+    checked,
+    depends_on,
+    expected,
+    judgments_of,
+    results_of,
+)
+
+ROOT = HERE.parents[1]
+SUITE = ROOT / "conformance"
+FORMAT = 1
+THEMES = (
+    "ties",
+    "missing",
+    "grades",
+    "lengths",
+    "gains",
+    "scores",
+    "means",
+    "ids",
+    "layout",
+    "refused",
+    "worked",
+)
+
+
+def themes() -> list[Theme]:
+    """Every theme, in the order of the page."""
+    return [import_module(f"conformance.source.{name}").THEME for name in THEMES]
+
+
+def inputs(case: Case) -> tuple[Judgments, Results]:
+    """Judgments and results of a case; where both an object and a text are given they must agree."""
+    texts = (
+        judgments_of(case.qrels_text) if case.qrels_text is not None else None,
+        results_of(case.run_text) if case.run_text is not None else None,
+    )
+    objects = (
+        {query: {d: Fraction(str(grade)) for d, grade in each.items()} for query, each in case.qrels.items()}
+        if case.qrels is not None
+        else None,
+        {query: [(d, float(score)) for d, score in each.items()] for query, each in case.run.items()}
+        if case.run is not None
+        else None,
+    )
+    judgments, results = objects[0] or texts[0], objects[1] or texts[1]
+    assert judgments is not None
+    assert results is not None
+    return judgments, checked(results)
+
+
+def described(theme: Theme, recorded: dict[str, Any]) -> dict[str, Any]:
+    """A file of the suite."""
+    return {
+        "format": FORMAT,
+        "theme": theme.name,
+        "title": theme.title,
+        "about": theme.about,
+        "cases": [_case(case, recorded.get(case.id, {})) for case in theme.cases],
+    }
+
+
+def _case(case: Case, recorded: dict[str, Any]) -> dict[str, Any]:
+    given = {
+        "qrels": case.qrels,
+        "run": case.run,
+        "qrels_text": case.qrels_text,
+        "run_text": case.run_text,
+    }
+    protocol = {**DEFAULT, **case.protocol}
+    made: dict[str, Any] = {"id": case.id, "title": case.title, "about": case.about}
+    made |= {name: value for name, value in given.items() if value is not None}
+    made |= {"protocol": protocol, "outcome": "refused" if case.refused else "values"}
+    if case.refused:
+        _is_refused(case)
+        made["reason"] = case.reason
+    made["measures"] = [
+        _measure(case, each, protocol, recorded.get(each.judged, [])) for each in case.measures
+    ]
+    made["provenance"] = {"by": "definition", **({"source": case.source} if case.source else {})}
+    return made
+
+
+def _measure(case: Case, measure: M, protocol: dict[str, Any], recorded: list[Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "measure": measure.judged,
+        "name": measure.name,
+        "parameters": measure.parameters,
+        "trec_eval": measure.trec_eval,
+    }
+    if not case.refused:
+        judgments, results = inputs(case)
+        values, total = expected(judgments, results, protocol, measure.name, measure.parameters)
+        made["queries"] = {query: written(value) for query, value in values.items()}
+        made["all"] = written(total)
+        made["depends_on"] = depends_on(judgments, results, protocol, measure.name, measure.parameters)
+    if measure.judged in case.by_hand:
+        made["by_hand"] = case.by_hand[measure.judged]
+    if measure.judged in case.published:
+        made["published"] = case.published[measure.judged]
+    if recorded:
+        made["recorded"] = recorded
+    return made
+
+
+def _is_refused(case: Case) -> None:
+    """Fail if the case can be read after all."""
+    try:
+        inputs(case)
+    except (Refused, ValueError):
+        return
+    msg = f"{case.id} says that it is refused and can be read"
+    raise AssertionError(msg)
+
+
+def text_of(theme: Theme, recorded: dict[str, Any]) -> str:
+    """A file of the suite, as it is written."""
+    return json.dumps(described(theme, recorded), indent=1, allow_nan=False) + "\n"
+
+
+def recorded_values() -> dict[str, Any]:
+    """What other tools printed, by case and measure."""
+    place = HERE / "recorded.json"
+    found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    return found
+
+
+if __name__ == "__main__":
+    for each in themes():
+        (SUITE / f"{each.name}.json").write_text(text_of(each, recorded_values()), encoding="utf-8")

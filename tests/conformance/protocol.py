@@ -1,0 +1,161 @@
+"""From inputs to ranked lists of grades, by a protocol; and on which of its conventions a result depends."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from conformance.arithmetic import Number
+from conformance.exact import OF_JUDGMENTS, List, aggregate, measured
+
+DEFAULT: dict[str, Any] = {
+    "ties": "document-descending",
+    "precision": "float32",
+    "missing": "zero",
+    "unjudged": "nonrelevant",
+    "rel": 1,
+    "depth": None,
+    "recall_points": "truncated",
+}
+"""trec_eval 9 with `-c`."""
+
+OTHERS: dict[str, list[Any]] = {
+    "ties": ["document-descending", "document-ascending", "input-order"],
+    "precision": ["float32", "float64"],
+    "missing": ["zero", "skip"],
+    "unjudged": ["nonrelevant", "removed"],
+    "recall_points": ["truncated", "rounded"],
+}
+"""The conventions that are varied to see whether a result depends on them."""
+
+Judgments = dict[str, dict[str, Fraction]]
+Results = dict[str, list[tuple[str, float]]]
+
+
+class Refused(ValueError):
+    """The input has no meaning that all readers would agree on."""
+
+
+def judgments_of(text: str) -> Judgments:
+    """Judgments from TREC lines: query, iteration, document, grade."""
+    table: Judgments = {}
+    for line in _lines(text):
+        query, _, document, grade = _columns(line, 4)
+        if document in table.setdefault(query, {}):
+            msg = f"{document} is judged twice for {query}"
+            raise Refused(msg)
+        table[query][document] = Fraction(grade)
+    return table
+
+
+def results_of(text: str) -> Results:
+    """Results from TREC lines: query, Q0, document, rank, score, tag."""
+    table: Results = {}
+    for line in _lines(text):
+        query, _, document, _, score, _ = _columns(line, 6)
+        table.setdefault(query, []).append((document, float(score)))
+    return table
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (line for line in text.split("\n") if line.strip() and not line.startswith("#"))
+
+
+def _columns(line: str, number: int) -> list[str]:
+    parts = line.split()
+    if len(parts) != number:
+        msg = f"{len(parts)} columns instead of {number}"
+        raise Refused(msg)
+    return parts
+
+
+def checked(results: Results) -> Results:
+    """The results, unless a document is there twice or a score is no number."""
+    for query, rows in results.items():
+        if len({document for document, _ in rows}) < len(rows):
+            msg = f"a document is retrieved twice for {query}"
+            raise Refused(msg)
+        if any(math.isnan(score) for _, score in rows):
+            msg = f"a score of {query} is not a number"
+            raise Refused(msg)
+    return results
+
+
+def as_single(score: float) -> float:
+    """The nearest 32-bit float; beyond its range, infinity."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", score))[0])
+    except OverflowError:
+        return math.copysign(math.inf, score)
+
+
+def ordered(rows: list[tuple[str, float]], protocol: Mapping[str, Any]) -> list[str]:
+    """The documents by score, the highest first, and tied ones by the rule."""
+    width = as_single if protocol["precision"] == "float32" else float
+    names = list(rows)
+    if protocol["ties"] != "input-order":
+        down = protocol["ties"] == "document-descending"
+        names.sort(key=lambda row: row[0].encode(), reverse=down)
+    return [document for document, _ in sorted(names, key=lambda row: -width(row[1]))]
+
+
+def lists(judgments: Judgments, results: Results, protocol: Mapping[str, Any]) -> dict[str, List | None]:
+    """Each judged query's list; None where the run lacks the query and it counts as 0."""
+    highest = max((grade for each in judgments.values() for grade in each.values()), default=Fraction(1))
+    made: dict[str, List | None] = {}
+    for query, grades in judgments.items():
+        if query not in results and protocol["missing"] == "skip":
+            continue
+        names = ordered(results.get(query, []), protocol)
+        if protocol["unjudged"] == "removed":
+            names = [name for name in names if grades.get(name, Fraction(-1)) >= 0]
+        names = names[: protocol["depth"]]
+        made[query] = List(
+            found=tuple(grades.get(name) for name in names),
+            judged=tuple(grades.values()),
+            rel=Fraction(str(protocol["rel"])),
+            rounded=protocol["recall_points"] == "rounded",
+            highest=highest,
+        )
+    return made
+
+
+def expected(
+    judgments: Judgments,
+    results: Results,
+    protocol: Mapping[str, Any],
+    name: str,
+    parameters: Mapping[str, Any],
+) -> tuple[dict[str, Number], Number]:
+    """The value of each query, and their aggregate."""
+    values: dict[str, Number] = {}
+    for query, each in lists(judgments, results, protocol).items():
+        absent = query not in results and name not in OF_JUDGMENTS
+        values[query] = Fraction(0) if absent or each is None else measured(each, name, parameters)
+    return values, aggregate(name, list(values.values()))
+
+
+def depends_on(
+    judgments: Judgments,
+    results: Results,
+    protocol: Mapping[str, Any],
+    name: str,
+    parameters: Mapping[str, Any],
+) -> list[str]:
+    """The conventions whose change would change a value."""
+    stated = expected(judgments, results, protocol, name, parameters)
+    found = []
+    for convention, options in OTHERS.items():
+        changed = [{**protocol, convention: option} for option in options]
+        if any(expected(judgments, results, each, name, parameters) != stated for each in changed):
+            found.append(convention)
+    if protocol["depth"] is not None:
+        whole = {**protocol, "depth": None}
+        found += ["depth"] * (expected(judgments, results, whole, name, parameters) != stated)
+    if protocol["rel"] != 1:
+        usual = {**protocol, "rel": 1}
+        found += ["rel"] * (expected(judgments, results, usual, name, parameters) != stated)
+    return found
