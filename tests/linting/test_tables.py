@@ -63,16 +63,11 @@ def test_json_lines_are_read_on() -> None:
     """A line that is no JSON, and a value that is no number, are told beside the rest."""
     lines = b'{"query": "q1", "document": "d1", "score": 1}\nno\n{"query": "q2", "document": "d3", "score": "x"}\n'
 
-    assert {kind: count for kind, (count, _) in found_without_places(lines).items()} == {
-        "malformed": 1,
-        "score-not-a-number": 1,
-        "missing-queries": 1,
+    assert found(lines) == {
+        "malformed": (1, "run:2"),
+        "score-not-a-number": (1, "run:3"),
+        "missing-queries": (1, "judgments:3"),
     }
-
-
-def found_without_places(run: bytes) -> dict[str, tuple[int, str]]:
-    """Each kind with its count."""
-    return {each.kind.name: (each.count, "") for each in judged.lint(QRELS, run).files[1].findings}
 
 
 def test_a_file_that_is_not_there_is_a_finding() -> None:

@@ -17,7 +17,7 @@ from judged.kernels.folding import LEFT, PLAIN
 from judged.kernels.segments import Ints
 from judged.kernels.strings import Strings, Words
 from judged.linting.batch import Batch, Source
-from judged.linting.keys import Keys
+from judged.linting.keys import Keys, distinct
 
 __all__ = [
     "Documents",
@@ -117,7 +117,7 @@ class Distinct:
     def all(self) -> Words:
         """All of them, sorted."""
         if self._parts:
-            self._whole = np.unique(np.concatenate([self._whole, *self._parts]))
+            self._whole = distinct(np.concatenate([self._whole, *self._parts]))
             self._parts, self._waiting = [], 0
         return self._whole
 
@@ -128,8 +128,8 @@ def meeting_documents(files: Sequence[tuple[Source, Documents]]) -> list[tuple[S
     As many distinct folded forms as ids: then no two of these ids share one. Only ids that folding leaves as they
     are can still meet them, or else the files are looked through again for all of both kinds.
     """
-    plain = np.unique(np.concatenate([documents.plain for _, documents in files]))
-    folded = np.unique(np.concatenate([documents.folded for _, documents in files]))
+    plain = distinct(np.concatenate([documents.plain for _, documents in files]))
+    folded = distinct(np.concatenate([documents.folded for _, documents in files]))
     if len(folded) == 0:
         return []
     keys = Keys(folded)
@@ -179,7 +179,7 @@ def sides_of_documents(files: Sequence[tuple[Source, Named]]) -> list[Side]:
     whole = _together([ids for _, ids in files])
     order = np.lexsort((whole.plain, whole.folded))
     plain, folded = whole.plain[order], whole.folded[order]
-    shared = np.unique(folded[1:][(folded[1:] == folded[:-1]) & (plain[1:] != plain[:-1])])
+    shared = distinct(folded[1:][(folded[1:] == folded[:-1]) & (plain[1:] != plain[:-1])])
     return [_side(source, ids.pick(np.flatnonzero(np.isin(ids.folded, shared)))) for source, ids in files]
 
 

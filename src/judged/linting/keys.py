@@ -7,7 +7,7 @@ import numpy as np
 from judged.kernels.segments import Flags, Ints
 from judged.kernels.strings import Words
 
-__all__ = ["Keys"]
+__all__ = ["Keys", "distinct"]
 
 _SIEVE = 22
 """Bits of a key that decide, before it is looked up, whether it can be there at all."""
@@ -29,6 +29,13 @@ class Keys:
         at = np.minimum(np.searchsorted(self.ordered, keys[maybe]), len(self.ordered) - 1)
         right: Flags = self.ordered[at] == keys[maybe]
         return maybe[right], at[right]
+
+
+def distinct(keys: Words) -> Words:
+    """Each key once, sorted; far quicker for many than `np.unique`, which may build a table of hashes."""
+    ordered = np.sort(keys)
+    new: Flags = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]
+    return ordered[new]
 
 
 def _cell(keys: Words) -> Ints:

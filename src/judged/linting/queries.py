@@ -10,6 +10,7 @@ from judged.kernels.segments import Flags, Ints
 from judged.kernels.strings import Words
 from judged.linting.batch import Batch
 from judged.linting.findings import Findings
+from judged.linting.keys import distinct
 from judged.linting.rows import shown
 
 __all__ = ["note_queries", "repeats"]
@@ -39,7 +40,7 @@ def note_queries(batch: Batch, findings: Findings, role: Role) -> None:
 def repeats(batch: Batch) -> tuple[Ints, Ints]:
     """Rows whose document their query had before, ascending, and the row that had it first."""
     ordered = np.sort(batch.keys)
-    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    twice = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
     if len(twice) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     rows = np.flatnonzero(_among(batch.keys, twice))
@@ -84,7 +85,7 @@ def _note_ties(batch: Batch, findings: Findings) -> None:
     if not findings.wants("tied-scores", int(batch.number.min())):
         findings.add_count("tied-scores", int(tied.sum()))
         return
-    which = np.flatnonzero(_among(keys, np.unique(ordered[tied])))
+    which = np.flatnonzero(_among(keys, distinct(ordered[tied])))
     findings.add(
         "tied-scores",
         batch.number[which],

@@ -23,6 +23,7 @@ from judged.linting.tables import (
     batch_of_sheet,
     batch_of_table,
     note_faults,
+    note_gathered,
 )
 from judged.linting.text import COLUMNS, note_lines, stretches
 
@@ -72,9 +73,10 @@ def _of_file(file: File, written: Format, role: Role, label: str) -> Source:
     if written.name in {"csv", "tsv", "beir"}:
         batch = batch_of_sheet(csv.read_sheet(file), role, findings)
     elif written.name == "jsonl":
+        findings = Findings(label)
         records, faults = read_records(file)
-        batch = batch_of_records(records, role, findings)
-        note_faults(faults.counts, findings, role)
+        batch = batch_of_records(records, role, findings, line=faults.line or int)
+        note_gathered(faults, findings, role)
     elif written.name == "parquet":
         batch = batch_of_table(parquet.read_table(file, role), role, findings)
     elif written.name == "arrow":

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judged.errors import Fault
+from judged.errors import BadInput, Fault
 from judged.formats.columns import find_columns
 from judged.formats.csv import Sheet, read_fast
 from judged.formats.format import Kind as Role
@@ -23,11 +23,18 @@ from judged.linting.batch import Batch
 from judged.linting.findings import Findings
 from judged.linting.report import Place
 from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.faults import Faults
+from judged.tables.faults import Faults, Line
 from judged.tables.objects import id_text, is_number
 from judged.tables.strings import as_ids, as_numbers, one_array
 
-__all__ = ["batch_of_columns", "batch_of_records", "batch_of_sheet", "batch_of_table", "note_faults"]
+__all__ = [
+    "batch_of_columns",
+    "batch_of_records",
+    "batch_of_sheet",
+    "batch_of_table",
+    "note_faults",
+    "note_gathered",
+]
 
 NAMES = {
     "malformed lines": "malformed",
@@ -52,8 +59,24 @@ def note_faults(
         name = NAMES.get(kind, number if "number" in kind else "unreadable")
         first = [fault for fault in faults if fault.kind == kind]
         for fault in first:
-            findings.add_place(name, Place(findings.file, f"{fault.where}: {fault.what}"), count=0)
+            findings.add_place(name, _placed(fault, findings.file), count=0)
         findings.add_count(name, count)
+
+
+def note_gathered(faults: Faults, findings: Findings, role: Role) -> None:
+    """Note what a reader has gathered and not refused yet."""
+    try:
+        faults.refuse()
+    except BadInput as error:
+        note_faults(error.counts, findings, role, faults=error.faults)
+
+
+def _placed(fault: Fault, file: str) -> Place:
+    """Where a fault stands: on a line, or wherever its reader says."""
+    line = fault.where.rpartition(":")[2]
+    if line.isdecimal():
+        return Place(file, fault.what, line=int(line))
+    return Place(file, f"{fault.where}: {fault.what}")
 
 
 def batch_of_table(table: pa.Table, role: Role, findings: Findings) -> Batch:
@@ -93,16 +116,16 @@ def batch_of_sheet(sheet: Sheet, role: Role, findings: Findings) -> Batch:
         return _careful(sheet, wanted, role, findings)
 
 
-def batch_of_records(records: Sequence[Any], role: Role, findings: Findings) -> Batch:
-    """The rows of objects that name their values."""
-    faults = Faults(findings.file)
+def batch_of_records(records: Sequence[Any], role: Role, findings: Findings, *, line: Line) -> Batch:
+    """The rows of objects that name their values, and stand on lines."""
+    faults = Faults(findings.file, line=line)
     rows, owner = flat_rows(records, faults)
-    note_faults(faults.counts, findings, role)
+    note_gathered(faults, findings, role)
     if not rows:
         return batch_of_columns([], [], np.zeros(0))
     roles = find_columns(keys_of(rows[0]), role, subject=findings.file)
     cells = [_cells(row, (roles.query, roles.document, roles.number)) for row in rows]
-    return _of_cells(cells, np.array(owner, dtype=np.int64) + 1, role, findings)
+    return _of_cells(cells, np.array([line(record) for record in owner], dtype=np.int64), role, findings)
 
 
 def _careful(sheet: Sheet, wanted: Sequence[int], role: Role, findings: Findings) -> Batch:
