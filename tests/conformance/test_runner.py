@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import os
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -132,7 +132,7 @@ def test_a_tool_that_fails_does_not_end_the_runner(
     monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
     monkeypatch.setitem(DRIVERS, "faulty", "")
     paths = [str(tmp_path), str(Path(worker.__file__).parents[2])]
-    monkeypatch.setenv("PYTHONPATH", ":".join(paths))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
     verdicts = examine(Tool("faulty", behaviour), [ONE], limit=2 if behaviour == "hang" else 60)
 
@@ -254,10 +254,9 @@ def test_peers_are_as_the_page_says(name: str) -> None:
     tool = Tool(name)
     if tool.version() is None or f" {tool.label} |" not in PAGE.read_text(encoding="utf-8"):
         pytest.skip(f"{tool.label} is not installed, or not the version on the page")
-    lines = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    lines = [line.removesuffix(" |").split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines()]
     column = next(line.index(tool.label) for line in lines if line[0] == "| case" and tool.label in line)
-    shown = [line[column].removesuffix(" |") for line in lines if re.match(r"\| [a-z0-9-]+: ", line[0])]
+    shown = [line[column] for line in lines if re.match(r"\| [a-z0-9-]+: ", line[0])]
     results = Results(tool.label, tuple(examine(tool, SUITE)))
 
-    assert importlib.util.find_spec("judged") is not None
     assert shown == [cell(results.of(case)) for case in SUITE]

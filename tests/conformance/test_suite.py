@@ -85,7 +85,7 @@ def test_the_readme_names_every_file() -> None:
     ],
 )
 def test_values_are_those_worked_out_by_hand(case: dict[str, Any], measure: dict[str, Any]) -> None:
-    """The arithmetic that a person wrote down gives the value of the exact implementation, to thirty digits."""
+    """The arithmetic written out in the source of a case gives the value of the exact implementation, to thirty digits."""
     expected = {**measure["queries"], "all": measure["all"]}
 
     assert case["outcome"] == "values"

@@ -35,15 +35,13 @@ THEME = Theme(
     "documents 002 and 004 that judged's definitions come from, with their slips of arithmetic put right.",
     [
         Case(
-            "worked/dcg-encyclopaedia",
+            "worked/dcg-six-results",
             "Six results graded 3, 2, 3, 0, 1, 2; a 3 and a 2 are missed",
-            "The example of Wikipedia's article on discounted cumulative gain.",
+            "The ideal takes in what was missed: 3, 3, 3, 2, 2, 2.",
             [m("DCG", 6), m("IDCG", 6), m("nDCG", 6)],
             qrels={"1": SIX},
             run={"1": SIX_RUN},
             by_hand={"DCG@6": {"1": "3 + 2/log2(3) + 3/2 + 1/log2(6) + 2/log2(7)"}},
-            published={"DCG@6": "6.861", "IDCG@6": "8.740", "nDCG@6": "0.785"},
-            source="Wikipedia, Discounted cumulative gain",
         ),
         Case(
             "worked/mrr-encyclopaedia",
@@ -68,7 +66,7 @@ THEME = Theme(
             qrels={"system-1": SYSTEM_1, "system-2": SYSTEM_2},
             run={"system-1": RUN_1, "system-2": RUN_2},
             by_hand={"AP": {"system-1": "(1 + 2/3 + 3/9 + 4/10)/4", "system-2": "(1/2 + 2/5 + 3/6 + 4/7)/4"}},
-            source="Manning, Raghavan and Schütze, Introduction to Information Retrieval, chapter 8 (exercise)",
+            source="an exercise of courses on information retrieval; the values are worked out here",
         ),
         Case(
             "worked/scikit-learn",
