@@ -12,7 +12,6 @@ from hypothesis import settings
 from judged.kernels.compiled import compiled
 from judged.measures.catalogue import FAMILIES, unregister
 
-
 # On a build server a change must not fail for what chance finds elsewhere; at a desk new examples are welcome.
 settings.register_profile("server", derandomize=True, deadline=None)
 settings.register_profile("desk", deadline=None)
