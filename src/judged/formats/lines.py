@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.kernels.strings import Strings
-from judged.kernels.text import numbers, split_lines
+from judged.kernels.text import line_end, numbers, split_lines
 from judged.tables.faults import Faults
 
 __all__ = ["Lines", "Table", "read_lines"]
@@ -97,12 +97,10 @@ def _cuts(text: NDArray[np.uint8]) -> Iterator[int]:
     at = 0
     yield at
     while len(text) - at > STRETCH:
-        feeds = np.flatnonzero(text[at : at + STRETCH] == 10)
-        if len(feeds) == 0:
-            break  # one line longer than a stretch
-        at += int(feeds[-1]) + 1
+        at = line_end(text, at + STRETCH)
         yield at
-    yield len(text)
+    if at < len(text) or not at:  # an empty text is one stretch, too
+        yield len(text)
 
 
 def _part(text: NDArray[np.uint8], begin: int, columns: int, wanted: Sequence[int]) -> tuple[Any, ...]:

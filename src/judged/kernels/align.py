@@ -21,6 +21,7 @@ from judged.kernels.compiled import compiled, scanner
 from judged.kernels.scan import KEPT, KINDS, NAN, REPEATED, Part
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
+from judged.kernels.text import line_end
 
 __all__ = [
     "Aligned",
@@ -160,16 +161,9 @@ def _part(found: Any) -> Part:
 
 def _stretches_of_lines(text: Bytes) -> list[Ints]:
     """The text cut after line ends into stretches of like size."""
-    cuts, size = [3 if bytes(text[:3]) == b"\xef\xbb\xbf" else 0], len(text)
-    while cuts[-1] < size:
-        wanted = min(cuts[-1] + STRETCH_BYTES, size)
-        while wanted < size:
-            feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == 10)
-            if len(feed):
-                wanted += int(feed[0])
-                break
-            wanted = min(wanted + 4096, size)
-        cuts.append(wanted)
+    cuts = [3 if bytes(text[:3]) == b"\xef\xbb\xbf" else 0]
+    while cuts[-1] < len(text):
+        cuts.append(line_end(text, cuts[-1] + STRETCH_BYTES))
     return [np.array([cut]) for cut in pairwise(cuts)]
 
 

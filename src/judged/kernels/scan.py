@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.kernels.keys import Keys
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings
 from judged.kernels.text import numbers, split_lines
@@ -25,10 +26,6 @@ FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
 """How many faults of a kind one scan remembers; all are counted."""
 DESCENDING, ASCENDING, AS_GIVEN = range(3)
-
-
-_SIEVE = 22
-"""Bits of a key that the sieve of judged documents looks at."""
 
 
 def _none() -> Ints:
@@ -78,23 +75,21 @@ class Index:
         query = np.repeat(np.arange(len(names)), np.diff(row_offset))
         keys = _keys(self.documents, query)
         self.order = np.argsort(keys, kind="stable")
-        self.keys = keys[self.order]
-        self.longest = int(np.diff(np.flatnonzero(np.r_[True, _differs(self.keys), True])).max(initial=1))
-        self.sieve = np.zeros(1 << _SIEVE, dtype=bool)
-        self.sieve[_cell(keys)] = True
+        self.keys = Keys(keys[self.order])
+        self.longest = int(
+            np.diff(np.flatnonzero(np.r_[True, _differs(self.keys.ordered), True])).max(initial=1)
+        )
 
     def find(self, query: Ints, documents: Strings) -> tuple[Ints, Ints]:
         """Which documents are judged for their query, and their judgment rows."""
-        if len(self.keys) == 0:
-            return _none(), _none()
         keys = _keys(documents, query)
-        maybe = np.flatnonzero(self.sieve[_cell(keys)] & (query >= 0))  # most rows are judged by nobody
-        first = np.searchsorted(self.keys, keys[maybe])
+        maybe, first = self.keys.find(keys)
+        maybe, first = maybe[query[maybe] >= 0], first[query[maybe] >= 0]
         hit, row = [], []
         for step in range(self.longest):  # once, unless hashes of different judged documents met
-            at = np.minimum(first + step, len(self.keys) - 1)
+            at = np.minimum(first + step, len(self.order) - 1)
             there = self.order[at]
-            right = (self.keys[at] == keys[maybe]) & documents[maybe].equals(self.documents[there])
+            right = (self.keys.ordered[at] == keys[maybe]) & documents[maybe].equals(self.documents[there])
             hit.append(maybe[right])
             row.append(there[right])
         return np.concatenate(hit), np.concatenate(row)
@@ -323,11 +318,6 @@ def _keys(documents: Strings, group: Ints) -> NDArray[np.uint64]:
     """One number for a document of a group."""
     with np.errstate(over="ignore"):
         return documents.hashes ^ ((group.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
-
-
-def _cell(keys: NDArray[np.uint64]) -> Ints:
-    """Where a key falls in the sieve."""
-    return (keys >> np.uint64(64 - _SIEVE)).astype(np.int64)
 
 
 def _faults(kind: int, place: Ints, detail: Ints) -> Ints:

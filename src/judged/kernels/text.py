@@ -9,7 +9,7 @@ import numpy as np
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Buffer, Bytes, Strings
 
-__all__ = ["Lines", "numbers", "split_lines"]
+__all__ = ["Lines", "line_end", "numbers", "split_lines"]
 
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
@@ -31,6 +31,16 @@ class Lines:
     """How many columns it has."""
     wide: int
     """How many lines have more columns than were asked for."""
+
+
+def line_end(text: Bytes, wanted: int) -> int:
+    """Where the line that ends at or after the byte before `wanted` ends, its line feed included."""
+    while wanted < len(text):
+        feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == ord("\n"))
+        if len(feed):
+            return wanted + int(feed[0])
+        wanted += 4096
+    return len(text)
 
 
 def split_lines(text: Bytes, columns: int) -> Lines:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from judged.kernels.keys import Keys
 from judged.kernels.segments import Floats, Ints
 from judged.kernels.strings import Words
 from judged.linting.batch import Batch
 from judged.linting.findings import Findings
-from judged.linting.keys import Keys
 
 __all__ = ["Graded", "Inversion"]
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from judged.kernels.folding import LEFT, PLAIN
+from judged.kernels.keys import Keys, distinct
 from judged.kernels.segments import Ints
 from judged.kernels.strings import Strings, Words
 from judged.linting.batch import Batch, Source
-from judged.linting.keys import Keys, distinct
 
 __all__ = [
     "Documents",

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.formats.format import Kind as Role
+from judged.kernels.keys import distinct
 from judged.kernels.segments import Flags, Ints
 from judged.kernels.strings import Words
 from judged.linting.batch import Batch
 from judged.linting.findings import Findings
-from judged.linting.keys import distinct
 from judged.linting.rows import shown
 
 __all__ = ["note_queries", "repeats"]

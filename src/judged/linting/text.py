@@ -11,6 +11,7 @@ from judged.formats.format import Kind as Role
 from judged.kernels.rows import BLANK, COMMENT, JUDGMENTS, RETURN, ROW, RUN, SHORT, Rows, read_rows
 from judged.kernels.segments import Ints
 from judged.kernels.strings import Bytes
+from judged.kernels.text import line_end
 from judged.linting.batch import Batch
 from judged.linting.findings import Findings
 
@@ -57,7 +58,7 @@ def stretches(text: Bytes, *, columns: int) -> Iterator[Stretch]:
     """The lines of a text, cut so that rows of one query that stand together stay together."""
     at, line, size = 0, 0, STRETCH
     while at < len(text):
-        end = _line_end(text, at + size)
+        end = line_end(text, at + size)
         rows = read_rows(text[at:end], columns=columns)
         if end < len(text) and len(rows.line):
             row = _last_block(rows)
@@ -83,16 +84,6 @@ def note_lines(stretch: Stretch, findings: Findings, *, columns: int) -> None:
     for kind, flags in found.items():
         which = np.flatnonzero(flags)
         findings.add(kind, which + (stretch.line + 1), _telling(kind, rows.counts[which], columns))
-
-
-def _line_end(text: Bytes, wanted: int) -> int:
-    """The end of the line that a byte lies in."""
-    while wanted < len(text):
-        feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == ord("\n"))
-        if len(feed):
-            return wanted + int(feed[0])
-        wanted += 4096
-    return len(text)
 
 
 def _last_block(rows: Rows) -> int:
