@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +24,7 @@ from judged.kernels.align import (
 )
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Ints, segment_count, segment_ids
+from judged.kernels.tie_groups import in_grade_order
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
@@ -38,6 +41,20 @@ class Meeting:
     present: NDArray[np.bool_]
     """Which of these queries have results; the others are missing from the run."""
     observations: Observations
+    depth: int | None
+    """The last rank that the protocol looks at."""
+    undecide: Callable[[], Ranking]
+
+    @cached_property
+    def undecided(self) -> Ranking:
+        """The view before ties were decided: it holds what they could bring within the protocol's depth."""
+        return self.undecide()
+
+    @cached_property
+    def by_grade(self) -> tuple[Ranking, Ranking]:
+        """The view with tied documents in ascending order of grade, and in descending order."""
+        worst, best = (in_grade_order(self.undecided, self.depth, best=best) for best in (False, True))
+        return worst, best
 
 
 def index_of(judgments: Judgments) -> JudgedIndex:
@@ -84,14 +101,22 @@ def align(
         interleaved=aligned.interleaved,
         notes=(*judgments.notes, *run.notes, *_wide(aligned)),
     )
-    return Meeting(ranking, ids.take(arrow_of(np.flatnonzero(keep))), present[keep], observations)
+    return Meeting(
+        ranking,
+        ids.take(arrow_of(np.flatnonzero(keep))),
+        present[keep],
+        observations,
+        protocol.depth,
+        lambda: _view(judgments, aligned, protocol, keep, tied_across=True) if protocol.depth else ranking,
+    )
 
 
 def _aligned(
     judgments: Judgments, run: Run, protocol: Protocol, threads: int, progress: Progress | None
 ) -> Aligned:
     """The kernel that fits how the run is held."""
-    ties, single = protocol.ties, protocol.precision == "float32"
+    single = protocol.precision == "float32"
+    ties = "document-descending" if protocol.ties == "expected" else protocol.ties  # some order to begin with
     source = run.source
     if isinstance(source, Mappings):
         names = judgments.queries.to_pylist(), judgments.documents
@@ -106,24 +131,36 @@ def _aligned(
     )
 
 
-def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDArray[np.bool_]) -> Ranking:
-    """The view of the kept queries, after depth and removal of unjudged documents."""
+def _view(
+    judgments: Judgments,
+    aligned: Aligned,
+    protocol: Protocol,
+    keep: NDArray[np.bool_],
+    *,
+    tied_across: bool = False,
+) -> Ranking:
+    """The view of the kept queries, after depth and removal of unjudged documents.
+
+    `tied_across` keeps the documents below the depth that are tied with one above it.
+    """
     grades = judgments.grades
     targets = _targets(judgments)
     rank, row, retrieved = aligned.rank, aligned.row, aligned.retrieved
     query = segment_ids(aligned.offset)
     chosen = keep[query]
     if protocol.depth is not None:
-        chosen &= rank <= protocol.depth
+        chosen &= (aligned.above if tied_across else rank - 1) < protocol.depth
         retrieved = np.minimum(retrieved, protocol.depth)
     if protocol.unjudged == "removed":
         chosen &= grades[row] >= 0
     rank, row, query = rank[chosen], row[chosen], query[chosen]
+    above, tied = aligned.above[chosen], aligned.tied[chosen]
     renumbered = (np.cumsum(keep) - 1)[query]
     offset = np.searchsorted(renumbered, np.arange(int(keep.sum()) + 1)).astype(np.int64)
     retrieved = retrieved[keep]
     if protocol.unjudged == "removed":
         retrieved = np.diff(offset)
+        above, tied = _condensed(renumbered, above, offset)
         rank = np.arange(1, len(rank) + 1) - np.repeat(offset[:-1], retrieved)
     judged_query = segment_ids(judgments.offset)
     kept_rows = np.flatnonzero(keep[judged_query])
@@ -139,8 +176,18 @@ def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDAr
         best_target=targets[order],
         rel=float(protocol.rel),
         highest=float(grades.max(initial=0.0)),
+        above=above,
+        tied=tied,
         recall_points=protocol.recall_points,
     )
+
+
+def _condensed(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
+    """How many of the documents that are left stand above each, and how many share its score."""
+    group = query * (int(above.max(initial=0)) + 1) + above
+    first = np.searchsorted(group, group, side="left")
+    tied = np.searchsorted(group, group, side="right") - first
+    return first - offset[query], tied
 
 
 def _wide(aligned: Aligned) -> tuple[str, ...]:

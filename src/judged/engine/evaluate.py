@@ -81,7 +81,7 @@ def evaluate(
     ranked = read_run(run) if name is None else read_run(run, name=name)
     workers = threads or _processors()
     meeting = align(judgments, ranked, convention, threads=workers, progress=progress)
-    values = {str(measure): _values(measure, meeting) for measure in chosen}
+    values = {str(measure): _values(measure, meeting, convention) for measure in chosen}
     scores = Scores(meeting.queries, values, run=ranked.name)
     return Evaluation(scores, tuple(chosen), convention, meeting.observations, ranked.name)
 
@@ -104,9 +104,12 @@ def aggregate(measure: Measure, values: Floats) -> float:
     return float(values.mean())
 
 
-def _values(measure: Measure, meeting: Meeting) -> Any:
+def _values(measure: Measure, meeting: Meeting, protocol: Protocol) -> Any:
     """One value for each query; a query missing from the run scores 0 whatever its empty list would."""
-    values = measure.per_query(meeting.ranking)
-    if not measure.text and measure.of_run:
-        values = np.where(meeting.present, values, 0.0)
-    return values
+    if protocol.ties == "expected" and meeting.observations.tied_documents:
+        from judged.engine.ties import expected
+
+        values = expected(measure, meeting)
+    else:
+        values = measure.per_query(meeting.ranking)
+    return values if measure.text or not measure.of_run else np.where(meeting.present, values, 0.0)

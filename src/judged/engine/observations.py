@@ -50,7 +50,7 @@ class Observations:
         if self.tied_documents:
             told.append(
                 f"{_many(self.tied_documents, 'judged document')} of {_many(self.tied_queries, 'query')} tied with "
-                f"another document: ordered {_RULES[ties]}"
+                f"another document: {_RULES[ties]}"
             )
         if self.unjudged:
             told.append(f"{self.unjudged:.1%} of the first ten results are unjudged")
@@ -62,9 +62,10 @@ class Observations:
 
 
 _RULES = {
-    "document-descending": "by document id, descending",
-    "document-ascending": "by document id, ascending",
-    "input-order": "as in the input",
+    "document-descending": "ordered by document id, descending",
+    "document-ascending": "ordered by document id, ascending",
+    "input-order": "ordered as in the input",
+    "expected": "averaged over all orders",
 }
 
 

@@ -20,8 +20,11 @@ class Protocol:
     True
     """
 
-    ties: Literal["document-descending", "document-ascending", "input-order"] = "document-descending"
-    """Documents with equal scores: by id from the greatest down (bytewise), from the least up, or as given."""
+    ties: Literal["document-descending", "document-ascending", "input-order", "expected"] = (
+        "document-descending"
+    )
+    """Documents with equal scores: by id from the greatest down (bytewise), from the least up, or as given; or
+    in every order, and the value is the mean over them."""
     precision: Literal["float32", "float64"] = "float32"
     """The width at which scores are compared; what is equal there is tied."""
     missing: Literal["zero", "skip", "error"] = "zero"
@@ -50,6 +53,11 @@ class Protocol:
         if self.depth is not None and self.depth < 1:
             msg = f"`depth` of a protocol is {self.depth}, expected a whole number from 1"
             raise BadProtocol(msg)
+        if self.ties == "expected" and self.unjudged == "removed" and self.depth is not None:
+            msg = "a protocol has `ties` expected, `unjudged` removed and a `depth`, expected two of them at most"
+            raise BadProtocol(
+                msg, hint="which unjudged documents lie within the depth depends on the order of ties"
+            )
 
     @property
     def fingerprint(self) -> str:
@@ -79,6 +87,7 @@ class Protocol:
             "document-descending": "ties by document id descending",
             "document-ascending": "ties by document id ascending",
             "input-order": "ties in input order",
+            "expected": "ties averaged over all orders",
             "zero": "missing queries score 0",
             "skip": "missing queries skipped",
             "error": "missing queries refused",

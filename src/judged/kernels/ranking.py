@@ -44,6 +44,10 @@ class Ranking:
     """The protocol's relevance threshold, for measures that set none of their own."""
     highest: float = 1.0
     """The highest grade of the whole collection of judgments, not only of these queries."""
+    above: Ints | None = None
+    """For each retrieved judged document, how many results have a higher score; None: no two are equal."""
+    tied: Ints | None = None
+    """How many results, itself among them, have its score; None as above."""
     recall_points: RecallPoints = "truncated"
     """How a share of the relevant documents becomes a number of them: trec_eval 9 or 10."""
     _cache: dict[tuple[object, ...], object] = field(default_factory=dict, repr=False, compare=False)

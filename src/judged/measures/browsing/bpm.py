@@ -63,5 +63,5 @@ BPM = Measure(
     bejewelled_player,
     at="cutoff",
     family="browsing",
-    properties=frozenset({"zero-if-nothing-found"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
 )

@@ -62,5 +62,5 @@ ED = Measure(
     bounds=(1.0, math.inf),
     higher_is_better=None,
     of_run=False,
-    properties=frozenset({"one-or-more"}),
+    properties=frozenset({"one-or-more", "gain-only"}),
 )

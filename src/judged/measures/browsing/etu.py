@@ -62,5 +62,5 @@ ETU = Measure(
     at="cutoff",
     family="browsing",
     bounds=(0.0, math.inf),
-    properties=frozenset({"zero-if-nothing-found"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
 )

@@ -48,5 +48,5 @@ def eleven_point_average(
 AP11 = Measure(
     "AP11",
     eleven_point_average,
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal", "relevance-only", "by-grade"}),
 )

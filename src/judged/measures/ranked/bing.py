@@ -39,4 +39,10 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return divide(segment_sum(each, ranking.offset), ranking.relevant(rel))
 
 
-binG = Measure("binG", binary_gain, properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}))
+binG = Measure(
+    "binG",
+    binary_gain,
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+    ),
+)

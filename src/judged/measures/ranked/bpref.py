@@ -39,4 +39,10 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return binary_preference(ranking, rel)
 
 
-Bpref = Measure("Bpref", preference, properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}))
+Bpref = Measure(
+    "Bpref",
+    preference,
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "by-grade", "judgment-only"}
+    ),
+)

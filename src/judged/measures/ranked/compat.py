@@ -53,5 +53,9 @@ def compatibility(
 
 
 Compat = Measure(
-    "Compat", compatibility, properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"})
+    "Compat",
+    compatibility,
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+    ),
 )

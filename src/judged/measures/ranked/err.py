@@ -42,5 +42,8 @@ def expected_reciprocal(
 
 
 ERR = Measure(
-    "ERR", expected_reciprocal, at="cutoff", properties=frozenset({"swap", "zero-if-nothing-found"})
+    "ERR",
+    expected_reciprocal,
+    at="cutoff",
+    properties=frozenset({"swap", "zero-if-nothing-found", "stepwise", "gain-only", "by-grade"}),
 )

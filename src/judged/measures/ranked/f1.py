@@ -40,5 +40,7 @@ F1 = Measure(
     "F1",
     f1,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+    ),
 )

@@ -49,4 +49,10 @@ def fall_out(
     return divide(segment_count(refuted, ranking.offset), judged - ranking.relevant(rel))
 
 
-FallOut = Measure("FallOut", fall_out, at="cutoff", higher_is_better=False, properties=frozenset({"swap"}))
+FallOut = Measure(
+    "FallOut",
+    fall_out,
+    at="cutoff",
+    higher_is_better=False,
+    properties=frozenset({"swap", "linear", "judgment-only"}),
+)

@@ -53,4 +53,8 @@ def _cost(ranking: Ranking, best: Floats) -> Floats:
     return within + (ranking.rank - deep)
 
 
-G = Measure("G", normalised_gain, properties=frozenset({"zero-if-nothing-found", "one-if-ideal"}))
+G = Measure(
+    "G",
+    normalised_gain,
+    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only"}),
+)

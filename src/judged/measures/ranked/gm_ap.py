@@ -40,5 +40,7 @@ gm_AP = Measure(
     "gm_AP",
     geometric_average_precision,
     aggregate="geometric",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+    ),
 )

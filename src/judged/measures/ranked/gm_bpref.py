@@ -41,5 +41,7 @@ gm_Bpref = Measure(
     "gm_Bpref",
     geometric_preference,
     aggregate="geometric",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "by-grade", "judgment-only"}
+    ),
 )

@@ -51,4 +51,8 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     return divide(segment_sum(np.where(hit, estimate, 0.0), ranking.offset), ranking.relevant(rel))
 
 
-infAP = Measure("infAP", inferred_average_precision, properties=frozenset({"swap", "zero-if-nothing-found"}))
+infAP = Measure(
+    "infAP",
+    inferred_average_precision,
+    properties=frozenset({"swap", "zero-if-nothing-found", "stepwise", "judgment-only"}),
+)

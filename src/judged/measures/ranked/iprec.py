@@ -42,5 +42,5 @@ IPrec = Measure(
     "IPrec",
     precision_at_recall,
     at="recall",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal", "relevance-only", "by-grade"}),
 )

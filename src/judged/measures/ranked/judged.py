@@ -45,5 +45,5 @@ Judged = Measure(
     judged_share,
     at="cutoff",
     higher_is_better=None,
-    properties=frozenset({"grade-free"}),
+    properties=frozenset({"grade-free", "linear", "by-grade", "judgment-only"}),
 )

@@ -48,5 +48,7 @@ nDCG = Measure(
     "nDCG",
     normalised_discounted_gain,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "gain-only", "by-grade"}
+    ),
 )

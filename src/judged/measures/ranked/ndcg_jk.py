@@ -64,5 +64,7 @@ nDCG_JK = Measure(
     "nDCG_JK",
     originally_discounted_gain,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "gain-only", "by-grade"}
+    ),
 )

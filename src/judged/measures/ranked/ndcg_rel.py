@@ -64,5 +64,5 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
 nDCG_rel = Measure(
     "nDCG_rel",
     discounted_gain_at_relevant,
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal", "gain-only", "by-grade"}),
 )

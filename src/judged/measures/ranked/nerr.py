@@ -46,5 +46,7 @@ nERR = Measure(
     "nERR",
     normalised_expected_reciprocal,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+    ),
 )

@@ -45,5 +45,5 @@ NumQ = Measure(
     aggregate="sum",
     higher_is_better=None,
     of_run=False,
-    properties=frozenset({"whole", "run-free", "order-free", "grade-free"}),
+    properties=frozenset({"whole", "run-free", "order-free", "grade-free", "linear", "relevance-only"}),
 )

@@ -44,5 +44,5 @@ NumRelRet = Measure(
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
-    properties=frozenset({"whole", "order-free", "zero-if-nothing-found"}),
+    properties=frozenset({"whole", "order-free", "zero-if-nothing-found", "linear", "relevance-only"}),
 )

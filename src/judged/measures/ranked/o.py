@@ -57,5 +57,7 @@ O = Measure(  # noqa: E741 - its published name
     "O",
     o_measure,
     own={"beta": BLEND},
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+    ),
 )

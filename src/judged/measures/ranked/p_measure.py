@@ -58,5 +58,5 @@ P_measure = Measure(
     "P_measure",
     preferred_ratio,
     own={"beta": BLEND},
-    properties=frozenset({"zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "gain-only"}),
 )

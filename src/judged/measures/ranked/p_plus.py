@@ -62,5 +62,5 @@ P_plus = Measure(
     "P_plus",
     preferred_average,
     own={"beta": BLEND},
-    properties=frozenset({"zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "gain-only"}),
 )

@@ -52,5 +52,7 @@ P = Measure(
     "P",
     precision,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+    ),
 )

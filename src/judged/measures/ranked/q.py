@@ -66,5 +66,7 @@ Q = Measure(
     q_measure,
     at="cutoff",
     own={"beta": BLEND},
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+    ),
 )

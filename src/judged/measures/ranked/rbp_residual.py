@@ -55,5 +55,5 @@ RBP_residual = Measure(
     rank_biased_residual,
     higher_is_better=None,
     of_run=False,
-    properties=frozenset({"grade-free"}),
+    properties=frozenset({"grade-free", "by-grade", "judgment-only"}),
 )

@@ -54,5 +54,7 @@ R = Measure(
     "R",
     recall,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+    ),
 )

@@ -76,5 +76,7 @@ def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None)
 Rndcg = Measure(
     "Rndcg",
     r_level_discounted_gain,
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "gain-only", "by-grade"}
+    ),
 )

@@ -41,4 +41,10 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     return divide(segment_count(ranking.hits(rel) & near, ranking.offset), cutoff)
 
 
-Rprec = Measure("Rprec", r_precision, properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal"}))
+Rprec = Measure(
+    "Rprec",
+    r_precision,
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+    ),
+)

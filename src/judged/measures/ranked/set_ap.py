@@ -39,5 +39,15 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
 SetAP = Measure(
     "SetAP",
     set_average_precision,
-    properties=frozenset({"order-free", "swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {
+            "order-free",
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "stepwise",
+            "relevance-only",
+            "by-grade",
+        }
+    ),
 )

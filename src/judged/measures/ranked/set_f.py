@@ -44,5 +44,15 @@ def set_f(
 SetF = Measure(
     "SetF",
     set_f,
-    properties=frozenset({"order-free", "swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {
+            "order-free",
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "linear",
+            "relevance-only",
+            "by-grade",
+        }
+    ),
 )

@@ -37,5 +37,15 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
 SetP = Measure(
     "SetP",
     set_precision,
-    properties=frozenset({"order-free", "swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {
+            "order-free",
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "linear",
+            "relevance-only",
+            "by-grade",
+        }
+    ),
 )

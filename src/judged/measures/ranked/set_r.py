@@ -37,5 +37,15 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
 SetR = Measure(
     "SetR",
     set_recall,
-    properties=frozenset({"order-free", "swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {
+            "order-free",
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "linear",
+            "relevance-only",
+            "by-grade",
+        }
+    ),
 )

@@ -40,5 +40,15 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
 SetRelP = Measure(
     "SetRelP",
     set_relative_precision,
-    properties=frozenset({"order-free", "swap", "zero-if-nothing-found", "one-if-ideal"}),
+    properties=frozenset(
+        {
+            "order-free",
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "linear",
+            "relevance-only",
+            "by-grade",
+        }
+    ),
 )

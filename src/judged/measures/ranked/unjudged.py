@@ -43,5 +43,5 @@ Unjudged = Measure(
     unjudged_share,
     at="cutoff",
     higher_is_better=None,
-    properties=frozenset({"grade-free"}),
+    properties=frozenset({"grade-free", "linear", "by-grade", "judgment-only"}),
 )

@@ -52,5 +52,8 @@ def utility(
 
 
 Utility = Measure(
-    "Utility", utility, bounds=(-math.inf, math.inf), properties=frozenset({"order-free", "swap"})
+    "Utility",
+    utility,
+    bounds=(-math.inf, math.inf),
+    properties=frozenset({"order-free", "swap", "linear", "relevance-only", "by-grade"}),
 )

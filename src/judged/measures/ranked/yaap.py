@@ -42,4 +42,9 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
     return np.log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
 
 
-yaap = Measure("yaap", logit_average_precision, bounds=(-math.inf, math.inf), properties=frozenset({"swap"}))
+yaap = Measure(
+    "yaap",
+    logit_average_precision,
+    bounds=(-math.inf, math.inf),
+    properties=frozenset({"swap", "relevance-only", "by-grade"}),
+)

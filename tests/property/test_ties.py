@@ -1,0 +1,65 @@
+"""Ties: means and extremes over all orders of tied results, held to the orders themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from judged import Protocol, evaluate
+from judged.engine.align import align
+from judged.engine.ties import expected, tie_range
+from judged.formats.read import read_judgments, read_run
+from judged.measures.catalogue import MEASURES
+from judged.measures.measure import Measure
+from strategies import variants
+
+NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
+QUICK = settings(max_examples=20, deadline=None)
+
+
+@st.composite
+def tied_query(draw: st.DrawFn) -> tuple[dict[str, int], dict[str, float]]:
+    """Judgments and results of one query: up to six results with few different scores, some unjudged."""
+    names = draw(st.permutations("abcdef"))[: draw(st.integers(1, 6))]
+    run = {name: float(draw(st.integers(0, 2))) for name in names}
+    grade = st.sampled_from([-1, 0, 0, 1, 1, 2, 3])
+    judged = {name: draw(grade) for name in names if draw(st.integers(0, 3))}
+    missed = {f"m{i}": draw(grade) for i in range(draw(st.integers(0, 2)))}
+    return judged | missed or {"m": 1}, run
+
+
+def orders(run: dict[str, float]) -> list[list[str]]:
+    """Every order of the results in which a higher score stands before a lower one."""
+    levels = sorted(set(run.values()), reverse=True)
+    groups = [permutations([name for name in run if run[name] == level]) for level in levels]
+    return [[name for group in each for name in group] for each in product(*groups)]
+
+
+def over_all_orders(measure: Measure, judged: dict[str, int], run: dict[str, float], protocol: Protocol) -> np.ndarray:
+    """The value in each of those orders, by scoring runs without ties."""
+    told = [{name: float(-place) for place, name in enumerate(order)} for order in orders(run)]
+    queries = {f"q{i}": each for i, each in enumerate(told)}
+    return evaluate(dict.fromkeys(queries, judged), queries, [measure], protocol=protocol).per_query()[measure]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@QUICK
+@given(data=st.data(), query=tied_query(), depth=st.sampled_from([None, None, 1, 3]), condensed=st.booleans())
+def test_mean_and_extremes_over_tie_orders_are_those_of_the_orders(
+    name: str, data: st.DataObject, query: tuple[dict[str, int], dict[str, float]], depth: int | None, condensed: bool
+) -> None:
+    """For every measure, with any parameters: what all orders, scored one by one, have as mean, least and greatest."""
+    measure = data.draw(variants(MEASURES[name]))
+    judged, run = query
+    protocol = Protocol(depth=depth, unjudged="removed" if condensed and depth is None else "nonrelevant")
+    every = over_all_orders(measure, judged, run, protocol)
+    meeting = align(read_judgments({"q": judged}), read_run({"q": run}), protocol)
+
+    low, high = tie_range(measure, meeting)
+    assert expected(measure, meeting)[0] == pytest.approx(every.mean(), abs=1e-9)
+    assert low[0] == pytest.approx(every.min(), abs=1e-9)
+    assert high[0] == pytest.approx(every.max(), abs=1e-9)
