@@ -21,7 +21,7 @@ from judged.kernels.tie_groups import Group
 
 __all__ = ["LISTS", "Steps", "TooManyOrders", "steps_of"]
 
-LISTS = 1_000_000
+LISTS = 500_000
 """How many lists one group may need; more would take minutes."""
 TOGETHER = 100_000
 """After how many lists the groups so far are valued together."""

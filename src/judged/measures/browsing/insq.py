@@ -53,5 +53,5 @@ INSQ = Measure(
     "INSQ",
     inverse_squared,
     family="browsing",
-    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade", "grows"}),
 )

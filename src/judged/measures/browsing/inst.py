@@ -55,5 +55,5 @@ INST = Measure(
     "INST",
     inverse_squared_adaptive,
     family="browsing",
-    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only", "grows"}),
 )

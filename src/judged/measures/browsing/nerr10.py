@@ -54,5 +54,5 @@ NERR10 = Measure(
     "NERR10",
     nearly_expected_reciprocal_patient,
     family="browsing",
-    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only", "grows"}),
 )

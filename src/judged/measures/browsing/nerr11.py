@@ -54,5 +54,5 @@ NERR11 = Measure(
     "NERR11",
     nearly_expected_reciprocal_goal,
     family="browsing",
-    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only", "grows"}),
 )

@@ -54,5 +54,5 @@ NERR8 = Measure(
     nearly_expected_reciprocal,
     at="cutoff",
     family="browsing",
-    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only", "grows"}),
 )

@@ -54,5 +54,5 @@ NERR9 = Measure(
     nearly_expected_reciprocal_falling,
     at="cutoff",
     family="browsing",
-    properties=frozenset({"zero-if-nothing-found", "gain-only"}),
+    properties=frozenset({"zero-if-nothing-found", "gain-only", "grows"}),
 )

@@ -54,5 +54,5 @@ SDCG = Measure(
     scaled_discounted_gain,
     at="cutoff",
     family="browsing",
-    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade", "grows"}),
 )

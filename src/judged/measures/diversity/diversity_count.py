@@ -47,5 +47,5 @@ DiversityCount = Measure(
     at="cutoff",
     bounds=(0.0, math.inf),
     family="diversity",
-    properties=frozenset({"whole", "zero-if-nothing-found", "stepwise"}),
+    properties=frozenset({"whole", "zero-if-nothing-found", "stepwise", "grows"}),
 )

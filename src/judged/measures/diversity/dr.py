@@ -44,5 +44,5 @@ DR = Measure(
     diversity_recall,
     at="cutoff",
     family="diversity",
-    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise"}),
+    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise", "in-order"}),
 )

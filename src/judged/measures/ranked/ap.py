@@ -55,6 +55,14 @@ AP = Measure(
     average_precision,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+        {
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "stepwise",
+            "relevance-only",
+            "by-grade",
+            "in-order",
+        }
     ),
 )

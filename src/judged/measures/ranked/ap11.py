@@ -48,5 +48,7 @@ def eleven_point_average(
 AP11 = Measure(
     "AP11",
     eleven_point_average,
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal", "relevance-only", "by-grade"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "relevance-only", "by-grade", "in-order"}
+    ),
 )

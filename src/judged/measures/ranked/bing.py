@@ -43,6 +43,14 @@ binG = Measure(
     "binG",
     binary_gain,
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+        {
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "stepwise",
+            "relevance-only",
+            "by-grade",
+            "in-order",
+        }
     ),
 )

@@ -43,6 +43,6 @@ Bpref = Measure(
     "Bpref",
     preference,
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "by-grade", "judgment-only"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "by-grade", "judgment-only", "in-order"}
     ),
 )

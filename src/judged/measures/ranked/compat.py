@@ -56,6 +56,6 @@ Compat = Measure(
     "Compat",
     compatibility,
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade", "parted"}
     ),
 )

@@ -46,5 +46,5 @@ DCG = Measure(
     discounted_gain,
     at="cutoff",
     bounds=(0.0, math.inf),
-    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade", "grows"}),
 )

@@ -45,5 +45,5 @@ ERR = Measure(
     "ERR",
     expected_reciprocal,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "stepwise", "gain-only", "by-grade"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "stepwise", "gain-only", "by-grade", "grows"}),
 )

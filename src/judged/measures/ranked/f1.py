@@ -41,6 +41,6 @@ F1 = Measure(
     f1,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade", "in-order"}
     ),
 )

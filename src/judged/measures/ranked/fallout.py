@@ -54,5 +54,5 @@ FallOut = Measure(
     fall_out,
     at="cutoff",
     higher_is_better=False,
-    properties=frozenset({"swap", "linear", "judgment-only"}),
+    properties=frozenset({"swap", "linear", "judgment-only", "in-order"}),
 )

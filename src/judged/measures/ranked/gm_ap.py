@@ -41,6 +41,14 @@ gm_AP = Measure(
     geometric_average_precision,
     aggregate="geometric",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+        {
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "stepwise",
+            "relevance-only",
+            "by-grade",
+            "in-order",
+        }
     ),
 )

@@ -42,6 +42,6 @@ gm_Bpref = Measure(
     geometric_preference,
     aggregate="geometric",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "by-grade", "judgment-only"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "by-grade", "judgment-only", "in-order"}
     ),
 )

@@ -48,5 +48,5 @@ IDCG = Measure(
     bounds=(0.0, math.inf),
     higher_is_better=None,
     of_run=False,
-    properties=frozenset({"run-free", "order-free", "linear", "gain-only"}),
+    properties=frozenset({"run-free", "order-free", "linear", "gain-only", "grows"}),
 )

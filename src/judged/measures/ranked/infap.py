@@ -54,5 +54,5 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
 infAP = Measure(
     "infAP",
     inferred_average_precision,
-    properties=frozenset({"swap", "zero-if-nothing-found", "stepwise", "judgment-only"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "stepwise", "judgment-only", "in-order"}),
 )

@@ -42,5 +42,7 @@ IPrec = Measure(
     "IPrec",
     precision_at_recall,
     at="recall",
-    properties=frozenset({"swap", "zero-if-nothing-found", "one-if-ideal", "relevance-only", "by-grade"}),
+    properties=frozenset(
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "relevance-only", "by-grade", "in-order"}
+    ),
 )

@@ -65,6 +65,6 @@ nDCG_JK = Measure(
     originally_discounted_gain,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "gain-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "gain-only", "by-grade", "parted"}
     ),
 )

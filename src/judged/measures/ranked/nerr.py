@@ -47,6 +47,6 @@ nERR = Measure(
     normalised_expected_reciprocal,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade", "parted"}
     ),
 )

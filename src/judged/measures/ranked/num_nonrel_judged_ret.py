@@ -45,5 +45,5 @@ NumNonrelJudgedRet = Measure(
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
-    properties=frozenset({"whole", "order-free", "linear", "judgment-only"}),
+    properties=frozenset({"whole", "order-free", "linear", "judgment-only", "in-order"}),
 )

@@ -45,5 +45,7 @@ NumQ = Measure(
     aggregate="sum",
     higher_is_better=None,
     of_run=False,
-    properties=frozenset({"whole", "run-free", "order-free", "grade-free", "linear", "relevance-only"}),
+    properties=frozenset(
+        {"whole", "run-free", "order-free", "grade-free", "linear", "relevance-only", "grows"}
+    ),
 )

@@ -44,5 +44,7 @@ NumRelRet = Measure(
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
-    properties=frozenset({"whole", "order-free", "zero-if-nothing-found", "linear", "relevance-only"}),
+    properties=frozenset(
+        {"whole", "order-free", "zero-if-nothing-found", "linear", "relevance-only", "grows"}
+    ),
 )

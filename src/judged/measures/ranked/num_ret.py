@@ -44,5 +44,5 @@ NumRet = Measure(
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
-    properties=frozenset({"whole", "order-free", "grade-free", "linear", "relevance-only"}),
+    properties=frozenset({"whole", "order-free", "grade-free", "linear", "relevance-only", "grows"}),
 )

@@ -67,6 +67,6 @@ Q = Measure(
     at="cutoff",
     own={"beta": BLEND},
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "by-grade", "parted"}
     ),
 )

@@ -71,5 +71,5 @@ RBP = Measure(
     "RBP",
     rank_biased_precision,
     at="cutoff",
-    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade"}),
+    properties=frozenset({"swap", "zero-if-nothing-found", "linear", "gain-only", "by-grade", "grows"}),
 )

@@ -55,6 +55,6 @@ R = Measure(
     recall,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade", "in-order"}
     ),
 )

@@ -45,6 +45,6 @@ Rprec = Measure(
     "Rprec",
     r_precision,
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade", "in-order"}
     ),
 )

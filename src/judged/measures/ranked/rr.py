@@ -40,6 +40,6 @@ RR = Measure(
     reciprocal_rank,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade", "grows"}
     ),
 )

@@ -48,6 +48,7 @@ SetAP = Measure(
             "stepwise",
             "relevance-only",
             "by-grade",
+            "in-order",
         }
     ),
 )

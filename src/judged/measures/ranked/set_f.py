@@ -53,6 +53,7 @@ SetF = Measure(
             "linear",
             "relevance-only",
             "by-grade",
+            "in-order",
         }
     ),
 )

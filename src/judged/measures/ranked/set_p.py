@@ -46,6 +46,7 @@ SetP = Measure(
             "linear",
             "relevance-only",
             "by-grade",
+            "in-order",
         }
     ),
 )

@@ -46,6 +46,7 @@ SetR = Measure(
             "linear",
             "relevance-only",
             "by-grade",
+            "in-order",
         }
     ),
 )

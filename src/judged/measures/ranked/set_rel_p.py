@@ -49,6 +49,7 @@ SetRelP = Measure(
             "linear",
             "relevance-only",
             "by-grade",
+            "in-order",
         }
     ),
 )

@@ -41,6 +41,6 @@ Success = Measure(
     success,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade"}
+        {"swap", "zero-if-nothing-found", "one-if-ideal", "stepwise", "relevance-only", "by-grade", "grows"}
     ),
 )

@@ -55,5 +55,5 @@ Utility = Measure(
     "Utility",
     utility,
     bounds=(-math.inf, math.inf),
-    properties=frozenset({"order-free", "swap", "linear", "relevance-only", "by-grade"}),
+    properties=frozenset({"order-free", "swap", "linear", "relevance-only", "by-grade", "in-order"}),
 )

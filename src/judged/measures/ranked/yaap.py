@@ -46,5 +46,5 @@ yaap = Measure(
     "yaap",
     logit_average_precision,
     bounds=(-math.inf, math.inf),
-    properties=frozenset({"swap", "relevance-only", "by-grade"}),
+    properties=frozenset({"swap", "relevance-only", "by-grade", "in-order"}),
 )

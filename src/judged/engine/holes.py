@@ -1,0 +1,156 @@
+"""Judgment holes: between which values a measure would lie if the unjudged results were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from judged.engine.align import Meeting
+from judged.errors import BadMeasure
+from judged.kernels.best_completion import best_counts
+from judged.kernels.completions import Holes, holes, levels
+from judged.kernels.gains import worth
+from judged.kernels.segments import Flags, Floats, Ints
+from judged.measures.measure import Measure
+
+__all__ = ["Bounds", "hole_bounds"]
+
+COMPLETIONS = 5_000
+"""How many completions of one query are looked at one by one."""
+
+
+class Bounds(NamedTuple):
+    """For each query, the least and the greatest value over all ways to judge its unjudged results."""
+
+    low: Floats
+    high: Floats
+    exact: Flags
+    """Where some completion has these values; elsewhere no completion lies outside, but the bounds may be wide."""
+
+
+def hole_bounds(measure: Measure, meeting: Meeting) -> Bounds:
+    """The bounds of each query's value over all grades that its unjudged results could be given.
+
+    A grade is 0 or one that occurs in the judgments. Documents that were not retrieved stay as they are.
+    """
+    completed = _Completed(measure, meeting)
+    completed.refuse()
+    rows = [completed.bounds(query) for query in range(len(meeting.ranking))]
+    low, high, exact = (
+        (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
+    )
+    return Bounds(low, high, exact.astype(bool))
+
+
+@dataclass(frozen=True)
+class _Completed:
+    """A measure, and a run with unjudged results."""
+
+    measure: Measure
+    meeting: Meeting
+
+    def refuse(self) -> None:
+        """Refuse what has no bounds: texts, and gains that fall where grades rise."""
+        if self.measure.text:
+            msg = f"{self.measure} is a text and has no bounds"
+            raise BadMeasure(msg)
+        for name in {"gains", "stops"} & dict(self.measure.given).keys():
+            value = worth(self._levels, gains=self.measure.parameters[name])  # type: ignore[arg-type]
+            if value[0] != 0 or (np.diff(value) < 0).any():
+                msg = f"{self.measure}: no bounds over unjudged results, for a higher grade has less of `{name}`"
+                raise BadMeasure(msg, hint=f"`{name}` must begin with 0 for grade 0 and rise with the grades")
+
+    def bounds(self, query: int) -> tuple[float, float, bool]:
+        """The bounds of one query, and whether they are reached."""
+        if self.measure.of_run and not self.meeting.present[query]:
+            return 0.0, 0.0, True
+        hole = holes(self.meeting.ranking, query)
+        if self._has("grows") and self.measure.parameters.get("max_grade") != "query":
+            return self._among(hole, self._constant(hole, [0, self._top]))
+        if self._has("grade-free"):
+            return self._among(hole, self._constant(hole, [0]))
+        if self._has("in-order"):
+            return self._among(hole, self._in_order(hole))
+        if self.measure.name == "nDCG":
+            best = self._best_discounted(hole)
+            return self._among(hole, np.concatenate([self._in_order(hole), best[None]]))
+        return self._graded(hole)
+
+    def _graded(self, hole: Holes) -> tuple[float, float, bool]:
+        """All completions, if they are few; of those with the same grades, the two in order, if that is enough."""
+        unjudged, grades = len(hole.unjudged), len(self._levels)
+        if self._has("swap") and comb(unjudged + grades - 1, unjudged) <= COMPLETIONS:
+            rows = _rows(combinations_with_replacement(self._levels, unjudged), unjudged)
+            return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
+        if grades**unjudged <= COMPLETIONS:
+            return self._among(hole, _rows(product(self._levels, repeat=unjudged), unjudged))
+        low, high = self.measure.bounds
+        if self._has("parted"):
+            none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
+            low = float(hole.valued(self.measure.per_query, none, every)[0])
+            high = min(high, float(hole.valued(self.measure.per_query, every, none)[0]))
+        return low, high, False
+
+    def _among(self, hole: Holes, rows: Floats) -> tuple[float, float, bool]:
+        """The least and greatest value of some completions, among which the extremes are."""
+        values = hole.valued(self.measure.per_query, rows)
+        return float(values.min()), float(values.max()), True
+
+    def _constant(self, hole: Holes, grades: list[float]) -> Floats:
+        """All unjudged results with one grade."""
+        return np.repeat(np.array(grades, dtype=np.float64)[:, None], len(hole.unjudged), axis=1)
+
+    def _in_order(self, hole: Holes) -> Floats:
+        """The first so many, and the last so many, at the highest grade; all others at 0.
+
+        Below a cutoff a relevant document can only count as missed: there it is all or none of them.
+        """
+        unjudged, cutoff = len(hole.unjudged), self.measure.parameters.get("cutoff")
+        near = int((hole.unjudged < cutoff).sum()) if isinstance(cutoff, int) else unjudged
+        many, place = np.arange(near + 1)[:, None], np.arange(unjudged)
+        first, last = place < many, place >= near - many
+        every = np.ones((1, unjudged), dtype=bool)
+        return np.where(np.concatenate([first, last, every]), self._top, 0.0)
+
+    def _best_discounted(self, hole: Holes) -> Floats:
+        """The completion with the highest nDCG."""
+        gain, gains = (self.measure.parameters.get(name) for name in ("gain", "gains"))
+        value = worth(self._levels, gain, gains)  # type: ignore[arg-type]
+        cutoff = self.measure.parameters.get("cutoff")
+        near = len(hole.grade) if cutoff is None else int(cutoff)  # type: ignore[call-overload]
+        deep = max(len(hole.best) + len(hole.unjudged), len(hole.grade))
+        weight = np.where(
+            np.arange(deep) < (deep if cutoff is None else near), 1.0 / np.log2(np.arange(deep) + 2.0), 0.0
+        )
+        best = worth(hole.best, gain, gains)  # type: ignore[arg-type]
+        known = np.array([(best >= each).sum() for each in value[1:]], dtype=np.int64)
+        found = np.where(
+            np.isin(np.arange(len(hole.grade)), hole.unjudged), 0.0, worth(hole.grade, gain, gains)
+        )  # type: ignore[arg-type]
+        gained = float((found * weight[: len(found)]).sum())
+        possible = np.concatenate(([0.0], np.cumsum(weight)))
+        counts: Ints = best_counts(np.diff(value), known, gained, weight[hole.unjudged], possible)
+        reached = (np.arange(len(hole.unjudged))[:, None] < counts).sum(axis=1)
+        return self._levels[reached]
+
+    @property
+    def _levels(self) -> Floats:
+        return self.meeting.ranking.cached(("levels",), lambda: levels(self.meeting.ranking))
+
+    @property
+    def _top(self) -> float:
+        return float(self._levels[-1])
+
+    def _has(self, law: str) -> bool:
+        return law in self.measure.properties
+
+
+def _rows(completions: Iterable[tuple[float, ...]], unjudged: int) -> Floats:
+    """The completions as a matrix, which has a row even where nothing is unjudged."""
+    every = list(completions)
+    return np.array(every, dtype=np.float64).reshape(len(every), unjudged)

@@ -1,0 +1,95 @@
+"""Completions: the view as it would be if somebody judged the results that nobody has judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judged.kernels.arrangements import Valuation
+from judged.kernels.ranking import Ranking
+from judged.kernels.segments import Floats, Ints
+
+__all__ = ["Holes", "holes", "levels"]
+
+CELLS = 1 << 20
+"""How many results are looked at together, over all completions; it changes no value."""
+
+
+def levels(ranking: Ranking) -> Floats:
+    """The grades that a document can be given: 0, and those that occur in the judgments."""
+    return np.unique(np.append(ranking.best[ranking.best > 0], [0.0, max(ranking.highest, 0.0)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """One query: its results, and which of them nobody has judged.
+
+    A completion is a row of grades, one for each unjudged result from the top down.
+    """
+
+    ranking: Ranking
+    query: int
+    grade: Floats
+    """The grade of each result from the top down; 0 where it is unjudged."""
+    target: Ints
+    unjudged: Ints
+    """The places of the unjudged results, from 0."""
+    best: Floats
+    best_target: Ints
+
+    def valued(self, value: Valuation, rows: Floats, counted: Floats | None = None) -> Floats:
+        """What the measure says of each completion.
+
+        `counted` may hold other grades for the list of all judged documents than for the results: bounds of
+        measures that compare the two are found by giving each what suits the bound.
+        """
+        listed = rows if counted is None else counted
+        share = max(CELLS // max(len(self.grade) + len(self.best) + rows.shape[1], 1), 1)
+        parts = [
+            value(self._view(rows[first : first + share], listed[first : first + share]))
+            for first in range(0, len(rows), share)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _view(self, rows: Floats, listed: Floats) -> Ranking:
+        many, results = len(rows), len(self.grade)
+        found = np.tile(self.grade, (many, 1))
+        found[:, self.unjudged] = rows
+        known = np.tile(self.best, (many, 1))
+        every = np.concatenate([known, listed], axis=1)
+        fresh = int(max(self.target.max(initial=0), self.best_target.max(initial=0))) + 1
+        target = self.target.copy()
+        target[self.unjudged] = fresh + np.arange(len(self.unjudged))  # each is a target of its own
+        names = np.concatenate([self.best_target, target[self.unjudged]])
+        order = np.argsort(-every, axis=1, kind="stable")
+        apart = (fresh + len(self.unjudged)) * np.arange(many)[:, None]
+        return replace(
+            self.ranking,
+            rank=np.tile(np.arange(1, results + 1), many),
+            grade=found.ravel(),
+            offset=np.arange(many + 1) * results,
+            retrieved=np.full(many, results),
+            best=np.take_along_axis(every, order, axis=1).ravel(),
+            best_offset=np.arange(many + 1) * every.shape[1],
+            target=(target + apart).ravel(),
+            best_target=(names[order] + apart).ravel(),
+            above=None,
+            tied=None,
+            _cache={},
+        )
+
+
+def holes(ranking: Ranking, query: int) -> Holes:
+    """The results of one query; a negative grade means unjudged, as it does everywhere."""
+    own = slice(int(ranking.offset[query]), int(ranking.offset[query + 1]))
+    listed = slice(int(ranking.best_offset[query]), int(ranking.best_offset[query + 1]))
+    judged = ranking.grade[own] >= 0
+    place = ranking.rank[own][judged] - 1
+    grade = np.zeros(int(ranking.retrieved[query]))
+    target = np.zeros(len(grade), dtype=np.int64)
+    grade[place], target[place] = ranking.grade[own][judged], ranking.target[own][judged]
+    unjudged = np.setdiff1d(np.arange(len(grade)), place)
+    known = ranking.best[listed] >= 0
+    best, names = ranking.best[listed][known], ranking.best_target[listed][known]
+    return Holes(ranking, query, grade, target, unjudged, best, names)

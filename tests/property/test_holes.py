@@ -1,0 +1,71 @@
+"""Judgment holes: bounds held to every way of judging the unjudged results."""
+
+from __future__ import annotations
+
+from itertools import product
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from judged import Protocol, evaluate
+from judged.engine.align import align
+from judged.engine.holes import hole_bounds
+from judged.errors import BadMeasure
+from judged.formats.read import read_judgments, read_run
+from judged.measures.catalogue import MEASURES
+from judged.measures.measure import Measure
+from strategies import variants
+
+NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
+QUICK = settings(max_examples=12, deadline=None)
+
+
+@st.composite
+def query_with_holes(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
+    """Judgments, and results of which up to five are unjudged."""
+    results = list("abcdefgh")[: draw(st.integers(1, 8))]
+    grade = st.sampled_from([-1, 0, 0, 1, 1, 2])
+    unjudged = draw(st.sets(st.sampled_from(results), max_size=5))
+    judged = {name: draw(grade) for name in results if name not in unjudged}
+    missed = {f"m{i}": draw(grade) for i in range(draw(st.integers(0, 2)))}
+    return judged | missed | {"one": 1, "two": 2}, results  # so that 0, 1 and 2 are the grades
+
+
+def every_completion(measure: Measure, judged: dict[str, int], results: list[str], depth: int | None) -> np.ndarray:
+    """The value with each way of judging the results that nobody has judged, scored one by one."""
+    seen = results[:depth]
+    holes = [name for name in seen if judged.get(name, -1) < 0]
+    ways = [judged | dict(zip(holes, grades, strict=True)) for grades in product((0, 1, 2), repeat=len(holes))]
+    run = {name: float(-place) for place, name in enumerate(results)}
+    queries = {f"q{i}": way for i, way in enumerate(ways)}
+    scored = evaluate(queries, dict.fromkeys(queries, run), [measure], protocol=Protocol(depth=depth))
+    return scored.per_query()[measure]
+
+
+@pytest.mark.parametrize("few", [5_000, 0], ids=["one by one", "too many"])
+@pytest.mark.parametrize("name", NUMBERS)
+@QUICK
+@given(data=st.data(), query=query_with_holes(), depth=st.sampled_from([None, None, 3]))
+def test_bounds_contain_every_completion(
+    name: str, few: int, data: st.DataObject, query: tuple[dict[str, int], list[str]], depth: int | None
+) -> None:
+    """For every measure: no way of judging lies outside, and where the bounds are exact, some reach them."""
+    measure = data.draw(variants(MEASURES[name]))
+    judged, results = query
+    run = {name: float(-place) for place, name in enumerate(results)}
+    meeting = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
+    try:
+        with patch("judged.engine.holes.COMPLETIONS", few):
+            bounds = hole_bounds(measure, meeting)
+    except BadMeasure:
+        assert {"gains", "stops"} & dict(measure.given).keys()
+        return
+    values = every_completion(measure, judged, results, depth)
+
+    assert bounds.low[0] <= values.min() + 1e-9
+    assert bounds.high[0] >= values.max() - 1e-9
+    if bounds.exact[0]:
+        assert bounds.low[0] == pytest.approx(values.min(), abs=1e-9)
+        assert bounds.high[0] == pytest.approx(values.max(), abs=1e-9)
