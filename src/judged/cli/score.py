@@ -73,9 +73,9 @@ def conventions(command: F) -> F:
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES
+    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
 
-    return [name for name in MEASURES if name.lower().startswith(incomplete.lower())]
+    return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
 @click.command("score", epilog=EXAMPLES)

@@ -26,7 +26,7 @@ from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
 
-__all__ = ["Meeting", "align", "index_of"]
+__all__ = ["Meeting", "align", "index_of", "located", "wide_lines"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +56,9 @@ def align(
     progress: Progress | None = None,
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
-    try:
-        aligned = _aligned(judgments, run, protocol, threads, progress)
-    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
-        run = run.as_columns()
-        aligned = _aligned(judgments, run, protocol, threads, progress)
-    refuse(aligned, run)
+    aligned, absent = located(judgments, run, protocol, threads=threads, progress=progress)
     present = aligned.retrieved > 0
     ids = judgments.queries
-    absent = tuple(ids.take(arrow_of(np.flatnonzero(~present))).to_pylist())
-    if absent and protocol.missing == "error":
-        msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
-        raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
     ranking = _view(judgments, aligned, protocol, keep)
     tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
@@ -82,9 +73,31 @@ def align(
         unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
         infinite=aligned.infinite,
         interleaved=aligned.interleaved,
-        notes=(*judgments.notes, *run.notes, *_wide(aligned)),
+        notes=(*judgments.notes, *run.notes, *wide_lines(aligned)),
     )
     return Meeting(ranking, ids.take(arrow_of(np.flatnonzero(keep))), present[keep], observations)
+
+
+def located(
+    judgments: Judgments,
+    run: Run,
+    protocol: Protocol,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Aligned, tuple[str, ...]]:
+    """The rank of every judged document, and the judged queries that the run misses."""
+    try:
+        aligned = _aligned(judgments, run, protocol, threads, progress)
+    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
+        run = run.as_columns()
+        aligned = _aligned(judgments, run, protocol, threads, progress)
+    refuse(aligned, run)
+    absent = tuple(judgments.queries.take(arrow_of(np.flatnonzero(aligned.retrieved == 0))).to_pylist())
+    if absent and protocol.missing == "error":
+        msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
+        raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
+    return aligned, absent
 
 
 def _aligned(
@@ -143,7 +156,7 @@ def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDAr
     )
 
 
-def _wide(aligned: Aligned) -> tuple[str, ...]:
+def wide_lines(aligned: Aligned) -> tuple[str, ...]:
     if not aligned.wide:
         return ()
     lines = "line has" if aligned.wide == 1 else "lines have"
