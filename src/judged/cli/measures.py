@@ -68,7 +68,7 @@ def _all() -> list[Card]:
     from judged.measures.cards import card
     from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES
 
-    return [card(name) for names in (*FAMILIES.values(), PREFERENCE_MEASURES) for name in names]
+    return [card(name) for names in (*FAMILIES.values(), tuple(PREFERENCE_MEASURES)) for name in names]
 
 
 def _families(cards: list[Card], kind: str) -> Iterator[str]:

@@ -197,8 +197,9 @@ def _evaluated(
     from judged.measures.names import parse_measure
 
     chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
-    counted = options["judgment_format"] in COLUMNS and chosen.pop("num_q", None)
-    any_measure = parse_measure("prefs_num_prefs_poss" if options["judgment_format"] in COLUMNS else "NumRet")
+    preferring = options["judgment_format"] in COLUMNS
+    counted = chosen.pop("num_q", None) if preferring else None  # a measure of judgments, not of preferences
+    any_measure = parse_measure("prefs_num_prefs_poss" if preferring else "NumRet")
     evaluation = evaluate(judgments, run, chosen.values() or any_measure, protocol=protocol)
     scores = evaluation.per_query()
     own = {measure: measure for measure in evaluation.measures}  # equal measures may be written differently

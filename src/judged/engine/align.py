@@ -56,7 +56,7 @@ def align(
     progress: Progress | None = None,
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
-    aligned, absent = located(judgments, run, protocol, threads=threads, progress=progress)
+    aligned, run, absent = located(judgments, run, protocol, threads=threads, progress=progress)
     present = aligned.retrieved > 0
     ids = judgments.queries
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
@@ -85,8 +85,8 @@ def located(
     *,
     threads: int = 1,
     progress: Progress | None = None,
-) -> tuple[Aligned, tuple[str, ...]]:
-    """The rank of every judged document, and the judged queries that the run misses."""
+) -> tuple[Aligned, Run, tuple[str, ...]]:
+    """The rank of every judged document, the run as it had to be held, and the judged queries it misses."""
     try:
         aligned = _aligned(judgments, run, protocol, threads, progress)
     except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
@@ -97,7 +97,7 @@ def located(
     if absent and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
-    return aligned, absent
+    return aligned, run, absent
 
 
 def _aligned(
@@ -157,6 +157,7 @@ def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDAr
 
 
 def wide_lines(aligned: Aligned) -> tuple[str, ...]:
+    """The note on lines with more columns than a run has, if there are any."""
     if not aligned.wide:
         return ()
     lines = "line has" if aligned.wide == 1 else "lines have"

@@ -58,7 +58,7 @@ def hear(
 ) -> Hearing:
     """Where the documents stand that the preferences speak of, under the protocol."""
     documents = preferences.documents
-    aligned, absent = located(documents, run, protocol, threads=threads, progress=progress)
+    aligned, run, absent = located(documents, run, protocol, threads=threads, progress=progress)
     present = aligned.retrieved > 0
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
     rows = keep[preferences.query]
@@ -123,14 +123,18 @@ def _refuse_contradiction(views: Views, preferences: Preferences) -> None:
     query = table["query"][int(views.document[torn[0]])]
     told = f"a group's sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
     fault = Fault("contradictions", f"query `{query}`", told)
-    raise BadInput(preferences.name, [fault], hint="views that contradict each other belong in different groups")
+    raise BadInput(
+        preferences.name, [fault], hint="views that contradict each other belong in different groups"
+    )
 
 
 def _refuse_grades_in_parts(views: Views, preferences: Preferences, measures: Sequence[Measure]) -> None:
     """Refuse levels of several sub-groups as grades, for they can be compared only within one."""
     wanted = next((each for each in measures if each.name in JUDGES), None)
     if wanted is not None and views.partial.any():
-        fault = Fault("sub-groups", f"`{wanted}`", "takes levels as grades, but some groups have several sub-groups")
+        fault = Fault(
+            "sub-groups", f"`{wanted}`", "takes levels as grades, but some groups have several sub-groups"
+        )
         raise BadInput(preferences.name, [fault], hint="give each judge one grade for each document")
 
 

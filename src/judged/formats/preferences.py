@@ -35,12 +35,12 @@ COLUMNS = {4: ((0, 2, 3), (1, 1, 3)), 5: ((0, 3, 4), (1, 2, 4))}
 
 
 def read_preferences(source: Any, *, columns: int | None = None, name: str | None = None) -> Preferences:
-    """Preferences, or the grades of several judges, of a file, a data frame, or a dict of dicts of dicts.
+    r"""Preferences, or the grades of several judges, of a file, a data frame, or a dict of dicts of dicts.
 
     Lines of a file are `query group subgroup document level` or, of four columns, `query group document level`;
     the first line tells which, unless `columns` does. A dict goes from query to group to document to level.
 
-    >>> read_preferences(b"q1 ann d1 2\\nq1 ann d2 1\\nq1 bob d2 1\\n")
+    >>> read_preferences(b"q1 ann d1 2\nq1 ann d2 1\nq1 bob d2 1\n")
     Preferences(preferences: 3 levels by 2 groups on 1 query)
     """
     made = _read(source, columns)
@@ -66,7 +66,9 @@ def _read(source: Any, columns: int | None) -> Preferences:
     elif frames.is_frame(source):
         return _of_table(frames.table_of(source, subject="preferences"), "preferences")
     msg = f"preferences cannot be read from an object of type `{type(source).__name__}`"
-    raise WrongKind(msg, hint="expected a file of TREC text, a data frame, or a dict: query → group → document → level")
+    raise WrongKind(
+        msg, hint="expected a file of TREC text, a data frame, or a dict: query → group → document → level"
+    )
 
 
 def _of_file(file: File, format_name: str, columns: int | None) -> Preferences:
@@ -98,7 +100,9 @@ def _width(head: bytes) -> int:
 
 def _of_table(table: pa.Table, name: str) -> Preferences:
     lower = {column.lower(): column for column in reversed(table.column_names)}
-    found = {role: next((lower[each] for each in names if each in lower), None) for role, names in ROLES.items()}
+    found = {
+        role: next((lower[each] for each in names if each in lower), None) for role, names in ROLES.items()
+    }
     absent = [role for role, column in found.items() if column is None and role != "subgroup"]
     if absent:
         told = f"{', '.join(table.column_names)}; no column for {', '.join(absent)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_
 __all__ = ["Opinions", "Views", "contradiction", "opine", "opinions_of", "places_of", "preferred_pairs"]
 
 T = TypeVar("T")
+Said: TypeAlias = Mapping[str, float] | Sequence[Mapping[str, float]]
+"""What a group says: a level for each document, or several such dicts, its sub-groups."""
 
 
 @dataclass(frozen=True)
@@ -181,9 +183,7 @@ def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) 
     return upper[order], lower[order]
 
 
-def opine(
-    *queries: tuple[Sequence[str], Mapping[str, Mapping[str, float] | Sequence[Mapping[str, float]]]],
-) -> Opinions:
+def opine(*queries: tuple[Sequence[str], Mapping[str, Said]]) -> Opinions:
     """A view made by hand, for examples and tests: for each query, ranked documents and what groups say.
 
     A group is a dict from document to level, or a list of such dicts, its sub-groups.
@@ -192,31 +192,34 @@ def opine(
     array([False])
     """
     rows: list[tuple[float, int, int, int]] = []
-    places: list[int] = []
+    ranks: list[int] = []
+    owners: list[int] = []
     groups = parts = 0
     for ranked, said in queries:
-        split = [[said[name]] if isinstance(said[name], Mapping) else said[name] for name in sorted(said)]
-        names = sorted({document for group in split for part in group for document in part})  # type: ignore[union-attr]
-        number = {document: len(places) + at for at, document in enumerate(names)}
-        places += [ranked.index(document) + 1 if document in ranked else 0 for document in names]
-        for group in split:
-            for part in group:
-                rows += [(level, number[each], groups, parts) for each, level in part.items()]  # type: ignore[union-attr]
-                parts += 1
-            groups += 1
-    level, *ids = np.array(rows).reshape(-1, 4).T
+        split = [_parts(said[name]) for name in sorted(said)]
+        names = sorted({document for group in split for part in group for document in part})
+        number = {document: len(ranks) + at for at, document in enumerate(names)}
+        ranks += [ranked.index(document) + 1 if document in ranked else 0 for document in names]
+        owners += [groups] * len(names)
+        for groups, group in enumerate(split, groups):  # noqa: B020 - goes on counting over queries
+            for parts, part in enumerate(group, parts):  # noqa: B020
+                rows += [(level, number[each], groups, parts) for each, level in part.items()]
+            parts += 1
+        groups += 1
+    level, *ids = np.array(rows, dtype=np.float64).reshape(-1, 4).T
     document, group_of, part_of = (column.astype(np.int64) for column in ids)
-    query_offset = np.cumsum([0, *(len(said) for _, said in queries)], dtype=np.int64)
-    rank = np.array(places, dtype=np.int64)
-    owner = np.zeros(len(rank), dtype=np.int64)
-    owner[document] = np.searchsorted(query_offset, group_of, side="right") - 1
+    rank = np.array(ranks, dtype=np.int64)
     return opinions_of(
         preferred_pairs(level, document, group_of, part_of),
-        place=places_of(rank, owner),
+        place=places_of(rank, np.array(owners, dtype=np.int64)),
         rank=rank,
         retrieved=np.array([len(ranked) for ranked, _ in queries], dtype=np.int64),
-        query_offset=query_offset,
+        query_offset=np.cumsum([0, *(len(said) for _, said in queries)], dtype=np.int64),
     )
+
+
+def _parts(said: Said) -> Sequence[Mapping[str, float]]:
+    return [said] if isinstance(said, Mapping) else said
 
 
 def places_of(rank: Ints, query: Ints) -> Ints:

@@ -92,7 +92,7 @@ for _name in (
     *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
     *("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
 ):
-    PREFERENCE_MEASURES.add(_name, f"judged.measures.preference.{_name}:{_name}")
+    PREFERENCE_MEASURES.add(_name, f"judged.measures.preference.{_name.lower()}:{_name}")
 
 
 def measure_named(name: str) -> Measure:

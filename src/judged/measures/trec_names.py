@@ -225,10 +225,7 @@ def expand(version: Version, requests: Sequence[str], judgments: str = "qrels") 
         if dot:
             texts.setdefault(name, text)
     return [
-        each
-        for name in names(version, judgments)
-        if name in wanted
-        for each in _lines(name, texts.get(name))
+        each for name in names(version, judgments) if name in wanted for each in _lines(name, texts.get(name))
     ]
 
 

@@ -8,7 +8,7 @@ from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.ap import average_precision
 
-__all__ = ["map_avgjg", "average_precision_of_judges"]
+__all__ = ["average_precision_of_judges", "map_avgjg"]
 
 
 def average_precision_of_judges(opinions: Opinions, *, rel: float | None = None) -> Floats:

@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_avgjg", "group_preference_share"]
+__all__ = ["group_preference_share", "prefs_avgjg"]
 
 
 def group_preference_share(opinions: Opinions) -> Floats:

@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_avgjg_imp", "group_preference_share_implied"]
+__all__ = ["group_preference_share_implied", "prefs_avgjg_imp"]
 
 
 def group_preference_share_implied(opinions: Opinions) -> Floats:

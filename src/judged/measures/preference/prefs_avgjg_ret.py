@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_avgjg_ret", "group_preference_share_retrieved"]
+__all__ = ["group_preference_share_retrieved", "prefs_avgjg_ret"]
 
 
 def group_preference_share_retrieved(opinions: Opinions) -> Floats:

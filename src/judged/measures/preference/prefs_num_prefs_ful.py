@@ -11,7 +11,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_num_prefs_ful", "number_of_preferences_fulfilled"]
+__all__ = ["number_of_preferences_fulfilled", "prefs_num_prefs_ful"]
 
 
 def number_of_preferences_fulfilled(opinions: Opinions) -> Floats:

@@ -11,7 +11,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_num_prefs_ful_ret", "number_of_preferences_fulfilled_retrieved"]
+__all__ = ["number_of_preferences_fulfilled_retrieved", "prefs_num_prefs_ful_ret"]
 
 
 def number_of_preferences_fulfilled_retrieved(opinions: Opinions) -> Floats:

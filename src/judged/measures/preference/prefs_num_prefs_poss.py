@@ -11,7 +11,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_num_prefs_poss", "number_of_preferences"]
+__all__ = ["number_of_preferences", "prefs_num_prefs_poss"]
 
 
 def number_of_preferences(opinions: Opinions) -> Floats:

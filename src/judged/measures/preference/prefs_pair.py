@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_pair", "pair_preference_share"]
+__all__ = ["pair_preference_share", "prefs_pair"]
 
 
 def pair_preference_share(opinions: Opinions) -> Floats:

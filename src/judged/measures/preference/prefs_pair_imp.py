@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_pair_imp", "pair_preference_share_implied"]
+__all__ = ["pair_preference_share_implied", "prefs_pair_imp"]
 
 
 def pair_preference_share_implied(opinions: Opinions) -> Floats:

@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_pair_ret", "pair_preference_share_retrieved"]
+__all__ = ["pair_preference_share_retrieved", "prefs_pair_ret"]
 
 
 def pair_preference_share_retrieved(opinions: Opinions) -> Floats:

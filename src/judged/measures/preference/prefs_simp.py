@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_simp", "preference_share"]
+__all__ = ["preference_share", "prefs_simp"]
 
 
 def preference_share(opinions: Opinions) -> Floats:

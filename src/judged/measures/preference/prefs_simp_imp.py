@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_simp_imp", "preference_share_implied"]
+__all__ = ["preference_share_implied", "prefs_simp_imp"]
 
 
 def preference_share_implied(opinions: Opinions) -> Floats:

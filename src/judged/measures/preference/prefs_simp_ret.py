@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_simp_ret", "preference_share_retrieved"]
+__all__ = ["preference_share_retrieved", "prefs_simp_ret"]
 
 
 def preference_share_retrieved(opinions: Opinions) -> Floats:

@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_avgjg_Rnonrel_ret", "balanced_preference_share_retrieved"]
+__all__ = ["balanced_preference_share_retrieved", "prefs_avgjg_Rnonrel_ret"]
 
 
 def balanced_preference_share_retrieved(opinions: Opinions) -> Floats:

@@ -7,7 +7,7 @@ from judged.kernels.opinions import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
-__all__ = ["prefs_avgjg_Rnonrel", "balanced_preference_share"]
+__all__ = ["balanced_preference_share", "prefs_avgjg_Rnonrel"]
 
 
 def balanced_preference_share(opinions: Opinions) -> Floats:
