@@ -63,7 +63,7 @@ def hear(
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
     rows = keep[preferences.query]
     views = _views(preferences, rows, protocol)
-    _refuse_contradiction(views, preferences)
+    _refuse_contradiction(views, preferences, rows)
     _refuse_grades_in_parts(views, preferences, measures)
     query = segment_ids(documents.offset)
     rank = _ranks(aligned, protocol.depth, len(query))
@@ -113,16 +113,17 @@ def _ranks(aligned: Aligned, depth: int | None, documents: int) -> Ints:
     return rank
 
 
-def _refuse_contradiction(views: Views, preferences: Preferences) -> None:
+def _refuse_contradiction(views: Views, preferences: Preferences, rows: Flags) -> None:
     """Refuse a group whose sub-groups prefer each of two documents to the other."""
     torn = contradiction(views)
     if torn is None:
         return
-    table = preferences.documents.table
-    first, second = (table["document"][int(views.document[entry])] for entry in torn)
-    query = table["query"][int(views.document[torn[0]])]
-    told = f"a group's sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
-    fault = Fault("contradictions", f"query `{query}`", told)
+    first, second = (preferences.documents.table["document"][int(views.document[entry])] for entry in torn)
+    number = int(np.searchsorted(views.offset, torn[0], side="right")) - 1
+    row = int(np.flatnonzero(rows)[np.searchsorted(_renumbered(preferences.group[rows]), number)])
+    query, group = (preferences.table[name][row] for name in ("query", "group"))
+    told = f"its sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
+    fault = Fault("contradictions", f"group `{group}` on query `{query}`", told)
     raise BadInput(
         preferences.name, [fault], hint="views that contradict each other belong in different groups"
     )

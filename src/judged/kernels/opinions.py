@@ -118,7 +118,7 @@ def contradiction(views: Views) -> tuple[int, int] | None:
     """Two entries of a partial group each of which is preferred to the other; None if there are none."""
     size = len(views.level)
     forth, back = views.better * size + views.worse, views.worse * size + views.better
-    torn = np.flatnonzero(np.isin(forth, back) | (views.better == views.worse))
+    torn = np.flatnonzero(np.isin(forth, back) & (views.better != views.worse))
     return (int(views.better[torn[0]]), int(views.worse[torn[0]])) if len(torn) else None
 
 
