@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from judged.kernels.opinions import Opinions
@@ -59,18 +61,12 @@ def pair_share(opinions: Opinions, least: int = 0) -> Floats:
 
     Pairs are added up as trec_eval does, both retrieved before one retrieved, for the last digit's sake.
     """
-    counted = np.flatnonzero(opinions.retrieved >= least)
-    first, second = (opinions.place[rows[counted]] for rows in (opinions.views.better, opinions.views.worse))
-    width = int(opinions.place.max(initial=0)) + 1
-    key, at, member = np.unique(
-        np.minimum(first, second) * width + np.maximum(first, second), return_index=True, return_inverse=True
-    )
-    obeyed = np.bincount(member.reshape(-1), weights=first < second, minlength=len(key))
-    share = obeyed / np.bincount(member.reshape(-1), minlength=len(key))
-    seen = opinions.retrieved[counted][at]
-    order = np.argsort(-seen, kind="stable")
-    query = _pair_query(opinions)[counted][at][order]
-    total = np.bincount(query, weights=np.where(seen > 0, share, 0.0)[order], minlength=len(opinions))
+    if (opinions.groups <= 1).all():
+        return simple_share(opinions, least)  # no pair is spoken of twice
+    pairs = opinions.cached(("pairs",), lambda: _pairs(opinions))
+    counted = pairs.retrieved >= least
+    query, share = pairs.query[counted], pairs.share[counted]
+    total = np.bincount(query, weights=share, minlength=len(opinions))
     return divide(total, np.bincount(query, minlength=len(opinions)))
 
 
@@ -99,9 +95,29 @@ def _by_query(opinions: Opinions, counts: Ints) -> Ints:
     return segment_sum(counts.astype(np.float64), opinions.query_offset).astype(np.int64)
 
 
-def _pair_query(opinions: Opinions) -> Ints:
-    """The number of the query that each preference is about."""
-    return segment_ids(opinions.query_offset)[segment_ids(opinions.views.pair_offset)]
+class _Pairs(NamedTuple):
+    """Every two documents between which some group has a preference, those both retrieved first."""
+
+    query: Ints
+    retrieved: Ints
+    share: Floats
+    """The share of the groups' preferences that the run obeys."""
+
+
+def _pairs(opinions: Opinions) -> _Pairs:
+    """Pairs in the order in which trec_eval adds them up."""
+    first, second = opinions.place[opinions.views.better], opinions.place[opinions.views.worse]
+    width = int(opinions.place.max(initial=0)) + 1
+    key = np.minimum(first, second) * width + np.maximum(first, second)
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    at = order[starts]
+    times = np.diff(np.append(starts, len(key)))
+    obeyed = np.add.reduceat(opinions.fulfilled[order].astype(np.int64), starts) if len(starts) else times
+    query = segment_ids(opinions.query_offset)[segment_ids(opinions.views.pair_offset)]
+    seen = opinions.retrieved[at]
+    by_trec_eval = np.argsort(-seen, kind="stable")
+    return _Pairs(query[at][by_trec_eval], seen[by_trec_eval], (obeyed / times)[by_trec_eval])
 
 
 def _count(opinions: Opinions, flags: Flags) -> Ints:

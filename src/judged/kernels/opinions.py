@@ -116,10 +116,15 @@ def preferred_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) 
 
 def contradiction(views: Views) -> tuple[int, int] | None:
     """Two entries of a partial group each of which is preferred to the other; None if there are none."""
-    size = len(views.level)
-    forth, back = views.better * size + views.worse, views.worse * size + views.better
-    torn = np.flatnonzero(np.isin(forth, back) & (views.better != views.worse))
-    return (int(views.better[torn[0]]), int(views.worse[torn[0]])) if len(torn) else None
+    parted = np.flatnonzero(np.repeat(views.partial, np.diff(views.pair_offset)))
+    above, below = views.better[parted], views.worse[parted]
+    loops = np.flatnonzero(above == below)  # whoever is preferred to itself stands in a circle with another
+    if not len(loops):
+        return None
+    first = int(above[loops[0]])
+    into = below[(above == first) & (below != first)]
+    back = above[(below == first) & (above != first)]
+    return first, int(np.intersect1d(into, back)[0])
 
 
 def opinions_of(
@@ -167,6 +172,8 @@ def opinions_of(
 
 def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) -> tuple[Ints, Ints]:
     """All preferences by group: those of whole groups as stated, those of partial ones closed, each once."""
+    if not partial.any():
+        return better, worse  # as they come, group after group
     owner = segment_ids(offset)
     order = np.argsort(owner[better], kind="stable")
     better, worse = better[order], worse[order]
