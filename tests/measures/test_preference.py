@@ -66,7 +66,8 @@ def slow(least: int, ranked: list[str], said: dict[str, dict[str, int]]) -> dict
     """Preferences counted one by one, as the formulas on the cards say."""
     place = {document: at for at, document in enumerate(ranked)}
     far = len(ranked) + 1
-    groups, pairs = [], {}
+    groups: list[tuple[int, int]] = []
+    pairs: dict[frozenset[str], list[bool]] = {}
     for person in sorted(said):
         obeyed = counted = 0
         for a, b in permutations(said[person], 2):
