@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from judged.engine.observations import Observations as Observations
     from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
+    from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
     from judged.linting.lint import lint as lint
     from judged.linting.report import LintReport as LintReport
@@ -84,7 +85,9 @@ if TYPE_CHECKING:
     from judged.measures.ranked.unjudged import Unjudged as Unjudged
     from judged.measures.ranked.utility import Utility as Utility
     from judged.measures.ranked.yaap import yaap as yaap
+    from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
     from judged.tables.judgments import Judgments as Judgments
+    from judged.tables.preferences import Preferences as Preferences
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
 
@@ -97,6 +100,7 @@ _HOMES = {
     "PROFILES": "judged.engine.protocol",
     "Protocol": "judged.engine.protocol",
     "JudgedError": "judged.errors",
+    "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
     "lint": "judged.linting.lint",
@@ -166,7 +170,12 @@ _HOMES = {
     "Unjudged": "judged.measures.ranked.unjudged",
     "Utility": "judged.measures.ranked.utility",
     "yaap": "judged.measures.ranked.yaap",
+    "georisk": "judged.stats.risk",
+    "trisk": "judged.stats.risk",
+    "urisk": "judged.stats.risk",
+    "zrisk": "judged.stats.risk",
     "Judgments": "judged.tables.judgments",
+    "Preferences": "judged.tables.preferences",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
 }
@@ -215,6 +224,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Parameter",
     "P_measure",
     "P_plus",
+    "Preferences",
     "Protocol",
     "Q",
     "R",
@@ -238,6 +248,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "define",
     "define_per_query",
     "evaluate",
+    "georisk",
     "gm_AP",
     "gm_Bpref",
     "infAP",
@@ -248,9 +259,13 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "nERR",
     "parse_measure",
     "read_judgments",
+    "read_preferences",
     "read_run",
     "relstring",
+    "trisk",
+    "urisk",
     "yaap",
+    "zrisk",
 ]
 
 

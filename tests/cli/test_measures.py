@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from judged.measures.catalogue import FAMILIES, MEASURES
+from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES
 
 Invoke = Callable[..., Result]
 
@@ -19,11 +19,10 @@ def test_the_list_names_every_measure_under_its_family(invoke: Invoke) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0
-    headings = [family.capitalize() for family in FAMILIES]
+    headings = [family.capitalize() for family in (*FAMILIES, "preference")]
+    names = [name for names in (*FAMILIES.values(), PREFERENCE_MEASURES) for name in names]
     assert [line for line in lines if line in headings] == headings
-    assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in MEASURES] == [
-        name for names in FAMILIES.values() for name in names
-    ]
+    assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in names] == names
 
 
 @pytest.mark.parametrize("spelling", ["nDCG", "ndcg", "nDCG@10", "ndcg_cut_10", 'nDCG(gain="exp")@5'])
@@ -71,7 +70,9 @@ def test_cards_come_as_json(invoke: Invoke) -> None:
 
 def test_json_of_the_whole_list_is_the_catalogue(invoke: Invoke) -> None:
     """Without names, all of them."""
-    assert len(json.loads(invoke("measures", "--format", "json").stdout)) == len(MEASURES)
+    assert len(json.loads(invoke("measures", "--format", "json").stdout)) == len(MEASURES) + len(
+        PREFERENCE_MEASURES
+    )
 
 
 def test_an_unknown_name_is_an_error_with_a_hint(invoke: Invoke) -> None:

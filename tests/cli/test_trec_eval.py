@@ -96,7 +96,12 @@ def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
     [
         (["-m", "ndgc"], "no measure of trec_eval 9 is called `ndgc`"),
         (["-m", "prefs_simp"], "`prefs_simp`"),
-        (["-R", "prefs"], "`-R prefs` is not known here"),
+        (["-R", "prefs"], "with `-R prefs`, ask for `-m prefs`"),
+        (
+            ["-R", "qrels_jg", "-m", "prefs"],
+            "needs judgments of another kind: `-R prefs` or `-R qrels_prefs`",
+        ),
+        (["-R", "other"], "'other' is not one of"),
         (["-T", "other"], "`-T other` is not known here"),
         (["-Z", "scores"], "`-Z` is not known here"),
         (["-l", "-1"], "`rel` of a protocol is -1"),

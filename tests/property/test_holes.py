@@ -33,11 +33,15 @@ def query_with_holes(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
     return judged | missed | {"one": 1, "two": 2}, results  # so that 0, 1 and 2 are the grades
 
 
-def every_completion(measure: Measure, judged: dict[str, int], results: list[str], depth: int | None) -> np.ndarray:
+def every_completion(
+    measure: Measure, judged: dict[str, int], results: list[str], depth: int | None
+) -> np.ndarray:
     """The value with each way of judging the results that nobody has judged, scored one by one."""
     seen = results[:depth]
     holes = [name for name in seen if judged.get(name, -1) < 0]
-    ways = [judged | dict(zip(holes, grades, strict=True)) for grades in product((0, 1, 2), repeat=len(holes))]
+    ways = [
+        judged | dict(zip(holes, grades, strict=True)) for grades in product((0, 1, 2), repeat=len(holes))
+    ]
     run = {name: float(-place) for place, name in enumerate(results)}
     queries = {f"q{i}": way for i, way in enumerate(ways)}
     scored = evaluate(queries, dict.fromkeys(queries, run), [measure], protocol=Protocol(depth=depth))

@@ -31,6 +31,19 @@ LAWS = {
     "text",
     "one-or-more",
     "zero-if-all-is-known",
+} | {
+    # These say how a measure's values over orders of ties, and over judgments still to be made, are found;
+    # what is found by them is held to all orders and judgments in test_ties.py and test_holes.py.
+    "linear",
+    "stepwise",
+    "by-grade",
+    "relevance-only",
+    "judgment-only",
+    "gain-only",
+    "grows",
+    "in-order",
+    "parted",
+    "discounted-ratio",
 }
 QUICK = settings(max_examples=15, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(MEASURES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -39,18 +38,26 @@ def orders(run: dict[str, float]) -> list[list[str]]:
     return [[name for group in each for name in group] for each in product(*groups)]
 
 
-def over_all_orders(measure: Measure, judged: dict[str, int], run: dict[str, float], protocol: Protocol) -> np.ndarray:
+def over_all_orders(
+    measure: Measure, judged: dict[str, int], run: dict[str, float], protocol: Protocol
+) -> np.ndarray:
     """The value in each of those orders, by scoring runs without ties."""
     told = [{name: float(-place) for place, name in enumerate(order)} for order in orders(run)]
     queries = {f"q{i}": each for i, each in enumerate(told)}
-    return evaluate(dict.fromkeys(queries, judged), queries, [measure], protocol=protocol).per_query()[measure]
+    return evaluate(dict.fromkeys(queries, judged), queries, [measure], protocol=protocol).per_query()[
+        measure
+    ]
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 @QUICK
 @given(data=st.data(), query=tied_query(), depth=st.sampled_from([None, None, 1, 3]), condensed=st.booleans())
 def test_mean_and_extremes_over_tie_orders_are_those_of_the_orders(
-    name: str, data: st.DataObject, query: tuple[dict[str, int], dict[str, float]], depth: int | None, condensed: bool
+    name: str,
+    data: st.DataObject,
+    query: tuple[dict[str, int], dict[str, float]],
+    depth: int | None,
+    condensed: bool,
 ) -> None:
     """For every measure, with any parameters: what all orders, scored one by one, have as mean, least and greatest."""
     measure = data.draw(variants(MEASURES[name]))

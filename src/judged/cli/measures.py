@@ -28,9 +28,9 @@ WIDEST = 100
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES
+    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
 
-    return [name for name in MEASURES if name.lower().startswith(incomplete.lower())]
+    return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
 @click.command("measures", epilog=EXAMPLES)
@@ -66,9 +66,9 @@ def command(names: tuple[str, ...], kind: str) -> None:
 
 def _all() -> list[Card]:
     from judged.measures.cards import card
-    from judged.measures.catalogue import FAMILIES
+    from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES
 
-    return [card(name) for names in FAMILIES.values() for name in names]
+    return [card(name) for names in (*FAMILIES.values(), tuple(PREFERENCE_MEASURES)) for name in names]
 
 
 def _families(cards: list[Card], kind: str) -> Iterator[str]:

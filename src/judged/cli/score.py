@@ -13,13 +13,16 @@ import click
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
 from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, render, says_bold
 from judged.engine.protocol import PROFILES, Protocol, as_protocol
+from judged.errors import BadProtocol
 from judged.report.write import write
 
 if TYPE_CHECKING:
     from judged.cli.configuration import Configuration
     from judged.cli.scored import Scored
     from judged.engine.evaluate import Evaluation
+    from judged.measures.measure import Measure
     from judged.tables.judgments import Judgments
+    from judged.tables.preferences import Preferences
 
 __all__ = ["command"]
 
@@ -73,9 +76,9 @@ def conventions(command: F) -> F:
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES
+    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
 
-    return [name for name in MEASURES if name.lower().startswith(incomplete.lower())]
+    return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
 @click.command("score", epilog=EXAMPLES)
@@ -169,14 +172,11 @@ def split_measures(text: str) -> list[str]:
 
 def _scored(qrels: str, runs: list[Input], configuration: Configuration, options: dict[str, Any]) -> Scored:
     from judged.cli.scored import Scored, compared
-    from judged.formats.read import read_judgments
     from judged.measures.names import parse_measures
 
     measures = parse_measures(_measures(configuration, options))
     protocol = _protocol(configuration, options)
-    judgments = read_judgments(qrels)
-    if configuration.binary:
-        judgments = _binary(judgments)
+    judgments = _judgments(qrels, measures, binary=configuration.binary)
     threads = options["threads"] or configuration.threads
     settings: dict[str, Any] = {"protocol": protocol, "threads": threads}
     evaluations = [_evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
@@ -186,8 +186,28 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     return Scored(qrels, runs, evaluations, level, tested)
 
 
+def _judgments(qrels: str, measures: list[Measure], *, binary: bool) -> Judgments | Preferences:
+    """What the measures need: judgments, or preferences."""
+    from judged.engine.hear import preferences_wanted
+    from judged.formats.preferences import read_preferences
+    from judged.formats.read import read_judgments
+
+    if not preferences_wanted(measures):
+        judgments = read_judgments(qrels)
+        return _binary(judgments) if binary else judgments
+    if binary:
+        msg = f"`graded_relevance: false` makes grades of 1, and `{measures[0]}` is a measure of preferences"
+        raise BadProtocol(msg, hint="leave the setting out")
+    return read_preferences(qrels)
+
+
 def _evaluated(
-    judgments: Judgments, run: Input, measures: Iterable[Any], settings: dict[str, Any], *, quiet: bool
+    judgments: Judgments | Preferences,
+    run: Input,
+    measures: Iterable[Any],
+    settings: dict[str, Any],
+    *,
+    quiet: bool,
 ) -> Evaluation:
     from judged.cli.progress import Progress
     from judged.engine.evaluate import evaluate

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from judged.measures.measure import Measure
     from judged.measures.trec_names import TrecMeasure
     from judged.tables.judgments import Judgments
+    from judged.tables.preferences import Preferences
     from judged.tables.run import Run
 
 __all__ = ["command"]
@@ -32,8 +33,10 @@ Examples:
   judged trec_eval qrels.txt bm25.run
   judged trec_eval -q -c -m ndcg_cut.10,100 -m map qrels.txt bm25.run
   judged trec_eval --trec-version 10 -m all_trec qrels.txt bm25.run
+  judged trec_eval -R prefs -m all_prefs prefs.txt bm25.run
 """
-LATER = {"-R": "qrels", "-T": "trec_results"}
+COLUMNS = {"prefs": 5, "qrels_prefs": 4, "qrels_jg": 4}
+"""The formats of judgments that are preferences, or the grades of several judges, with their columns."""
 
 
 @click.command("trec_eval", epilog=EXAMPLES)
@@ -46,7 +49,8 @@ LATER = {"-R": "qrels", "-T": "trec_results"}
     "requests",
     multiple=True,
     metavar="MEASURE[.PARAMS]",
-    help="A measure or a set of them (`official`, `all_trec`, `set`); may be repeated.  [default: official]",
+    help="A measure or a set of them (`official`, `all_trec`, `set`, `prefs`, `all_prefs`, `qrels_jg`); may be"
+    " repeated.  [default: official]",
 )
 @click.option(
     "-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries."
@@ -66,7 +70,15 @@ LATER = {"-R": "qrels", "-T": "trec_results"}
 )
 @click.option("-o", "--Output_old_results_format", "old", is_flag=True, help="Obsolete; has no effect.")
 @click.option("-D", "--Debug_level", "debugging", metavar="LEVEL", help="Accepted; has no effect.")
-@click.option("-R", "--Rel_info_format", "judgment_format", default="qrels", help="Only `qrels` is known.")
+@click.option(
+    "-R",
+    "--Rel_info_format",
+    "judgment_format",
+    type=click.Choice(["qrels", *COLUMNS]),
+    default="qrels",
+    show_default=True,
+    help="What QRELS holds: grades, preferences, or the grades of several judges.",
+)
 @click.option(
     "-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is known."
 )
@@ -85,13 +97,14 @@ def command(qrels: str, run: str, **options: Any) -> None:
     Standard output is trec_eval's to the last byte. Messages and exit codes are judged's own: an input
     that cannot be scored is explained on standard error, with exit code 2.
     """
-    from judged.formats.read import read_judgments, read_run
+    from judged.formats.read import read_run
     from judged.measures.trec_names import expand
 
     _refuse(options)
     only_one_standard_input([qrels, run])
-    measures = expand(10 if options["version"] == "10" else 9, options["requests"])
-    judgments, ranked = read_judgments(qrels), read_run(run)
+    kind = options["judgment_format"]
+    measures = expand(10 if options["version"] == "10" else 9, options["requests"], kind)
+    judgments, ranked = _judgments(qrels, kind), read_run(run)
     results = _results(judgments, ranked, measures, options)
     if options["each"]:
         click.echo("".join(_query_lines(results, measures)), nl=False)
@@ -113,17 +126,27 @@ class Results:
 
 def _refuse(options: dict[str, Any]) -> None:
     """Refuse what is not there yet, in words."""
-    for flag, name in (("-R", "judgment_format"), ("-T", "run_format")):
-        if options[name] != LATER[flag]:
-            msg = f"`{flag} {options[name]}` is not known here, only `{flag} {LATER[flag]}`"
-            raise BadProtocol(msg, hint="preference and many-judge formats need trec_eval itself")
+    if options["run_format"] != "trec_results":
+        msg = f"`-T {options['run_format']}` is not known here, only `-T trec_results`"
+        raise BadProtocol(msg, hint="trec_eval itself knows no other")
     if options["zscores"] is not None:
         msg = "`-Z` is not known here"
         raise BadProtocol(msg, hint="Z scores need trec_eval itself")
 
 
+def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
+    """The judgments, read as the format of that name."""
+    from judged.formats.preferences import read_preferences
+    from judged.formats.read import read_judgments
+
+    return read_preferences(qrels, columns=COLUMNS[kind]) if kind in COLUMNS else read_judgments(qrels)
+
+
 def _protocol(options: dict[str, Any]) -> Protocol:
+    """The conventions of the version and the flags; where it scores preferences, trec_eval turns ties around."""
+    preferring = options["judgment_format"] in {"prefs", "qrels_prefs"}
     return PROFILES[f"trec_eval-{options['version']}"].but(
+        ties="document-ascending" if preferring else "document-descending",
         missing="skip",
         rel=float(options["level"]),
         depth=options["depth"],
@@ -132,11 +155,12 @@ def _protocol(options: dict[str, Any]) -> Protocol:
 
 
 def _results(
-    judgments: Judgments, run: Run, measures: Sequence[TrecMeasure], options: dict[str, Any]
+    judgments: Judgments | Preferences, run: Run, measures: Sequence[TrecMeasure], options: dict[str, Any]
 ) -> Results:
     """The values of all queries that trec_eval looks at: those in both files, and with `-c` in 10 all judged."""
     import numpy as np
 
+    from judged.tables.preferences import Preferences
     from judged.tables.run import Run
 
     protocol = _protocol(options)
@@ -156,12 +180,13 @@ def _results(
         raise BadInput(run.name, [Fault("queries", "queries", "none of them is judged")])
     queries = sorted(found, key=str.encode)
     values = {name: [found[query][name] for query in queries] for name in found[queries[0]]}
-    positive = int(np.count_nonzero(judgments.grades > 0))
+    grades = judgments.levels if isinstance(judgments, Preferences) else judgments.grades
+    positive = int(np.count_nonzero(grades > 0))
     return Results(queries, values, len(judgments.queries), positive)
 
 
 def _evaluated(
-    judgments: Judgments,
+    judgments: Judgments | Preferences,
     run: Run,
     measures: Sequence[TrecMeasure],
     protocol: Protocol,
@@ -172,10 +197,15 @@ def _evaluated(
     from judged.measures.names import parse_measure
 
     chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
-    evaluation = evaluate(judgments, run, chosen.values() or parse_measure("NumRet"), protocol=protocol)
+    preferring = options["judgment_format"] in COLUMNS
+    counted = chosen.pop("num_q", None) if preferring else None  # a measure of judgments, not of preferences
+    any_measure = parse_measure("prefs_num_prefs_poss" if preferring else "NumRet")
+    evaluation = evaluate(judgments, run, chosen.values() or any_measure, protocol=protocol)
     scores = evaluation.per_query()
     own = {measure: measure for measure in evaluation.measures}  # equal measures may be written differently
     columns = {name: scores[own[measure]].tolist() for name, measure in chosen.items()}
+    if counted:
+        columns["num_q"] = [1.0] * len(scores.queries)
     return {
         query: {name: values[at] for name, values in columns.items()}
         for at, query in enumerate(scores.queries.to_pylist())

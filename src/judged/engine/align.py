@@ -29,7 +29,7 @@ from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
 
-__all__ = ["Meeting", "align", "index_of"]
+__all__ = ["Meeting", "align", "index_of", "located", "wide_lines"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,7 @@ class Meeting:
     present: NDArray[np.bool_]
     """Which of these queries have results; the others are missing from the run."""
     observations: Observations
-    depth: int | None
-    """The last rank that the protocol looks at."""
+    protocol: Protocol
     undecide: Callable[[], Ranking]
 
     @cached_property
@@ -53,7 +52,9 @@ class Meeting:
     @cached_property
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
-        worst, best = (in_grade_order(self.undecided, self.depth, best=best) for best in (False, True))
+        worst, best = (
+            in_grade_order(self.undecided, self.protocol.depth, best=best) for best in (False, True)
+        )
         return worst, best
 
 
@@ -73,18 +74,9 @@ def align(
     progress: Progress | None = None,
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
-    try:
-        aligned = _aligned(judgments, run, protocol, threads, progress)
-    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
-        run = run.as_columns()
-        aligned = _aligned(judgments, run, protocol, threads, progress)
-    refuse(aligned, run)
+    aligned, run, absent = located(judgments, run, protocol, threads=threads, progress=progress)
     present = aligned.retrieved > 0
     ids = judgments.queries
-    absent = tuple(ids.take(arrow_of(np.flatnonzero(~present))).to_pylist())
-    if absent and protocol.missing == "error":
-        msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
-        raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
     ranking = _view(judgments, aligned, protocol, keep)
     tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
@@ -99,16 +91,38 @@ def align(
         unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
         infinite=aligned.infinite,
         interleaved=aligned.interleaved,
-        notes=(*judgments.notes, *run.notes, *_wide(aligned)),
+        notes=(*judgments.notes, *run.notes, *wide_lines(aligned)),
     )
     return Meeting(
         ranking,
         ids.take(arrow_of(np.flatnonzero(keep))),
         present[keep],
         observations,
-        protocol.depth,
+        protocol,
         lambda: _view(judgments, aligned, protocol, keep, tied_across=True) if protocol.depth else ranking,
     )
+
+
+def located(
+    judgments: Judgments,
+    run: Run,
+    protocol: Protocol,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Aligned, Run, tuple[str, ...]]:
+    """The rank of every judged document, the run as it had to be held, and the judged queries it misses."""
+    try:
+        aligned = _aligned(judgments, run, protocol, threads, progress)
+    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
+        run = run.as_columns()
+        aligned = _aligned(judgments, run, protocol, threads, progress)
+    refuse(aligned, run)
+    absent = tuple(judgments.queries.take(arrow_of(np.flatnonzero(aligned.retrieved == 0))).to_pylist())
+    if absent and protocol.missing == "error":
+        msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
+        raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
+    return aligned, run, absent
 
 
 def _aligned(
@@ -190,7 +204,8 @@ def _condensed(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
     return first - offset[query], tied
 
 
-def _wide(aligned: Aligned) -> tuple[str, ...]:
+def wide_lines(aligned: Aligned) -> tuple[str, ...]:
+    """The note on lines with more columns than a run has, if there are any."""
     if not aligned.wide:
         return ()
     lines = "line has" if aligned.wide == 1 else "lines have"

@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from judged.engine.align import Meeting, align
+from judged.engine.hear import Hearing, hear, preferences_wanted
 from judged.engine.observations import Observations
 from judged.engine.protocol import Protocol, as_protocol
+from judged.engine.ties import expected
+from judged.formats.preferences import read_preferences
 from judged.formats.read import read_judgments, read_run
 from judged.kernels.align import Progress
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measures
+from judged.tables.preferences import Preferences
 from judged.tables.scores import Scores
 
 __all__ = ["Evaluation", "evaluate"]
@@ -72,18 +76,23 @@ def evaluate(
     """Score one run against judgments.
 
     `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
-    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. `threads` (by default
-    as many as there are processors) and `progress`, called with work done and the whole, change no number.
+    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences
+    take what `judged.read_preferences` reads in place of `qrels`. `threads` (by default as many as there are
+    processors) and `progress`, called with work done and the whole, change no number.
     """
     chosen = parse_measures(measures)
     convention = as_protocol(protocol)
-    judgments = read_judgments(qrels)
+    preferences = preferences_wanted(chosen)
+    judgments = read_preferences(qrels) if preferences else read_judgments(qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    workers = threads or _processors()
-    meeting = align(judgments, ranked, convention, threads=workers, progress=progress)
-    values = {str(measure): _values(measure, meeting, convention) for measure in chosen}
-    scores = Scores(meeting.queries, values, run=ranked.name)
-    return Evaluation(scores, tuple(chosen), convention, meeting.observations, ranked.name)
+    work: dict[str, Any] = {"threads": threads or _processors(), "progress": progress}
+    if isinstance(judgments, Preferences):
+        met: Meeting | Hearing = hear(judgments, ranked, convention, chosen, **work)
+    else:
+        met = align(judgments, ranked, convention, **work)
+    values = {str(measure): _values(measure, met) for measure in chosen}
+    scores = Scores(met.queries, values, run=ranked.name)
+    return Evaluation(scores, tuple(chosen), convention, met.observations, ranked.name)
 
 
 def _processors() -> int:
@@ -104,12 +113,12 @@ def aggregate(measure: Measure, values: Floats) -> float:
     return float(values.mean())
 
 
-def _values(measure: Measure, meeting: Meeting, protocol: Protocol) -> Any:
+def _values(measure: Measure, met: Meeting | Hearing) -> Any:
     """One value for each query; a query missing from the run scores 0 whatever its empty list would."""
-    if protocol.ties == "expected" and meeting.observations.tied_documents:
-        from judged.engine.ties import expected
-
-        values = expected(measure, meeting)
+    if isinstance(met, Hearing):
+        values = measure.per_query(met.opinions)
+    elif met.protocol.ties == "expected" and met.observations.tied_documents:
+        values = expected(measure, met)
     else:
-        values = measure.per_query(meeting.ranking)
-    return values if measure.text or not measure.of_run else np.where(meeting.present, values, 0.0)
+        values = measure.per_query(met.ranking)
+    return values if measure.text or not measure.of_run else np.where(met.present, values, 0.0)

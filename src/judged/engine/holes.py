@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import comb
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from judged.errors import BadMeasure
 from judged.kernels.best_completion import best_counts
 from judged.kernels.completions import Holes, holes, levels
 from judged.kernels.gains import worth
-from judged.kernels.segments import Flags, Floats, Ints
+from judged.kernels.segments import Flags, Floats
 from judged.measures.measure import Measure
 
 __all__ = ["Bounds", "hole_bounds"]
@@ -59,8 +59,9 @@ class _Completed:
         if self.measure.text:
             msg = f"{self.measure} is a text and has no bounds"
             raise BadMeasure(msg)
-        for name in {"gains", "stops"} & dict(self.measure.given).keys():
-            value = worth(self._levels, gains=self.measure.parameters[name])  # type: ignore[arg-type]
+        given: Mapping[str, Any] = dict(self.measure.given)
+        for name in {"gains", "stops"} & given.keys():
+            value = worth(self._levels, gains=given[name])
             if value[0] != 0 or (np.diff(value) < 0).any():
                 msg = f"{self.measure}: no bounds over unjudged results, for a higher grade has less of `{name}`"
                 raise BadMeasure(msg, hint=f"`{name}` must begin with 0 for grade 0 and rise with the grades")
@@ -76,7 +77,7 @@ class _Completed:
             return self._among(hole, self._constant(hole, [0]))
         if self._has("in-order"):
             return self._among(hole, self._in_order(hole))
-        if self.measure.name == "nDCG":
+        if self._has("discounted-ratio"):
             best = self._best_discounted(hole)
             return self._among(hole, np.concatenate([self._in_order(hole), best[None]]))
         return self._graded(hole)
@@ -119,24 +120,22 @@ class _Completed:
 
     def _best_discounted(self, hole: Holes) -> Floats:
         """The completion with the highest nDCG."""
-        gain, gains = (self.measure.parameters.get(name) for name in ("gain", "gains"))
-        value = worth(self._levels, gain, gains)  # type: ignore[arg-type]
-        cutoff = self.measure.parameters.get("cutoff")
-        near = len(hole.grade) if cutoff is None else int(cutoff)  # type: ignore[call-overload]
-        deep = max(len(hole.best) + len(hole.unjudged), len(hole.grade))
-        weight = np.where(
-            np.arange(deep) < (deep if cutoff is None else near), 1.0 / np.log2(np.arange(deep) + 2.0), 0.0
+        given: Mapping[str, Any] = self.measure.parameters
+        value, best, found = (
+            worth(grade, given["gain"], given["gains"]) for grade in (self._levels, hole.best, hole.grade)
         )
-        best = worth(hole.best, gain, gains)  # type: ignore[arg-type]
-        known = np.array([(best >= each).sum() for each in value[1:]], dtype=np.int64)
-        found = np.where(
-            np.isin(np.arange(len(hole.grade)), hole.unjudged), 0.0, worth(hole.grade, gain, gains)
-        )  # type: ignore[arg-type]
-        gained = float((found * weight[: len(found)]).sum())
-        possible = np.concatenate(([0.0], np.cumsum(weight)))
-        counts: Ints = best_counts(np.diff(value), known, gained, weight[hole.unjudged], possible)
+        weight = 1.0 / np.log2(np.arange(len(hole.best) + len(hole.grade)) + 2.0)
+        weight[given["cutoff"] :] = 0.0
+        counts = best_counts(
+            np.diff(value),
+            (best >= value[1:, None]).sum(axis=1),
+            float((found * weight[: len(found)]).sum()),
+            weight[hole.unjudged],
+            np.concatenate(([0.0], np.cumsum(weight))),
+        )
         reached = (np.arange(len(hole.unjudged))[:, None] < counts).sum(axis=1)
-        return self._levels[reached]
+        best_grades: Floats = self._levels[reached]
+        return best_grades
 
     @property
     def _levels(self) -> Floats:

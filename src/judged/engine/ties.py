@@ -117,13 +117,15 @@ class _Undecided:
         return np.unique(np.stack([grade, target], axis=1), axis=0, return_inverse=True)[1].ravel()
 
     def _steps(self, tied: list[Group]) -> Iterator[Steps]:
-        depth, cutoff = self.meeting.depth, self.measure.parameters.get("cutoff")
+        depth, cutoff = self.meeting.protocol.depth, self.measure.parameters.get("cutoff")
         visible = min((each for each in (depth, cutoff) if isinstance(each, int)), default=None)
         alone = self._has("linear")
         return steps_of(self.measure.per_query, self.view, self._kind(), tied, visible=visible, alone=alone)
 
     def _orders(self, tied: list[Group]) -> Iterator[Orders]:
-        return every_order(self.measure.per_query, self.view, self._kind(), tied, visible=self.meeting.depth)
+        return every_order(
+            self.measure.per_query, self.view, self._kind(), tied, visible=self.meeting.protocol.depth
+        )
 
 
 def _repeated(values: Ints) -> Ints:

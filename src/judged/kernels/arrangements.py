@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -101,4 +102,4 @@ def _shares(ranking: Ranking, lists: Arrangements) -> Iterator[tuple[int, int]]:
     share = np.cumsum(size) // ENTRIES
     cuts = np.flatnonzero(np.diff(share)) + 1
     edges = [0, *cuts.tolist(), len(lists)]
-    return ((first, last) for first, last in zip(edges, edges[1:], strict=False) if first < last)
+    return ((first, last) for first, last in pairwise(edges) if first < last)

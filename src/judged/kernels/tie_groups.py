@@ -40,9 +40,8 @@ def groups(ranking: Ranking) -> list[Group]:
     new[1:] = (query[1:] != query[:-1]) | (above[1:] != above[:-1])
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(above))
-    many = tied[first] > 1
-    rows = zip(query[first], above[first], tied[first], first, last, many, strict=True)
-    return [Group(int(q), int(a), int(t), int(f), int(l)) for q, a, t, f, l, keep in rows if keep]
+    rows = np.stack([query[first], above[first], tied[first], first, last], axis=1)
+    return [Group(*row) for row in rows[tied[first] > 1].tolist()]
 
 
 def in_grade_order(ranking: Ranking, depth: int | None, *, best: bool) -> Ranking:

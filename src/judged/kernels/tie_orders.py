@@ -48,7 +48,7 @@ def every_order(
 
 def _counts(kind: Ints, group: Group) -> list[int]:
     codes = kind[group.first : group.last]
-    return np.unique(codes[codes >= 0], return_counts=True)[1].tolist()
+    return [int(count) for count in np.unique(codes[codes >= 0], return_counts=True)[1]]
 
 
 def _different(kind: Ints, group: Group) -> int:

@@ -27,8 +27,8 @@ TOGETHER = 100_000
 """After how many lists the groups so far are valued together."""
 
 
-class TooManyOrders(Exception):  # noqa: N818 - the caller words it
-    """A group, or a query, whose orders are too many to be looked at."""
+class TooManyOrders(Exception):
+    """A group, or a query, whose orders are too many to be looked at; the engine words it."""
 
     def __init__(self, query: int, orders: float) -> None:
         super().__init__(query, orders)

@@ -11,7 +11,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from judged.measures.catalogue import FAMILIES, MEASURES
+from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES, measure_named
 from judged.measures.measure import Measure
 from judged.measures.names import other_spellings
 from judged.measures.parameters import expectation, written
@@ -29,6 +29,8 @@ _ABOUT = {
     "`target`; a document without one is its own.",
     "browsing": "Measures by a model of the reader, who goes on from each result to the next with a chance that may "
     "depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too.",
+    "preference": "Measures against preferences, and against the grades of several judges: what groups of judgments "
+    "say, which may contradict each other. They need preferences (`judged.read_preferences`) in place of judgments.",
 }
 _AGGREGATES = {
     "mean": "the mean over queries",
@@ -118,7 +120,7 @@ class Card:
 
 def card(measure: Measure | str) -> Card:
     """The card of a measure, or of the measure of that canonical name."""
-    it = MEASURES[measure] if isinstance(measure, str) else MEASURES[measure.name]
+    it = measure_named(measure if isinstance(measure, str) else measure.name)
     text = inspect.getdoc(it.function) or ""
     head, sections = _sections(text)
     formula = _FORMULA.search(head)
@@ -147,7 +149,8 @@ def card(measure: Measure | str) -> Card:
 def catalogue_markdown() -> str:
     """The page of all measures, family by family."""
     parts = [_PREFACE]
-    for family, names in ((each, FAMILIES[each]) for each in _ABOUT):
+    families = FAMILIES | {"preference": tuple(PREFERENCE_MEASURES)}
+    for family, names in ((each, families[each]) for each in _ABOUT):
         rows = [f"| [{name}](#{name.lower()}) | {card(name).meaning} |" for name in names]
         parts.append(f"## {family.capitalize()}\n\n{_ABOUT[family]}\n")
         parts.append("\n".join(["| measure | what it tells |", "|---|---|", *rows]) + "\n")

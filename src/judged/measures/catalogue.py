@@ -5,7 +5,7 @@ from __future__ import annotations
 from judged.measures.measure import Measure
 from judged.registry import Registry
 
-__all__ = ["FAMILIES", "MEASURES", "register", "unregister"]
+__all__ = ["FAMILIES", "MEASURES", "PREFERENCE_MEASURES", "measure_named", "register", "unregister"]
 
 _RANKED = {
     "P": "precision",
@@ -81,6 +81,23 @@ MEASURES: Registry[Measure] = Registry("measure")
 for _family, _files in _FILES.items():
     for _name, _file in _files.items():
         MEASURES.add(_name, f"judged.measures.{_family}.{_file}:{_name}")
+
+PREFERENCE_MEASURES: Registry[Measure] = Registry("measure of preferences")
+"""Every measure of a run against preferences or several judges' grades, by its canonical name."""
+
+for _name in (
+    *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"),
+    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
+    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
+    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+    *("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
+):
+    PREFERENCE_MEASURES.add(_name, f"judged.measures.preference.{_name.lower()}:{_name}")
+
+
+def measure_named(name: str) -> Measure:
+    """The measure of that canonical name, whatever it scores."""
+    return PREFERENCE_MEASURES[name] if name in PREFERENCE_MEASURES else MEASURES[name]
 
 
 def register(measure: Measure) -> None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.catalogue import MEASURES
+from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, measure_named
 from judged.measures.measure import Measure
 from judged.measures.plugins import load_plugin, plugin_names
-from judged.measures.trec_names import NICKNAMES, expand
+from judged.measures.trec_names import FORMATS, NICKNAMES, expand
 
 __all__ = [
     "ALIASES",
@@ -171,7 +171,7 @@ def named_otherwise(name: str) -> str | None:
     lower = name.lower()
     if lower in NICKNAMES:
         return f"trec_eval's measures `{lower}`"
-    canonical = {each.lower(): each for each in MEASURES}.get(lower)
+    canonical = {each.lower(): each for each in (*MEASURES, *PREFERENCE_MEASURES)}.get(lower)
     alias = next((alias.measure for each, alias in ALIASES.items() if each.lower() == lower), None)
     return f"the measure {canonical or alias}" if canonical or alias else None
 
@@ -196,17 +196,24 @@ def _several(text: Measure | str) -> list[Measure]:
         raise BadMeasure(msg, hint='for example `nDCG@10` or `"nDCG@10"`')
     bare = text.strip()
     if bare.lower() in NICKNAMES:
-        return [each.measure for each in expand(9, [bare.lower()]) if each.measure is not None]
+        return _of_nickname(bare.lower())
     written = _WRITTEN.fullmatch(bare)
     if written is None:
         return _in_trec_spelling(bare)
     return _from_parts(bare, written)
 
 
+def _of_nickname(name: str) -> list[Measure]:
+    """The measures of one of trec_eval's sets, whatever they score; of preferences without `num_q`."""
+    judgments = next(kind for kind, able in FORMATS.items() if set(NICKNAMES[name]) <= set(able))
+    chosen = [each.measure for each in expand(9, [name], judgments) if each.measure is not None]
+    return chosen if judgments == "qrels" else [each for each in chosen if each.name in PREFERENCE_MEASURES]
+
+
 def _from_parts(text: str, written: re.Match[str]) -> list[Measure]:
     """The measures made of a name, what stands in its brackets, and the numbers after it."""
     alias = _alias(written["name"])
-    measure = MEASURES[alias.measure](**alias.given)
+    measure = measure_named(alias.measure)(**alias.given)
     if written["inside"]:
         measure = _with(measure, _inside(text, written["inside"]))
     if written["level"]:
@@ -221,7 +228,7 @@ def _from_parts(text: str, written: re.Match[str]) -> list[Measure]:
 
 def _alias(name: str) -> Alias:
     """What a canonical name or an alias stands for, without regard to case."""
-    canonical = {each.lower(): each for each in MEASURES}.get(name.lower())
+    canonical = {each.lower(): each for each in (*MEASURES, *PREFERENCE_MEASURES)}.get(name.lower())
     if canonical is not None:
         return Alias(canonical)
     alias = {each.lower(): alias for each, alias in ALIASES.items()}.get(name.lower())
@@ -229,7 +236,7 @@ def _alias(name: str) -> Alias:
         plugin = load_plugin(name)
         if plugin is not None:
             return Alias(plugin.name)
-        kind, known = "measure", [*MEASURES, *ALIASES, *plugin_names()]
+        kind, known = "measure", [*MEASURES, *PREFERENCE_MEASURES, *ALIASES, *plugin_names()]
         close = get_close_matches(name.lower(), [each.lower() for each in known])
         hint = None if close else "`judged measures` lists them all; for example `nDCG@10`"
         raise UnknownName(kind, name, known, hint=hint)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.catalogue import MEASURES
+from judged.measures.catalogue import measure_named
 from judged.measures.measure import Measure
 
-__all__ = ["NICKNAMES", "Kind", "TrecMeasure", "Version", "expand", "names"]
+__all__ = ["FORMATS", "NICKNAMES", "Kind", "TrecMeasure", "Version", "expand", "names"]
 
 Version: TypeAlias = Literal[9, 10]
 Kind: TypeAlias = Literal["integer", "float", "string", "runid"]
@@ -151,6 +151,33 @@ _TABLE: dict[str, _Entry] = {
 }
 """Every name of trec_eval that works on plain judgments, in the order in which it prints them."""
 
+_PREFERENCES: dict[str, _Entry] = {
+    "prefs_num_prefs_poss": _Entry("prefs_num_prefs_poss", kind="integer"),
+    "prefs_num_prefs_ful": _Entry("prefs_num_prefs_ful", kind="integer"),
+    "prefs_num_prefs_ful_ret": _Entry("prefs_num_prefs_ful_ret", kind="integer"),
+    "prefs_simp": _Entry("prefs_simp"),
+    "prefs_pair": _Entry("prefs_pair"),
+    "prefs_avgjg": _Entry("prefs_avgjg"),
+    "prefs_avgjg_Rnonrel": _Entry("prefs_avgjg_Rnonrel"),
+    "prefs_simp_ret": _Entry("prefs_simp_ret"),
+    "prefs_pair_ret": _Entry("prefs_pair_ret"),
+    "prefs_avgjg_ret": _Entry("prefs_avgjg_ret"),
+    "prefs_avgjg_Rnonrel_ret": _Entry("prefs_avgjg_Rnonrel_ret"),
+    "prefs_simp_imp": _Entry("prefs_simp_imp"),
+    "prefs_pair_imp": _Entry("prefs_pair_imp"),
+    "prefs_avgjg_imp": _Entry("prefs_avgjg_imp"),
+}
+"""The names that need preferences, in the order in which they are printed."""
+
+_JUDGES: dict[str, _Entry] = {
+    "map_avgjg": _Entry("map_avgjg"),
+    "P_avgjg": _Entry("P_avgjg", _cutoffs, _DEPTHS),
+    "Rprec_mult_avgjg": _Entry("Rprec_mult_avgjg", _multiples, _MULTIPLES),
+}
+"""The names that need the grades of several judges."""
+
+_EVERY = _TABLE | _PREFERENCES | _JUDGES
+
 _SETS = ("utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 _COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
 _OFFICIAL = (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
@@ -159,22 +186,30 @@ NICKNAMES: dict[str, tuple[str, ...]] = {
     "official": _OFFICIAL,
     "set": (*_COUNTS, *_SETS),
     "all_trec": tuple(name for name in _TABLE if name not in {"dcg", "ideal_dcg", "yaap"}),
+    "prefs": ("runid", "num_q", *list(_PREFERENCES)[:6]),
+    "all_prefs": ("runid", "num_q", *_PREFERENCES),
+    "qrels_jg": ("runid", "num_q", *_JUDGES),
 }
 """trec_eval's names for sets of measures."""
 
-_OTHER_JUDGMENTS = ("prefs", "all_prefs", "qrels_jg", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
-"""Names and beginnings of names that need preferences, or judgments of several people."""
+FORMATS: dict[str, tuple[str, ...]] = {
+    "qrels": tuple(_TABLE),
+    "prefs": NICKNAMES["all_prefs"],
+    "qrels_prefs": NICKNAMES["all_prefs"],
+    "qrels_jg": NICKNAMES["qrels_jg"],
+}
+"""For each of trec_eval's formats of judgments (`-R`), the measures that it can compute on it."""
 
 
-def names(version: Version) -> list[str]:
-    """trec_eval's measure names, in the order in which it prints them."""
-    return [name for name, entry in _TABLE.items() if entry.since <= version]
+def names(version: Version, judgments: str = "qrels") -> list[str]:
+    """trec_eval's measure names on a format of judgments, in the order in which it prints them."""
+    return [name for name in FORMATS[judgments] if _EVERY[name].since <= version]
 
 
-def expand(version: Version, requests: Sequence[str]) -> list[TrecMeasure]:
+def expand(version: Version, requests: Sequence[str], judgments: str = "qrels") -> list[TrecMeasure]:
     """What trec_eval would print for the values of its `-m` options, in its order; by default `official`.
 
-    Of several parameters for one name the first hold, as in trec_eval.
+    Of several parameters for one name the first hold, as in trec_eval. `judgments` is the format of them (`-R`).
 
     >>> [(each.name, each.measure) for each in expand(9, ["P.5,10", "set_F.4"])]
     [('P_5', P@5), ('P_10', P@10), ('set_F_4', SetF(weight=4))]
@@ -186,33 +221,42 @@ def expand(version: Version, requests: Sequence[str]) -> list[TrecMeasure]:
         if dot and not text:
             msg = f"trec_eval's measure `{request}` has a full stop but no parameters"
             raise BadMeasure(msg)
-        wanted.update(_marked(version, name))
+        wanted.update(_marked(version, name, judgments))
         if dot:
             texts.setdefault(name, text)
-    return [each for name in names(version) if name in wanted for each in _lines(name, texts.get(name))]
+    return [
+        each for name in names(version, judgments) if name in wanted for each in _lines(name, texts.get(name))
+    ]
 
 
-def _marked(version: Version, name: str) -> list[str]:
-    """The names that one request asks for."""
-    known = names(version)
-    if name in NICKNAMES:
-        return [each for each in NICKNAMES[name] if each in known]
-    if name.startswith(_OTHER_JUDGMENTS):
-        msg = f"trec_eval's `{name}` needs judgments of another kind than grades, which judged does not read"
-        raise BadMeasure(msg)
-    if name not in known:
+def _marked(version: Version, name: str, judgments: str) -> list[str]:
+    """The names that one request asks for; all of them must be computable on the judgments."""
+    known = [each for each, entry in _EVERY.items() if entry.since <= version]
+    if name not in NICKNAMES and name not in known:
         kind = f"measure of trec_eval {version}"
         raise UnknownName(kind, name, [*known, *NICKNAMES])
-    return [name]
+    asked = [each for each in NICKNAMES.get(name, (name,)) if each in known]
+    strange = [each for each in asked if each not in FORMATS[judgments]]
+    if strange:
+        others = " or ".join(f"`-R {each}`" for each, able in FORMATS.items() if strange[0] in able)
+        msg = f"trec_eval's `{name}` needs judgments of another kind: {others}, not `-R {judgments}`"
+        raise BadMeasure(msg, hint=_instead(judgments))
+    return asked
+
+
+def _instead(judgments: str) -> str | None:
+    """What may be asked of judgments of a kind on which `official` cannot be computed."""
+    usual = {"prefs": "-m prefs", "qrels_prefs": "-m prefs", "qrels_jg": "-m qrels_jg"}
+    return f"with `-R {judgments}`, ask for `{usual[judgments]}`" if judgments in usual else None
 
 
 def _lines(name: str, text: str | None) -> Iterator[TrecMeasure]:
     """The lines of one name; parameters of a name that takes none are passed over, as trec_eval does."""
-    entry = _TABLE[name]
+    entry = _EVERY[name]
     if not entry.measure:
         yield TrecMeasure(name, None, entry.kind, entry.per_query, entry.summary)
         return
-    measure = MEASURES[entry.measure](**entry.given)
+    measure = measure_named(entry.measure)(**entry.given)
     written = text or entry.default
     lines = entry.takes(name, written, measure) if entry.takes and written else iter([(name, measure)])
     complete = measure(rel=1) if name == "num_rel" else None

@@ -49,6 +49,14 @@ nDCG = Measure(
     normalised_discounted_gain,
     at="cutoff",
     properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "gain-only", "by-grade"}
+        {
+            "swap",
+            "zero-if-nothing-found",
+            "one-if-ideal",
+            "linear",
+            "gain-only",
+            "by-grade",
+            "discounted-ratio",
+        }
     ),
 )

@@ -1,0 +1,1 @@
+"""Measures of preferences, and of grades by several judges, one file each."""

@@ -1,0 +1,46 @@
+"""Each group's preferences between retrieved documents fulfilled, averaged over groups."""
+
+from __future__ import annotations
+
+from judged.kernels.fulfilment import group_share
+from judged.kernels.opinions import Opinions
+from judged.kernels.segments import Floats
+from judged.measures.measure import Measure
+
+__all__ = ["group_preference_share_retrieved", "prefs_avgjg_ret"]
+
+
+def group_preference_share_retrieved(opinions: Opinions) -> Floats:
+    r"""The share obeyed of a group's preferences between retrieved documents, averaged over groups.
+
+    $$\mathrm{prefs\_avgjg} = \frac{1}{|J|} \sum_{j \in J}
+      \frac{|\{(a, b) \in S_j : a \text{ before } b\}|}{|S_j|}$$
+
+    where $J$ is the set of the query's groups and $S_j$ holds the preferences of group $j$. A preference for $a$ over $b$ is obeyed when $a$ is retrieved and $b$ later or not at all.
+    Only preferences of which both documents are retrieved count.
+    A person who compared many documents weighs no more than one who compared two.
+
+    Unjudged: a document that no group speaks of does not matter.
+    Ties: results stand in the order that the protocol's tie rule gives; trec_eval itself takes equal scores by
+        document id ascending here, which is `ties="document-ascending"`.
+    Empty: 0 when no two documents between which a preference is stated are retrieved. A group without anything
+        to count brings 0.
+    Agrees with: `trec_eval -R prefs -m prefs_avgjg_ret` and `-R qrels_prefs`.
+
+    Example:
+        Ann's only preference is obeyed; of Bob's three, one is:
+
+        >>> from judged.kernels.opinions import opine
+        >>> said = {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}
+        >>> group_preference_share_retrieved(opine((["a", "c", "b"], said))).round(4)
+        array([0.6667])
+
+    References:
+        Buckley. trec_eval, measure `prefs_avgjg_ret`. NIST, 2008.
+    """
+    return group_share(opinions, least=2)
+
+
+prefs_avgjg_ret = Measure(
+    "prefs_avgjg_ret", group_preference_share_retrieved, family="preference", properties=frozenset({"share"})
+)
