@@ -47,7 +47,9 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     help="How to print.",
 )
 @click.option(
-    "--profile", type=click.Choice(list(PROFILES)), help="List what a tool has, and how it computes it, instead."
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="List what a tool has, and how it computes it, instead.",
 )
 def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
     """List the measures by family, or print the card of each NAME.

@@ -31,7 +31,11 @@ EVERY = "Every measure that `judged measures` lists is computed under these conv
 def _table(profile: Profile) -> Table:
     """A row for each of the tool's names: what it is here, and the conventions in which it departs."""
     rows = [
-        (each.example, _ours(str(each.kind)), ", ".join(f"{name}={value}" for name, value in each.but.items()))
+        (
+            each.example,
+            _ours(str(each.kind)),
+            ", ".join(f"{name}={value}" for name, value in each.but.items()),
+        )
         for each in profile.spellings
     ]
     return Table(("written", "judged", "departs in"), tuple(dict.fromkeys(rows)))

@@ -148,4 +148,6 @@ def test_a_document_with_the_id_of_its_query_is_taken_out_for_beir() -> None:
     run = {"7": {"7": 2.0, "a": 1.0}}
 
     assert evaluate(qrels, run, "NDCG@10", protocol="beir")["NDCG@10"] == 1.0
-    assert evaluate(qrels, run, "ndcg_cut_10", protocol="pytrec_eval")["ndcg_cut_10"] == pytest.approx(0.6309, abs=5e-5)
+    assert evaluate(qrels, run, "ndcg_cut_10", protocol="pytrec_eval")["ndcg_cut_10"] == pytest.approx(
+        0.6309, abs=5e-5
+    )
