@@ -138,7 +138,7 @@ def test_r_a_star_import_brings_no_names_of_other_packages() -> None:
 
 
 def test_t_the_order_of_a_dict_pairs_nothing() -> None:
-    """ranx pairs dicts by position, and scores the wrong queries."""
+    """With dicts ranx pairs by position, and scores the wrong queries."""
     qrels = {"1": {"a": 1}, "2": {"b": 1}}
     run = {"2": {"b": 1.0}, "1": {"a": 1.0}}
 
@@ -147,7 +147,7 @@ def test_t_the_order_of_a_dict_pairs_nothing() -> None:
 
 
 def test_z_fractional_grades_lists_and_file_names_are_taken_as_they_are(tmp_path: Path) -> None:
-    """ranx truncates the grade .5 to 0, gives a scalar for a list of one, and insists on `.trec` or `.txt`."""
+    """In ranx the grade .5 is 0, a list of one gives a scalar, and a file must be called `.trec` or `.txt`."""
     (tmp_path / "any.name").write_text("1 Q0 a 1 1.0 tag\n\n")
     half = evaluate({"1": {"a": 0.5}}, tmp_path / "any.name", ["DCG@1"])
 

@@ -143,7 +143,7 @@ def test_every_profile_of_a_tool_has_recorded_values() -> None:
 
 
 def test_a_document_with_the_id_of_its_query_is_taken_out_for_beir() -> None:
-    """beir 2.2.0, `EvaluateRetrieval.evaluate(…, [10])`: NDCG@10 1.0; pytrec_eval-terrier 0.5.11: 0.6309."""
+    """By beir 2.2.0, `EvaluateRetrieval.evaluate(…, [10])`: NDCG@10 1.0; pytrec_eval-terrier 0.5.11: 0.6309."""
     qrels: Any = {"7": {"a": 1}}
     run = {"7": {"7": 2.0, "a": 1.0}}
 

@@ -70,7 +70,7 @@ PROFILE = Profile(
         Spelling("ERR", "ERR", {"max_grade": 4}, takes=(), but=_GDEVAL, number=True, digits=5),
         *_trec("Rprec", "RPrec", number=False),
         *_trec("Success"),
-        *_trec("IPrec"),
+        *_trec("IPrec", shown="IPrec@x"),
         Spelling("Bpref", "Bpref"),
         Spelling("infAP", "infAP"),
         Spelling("Judged", "Judged", takes=(), but={**_PYTHON, "negative": "nonrelevant"}),

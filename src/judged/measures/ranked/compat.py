@@ -58,7 +58,7 @@ def compatibility(
 def _to(ranking: Ranking, p: float, depth: int) -> tuple[Floats, Floats, Floats]:
     """The overlap with the ideal, that of the ideal with itself, and the depth."""
     weights = overlap_weights(p, depth)
-    return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.float64(depth)
+    return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.full(1, float(depth))
 
 
 def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
@@ -70,7 +70,8 @@ def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
     above = np.concatenate(([0.0], np.cumsum(p ** (depth - 1.0) / depth)))
     both = np.maximum(ranking.rank, ideal_places(ranking)) - 1
     adds = np.where(ranking.grade > 0, above[deep][ranking.query] - above[np.minimum(both, len(depth))], 0.0)
-    ideal = wanted * above[deep] - np.concatenate(([0.0], np.cumsum(above)))[wanted]
+    before = np.concatenate(([0.0], np.cumsum(above)))
+    ideal = wanted.astype(np.float64) * above[deep] - before[wanted]
     return segment_sum(adds, ranking.offset), ideal, deep.astype(np.float64)
 
 
