@@ -13,9 +13,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judged.engine.evaluate import Evaluation as Evaluation, evaluate as evaluate
+    from judged.engine.evaluate import evaluate as evaluate
+    from judged.engine.evaluation import Evaluation as Evaluation
     from judged.engine.observations import Observations as Observations
-    from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
+    from judged.engine.profiles.catalogue import PROFILES as PROFILES
+    from judged.engine.profiles.profile import Profile as Profile
+    from judged.engine.protocol import Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
@@ -94,10 +97,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Evaluation": "judged.engine.evaluate",
+    "Evaluation": "judged.engine.evaluation",
     "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
-    "PROFILES": "judged.engine.protocol",
+    "PROFILES": "judged.engine.profiles.catalogue",
+    "Profile": "judged.engine.profiles.profile",
     "Protocol": "judged.engine.protocol",
     "JudgedError": "judged.errors",
     "read_preferences": "judged.formats.preferences",
@@ -225,6 +229,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "P_measure",
     "P_plus",
     "Preferences",
+    "Profile",
     "Protocol",
     "Q",
     "R",

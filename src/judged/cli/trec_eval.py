@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath, only_one_standard_input
-from judged.engine.protocol import PROFILES, Protocol
+from judged.engine.protocol import PROTOCOLS, Protocol
 from judged.errors import BadInput, BadProtocol, Fault
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
 def _protocol(options: dict[str, Any]) -> Protocol:
     """The conventions of the version and the flags; where it scores preferences, trec_eval turns ties around."""
     preferring = options["judgment_format"] in {"prefs", "qrels_prefs"}
-    return PROFILES[f"trec_eval-{options['version']}"].but(
+    return PROTOCOLS[f"trec_eval-{options['version']}"].but(
         ties="document-ascending" if preferring else "document-descending",
         missing="skip",
         rel=float(options["level"]),

@@ -11,7 +11,8 @@ from judged.demo import bm25, fusion, lsa
 from judged.demo.collection import Collection, build
 from judged.demo.docstrings import entries
 from judged.demo.retrieved import Retrieved
-from judged.engine.evaluate import Evaluation, evaluate
+from judged.engine.evaluate import evaluate
+from judged.engine.evaluation import Evaluation
 from judged.errors import JudgedError
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.engine.meeting import Meeting
 from judged.engine.observations import Observations
+from judged.engine.prepare import prepared
 from judged.engine.protocol import Protocol
 from judged.engine.refuse import refuse
 from judged.errors import MissingQueries
@@ -23,39 +23,12 @@ from judged.kernels.align import (
     align_text,
 )
 from judged.kernels.ranking import Ranking
-from judged.kernels.segments import Ints, segment_count, segment_ids
-from judged.kernels.tie_groups import in_grade_order
+from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
 
-__all__ = ["Meeting", "align", "index_of", "located", "wide_lines"]
-
-
-@dataclass(frozen=True, eq=False)
-class Meeting:
-    """A run and its judgments, met: the view, which queries it holds, and what was noticed."""
-
-    ranking: Ranking
-    queries: pa.Array
-    present: NDArray[np.bool_]
-    """Which of these queries have results; the others are missing from the run."""
-    observations: Observations
-    protocol: Protocol
-    undecide: Callable[[], Ranking]
-
-    @cached_property
-    def undecided(self) -> Ranking:
-        """The view before ties were decided: it holds what they could bring within the protocol's depth."""
-        return self.undecide()
-
-    @cached_property
-    def by_grade(self) -> tuple[Ranking, Ranking]:
-        """The view with tied documents in ascending order of grade, and in descending order."""
-        worst, best = (
-            in_grade_order(self.undecided, self.protocol.depth, best=best) for best in (False, True)
-        )
-        return worst, best
+__all__ = ["align", "index_of", "located", "wide_lines"]
 
 
 def index_of(judgments: Judgments) -> JudgedIndex:
@@ -78,6 +51,9 @@ def align(
     present = aligned.retrieved > 0
     ids = judgments.queries
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
+    barren = keep & ~_has_relevant(judgments, protocol)
+    if protocol.barren == "skip":
+        keep = keep & ~barren
     ranking = _view(judgments, aligned, protocol, keep)
     tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
     observations = Observations(
@@ -85,7 +61,7 @@ def align(
         rows=aligned.rows,
         missing=absent,
         extra=aligned.extra,
-        without_relevant=int((ranking.relevant() == 0).sum()),
+        without_relevant=int(barren.sum()),
         tied_documents=int(tied.sum()),
         tied_queries=int((segment_count(tied, aligned.offset) > 0).sum()),
         unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
@@ -93,13 +69,18 @@ def align(
         interleaved=aligned.interleaved,
         notes=(*judgments.notes, *run.notes, *wide_lines(aligned)),
     )
+    more = aligned.extra if protocol.extra == "zero" else ()
+
+    def view(*, tied_across: bool = False) -> Ranking:
+        return _with_empty(_view(judgments, aligned, protocol, keep, tied_across=tied_across), len(more))
+
     return Meeting(
-        ranking,
-        ids.take(arrow_of(np.flatnonzero(keep))),
-        present[keep],
-        observations,
+        view() if more else ranking,
+        pa.concat_arrays([ids.take(arrow_of(np.flatnonzero(keep))), pa.array(more, type=ids.type)]),
+        np.append(present[keep], np.zeros(len(more), dtype=bool)),
+        replace(observations, queries=observations.queries + len(more)),
         protocol,
-        lambda: _view(judgments, aligned, protocol, keep, tied_across=True) if protocol.depth else ranking,
+        lambda: view(tied_across=True),
     )
 
 
@@ -112,6 +93,7 @@ def located(
     progress: Progress | None = None,
 ) -> tuple[Aligned, Run, tuple[str, ...]]:
     """The rank of every judged document, the run as it had to be held, and the judged queries it misses."""
+    run = prepared(run, protocol)
     try:
         aligned = _aligned(judgments, run, protocol, threads, progress)
     except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
@@ -125,11 +107,22 @@ def located(
     return aligned, run, absent
 
 
+def _with_empty(view: Ranking, more: int) -> Ranking:
+    """The view with further queries behind, which nobody judged and which therefore score 0."""
+    return replace(
+        view,
+        offset=np.append(view.offset, np.repeat(view.offset[-1:], more)),
+        retrieved=np.append(view.retrieved, np.zeros(more, dtype=np.int64)),
+        best_offset=np.append(view.best_offset, np.repeat(view.best_offset[-1:], more)),
+        _cache={},
+    )
+
+
 def _aligned(
     judgments: Judgments, run: Run, protocol: Protocol, threads: int, progress: Progress | None
 ) -> Aligned:
     """The kernel that fits how the run is held."""
-    single = protocol.precision == "float32"
+    single = protocol.precision == "float32" and protocol.order == "score"
     ties = "document-descending" if protocol.ties == "expected" else protocol.ties  # some order to begin with
     source = run.source
     if isinstance(source, Mappings):
@@ -145,6 +138,18 @@ def _aligned(
     )
 
 
+def _graded(judgments: Judgments, protocol: Protocol) -> Floats:
+    """The grades, with negative ones as 0 where the protocol takes them for judgments."""
+    grades = judgments.grades
+    return np.maximum(grades, 0.0) if protocol.negative == "nonrelevant" else grades
+
+
+def _has_relevant(judgments: Judgments, protocol: Protocol) -> NDArray[np.bool_]:
+    """Which queries have a relevant document."""
+    grades = judgments.grades
+    return segment_count((grades >= protocol.rel) & (grades >= 0), judgments.offset) > 0
+
+
 def _view(
     judgments: Judgments,
     aligned: Aligned,
@@ -157,7 +162,7 @@ def _view(
 
     `tied_across` keeps the documents below the depth that are tied with one above it.
     """
-    grades = judgments.grades
+    grades = _graded(judgments, protocol)
     targets = _targets(judgments)
     rank, row, retrieved = aligned.rank, aligned.row, aligned.retrieved
     query = segment_ids(aligned.offset)

@@ -3,64 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from judged.engine.align import Meeting, align
+from judged.engine.align import align
+from judged.engine.evaluation import Evaluation, Part
 from judged.engine.hear import Hearing, hear, preferences_wanted
-from judged.engine.observations import Observations
-from judged.engine.protocol import Protocol, as_protocol
+from judged.engine.meeting import Meeting
+from judged.engine.profiles.catalogue import as_profile
+from judged.engine.profiles.profile import Profile, Reading
+from judged.engine.protocol import Protocol
 from judged.engine.ties import expected
 from judged.formats.preferences import read_preferences
 from judged.formats.read import read_judgments, read_run
 from judged.kernels.align import Progress
-from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measures
+from judged.tables.arrays import numpy_of
+from judged.tables.judgments import Judgments
 from judged.tables.preferences import Preferences
+from judged.tables.run import Run
 from judged.tables.scores import Scores
 
-__all__ = ["Evaluation", "evaluate"]
-
-FLOOR = 1e-5
-"""What a geometric mean takes in place of a smaller value, as trec_eval does."""
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """The scores of one run, with the protocol they were made under and what was noticed."""
-
-    scores: Scores
-    measures: tuple[Measure, ...]
-    protocol: Protocol
-    observations: Observations
-    run: str
-
-    def __getitem__(self, measure: Measure | str) -> float:
-        """The aggregate of one measure over all queries: its mean, sum or geometric mean."""
-        wanted = parse_measures([measure])[0]
-        known = {each: each for each in self.measures}
-        if wanted not in known:
-            self.scores[measure]  # raises, naming what there is
-        return self._aggregate(known[wanted])
-
-    def mean(self) -> dict[str, float]:
-        """Every measure, as it is written, with its aggregate; string-valued ones have none."""
-        return {str(each): self._aggregate(each) for each in self.measures if not each.text}
-
-    def per_query(self) -> Scores:
-        """The table of scores, query by query."""
-        return self.scores
-
-    def _aggregate(self, measure: Measure) -> float:
-        return aggregate(measure, self.scores[measure])
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean().items())
-        return f"Evaluation({self.run}: {shown}; {self.observations.queries} queries)"
+__all__ = ["evaluate"]
 
 
 def evaluate(
@@ -68,7 +37,7 @@ def evaluate(
     run: Any,
     measures: Iterable[Measure | str] | Measure | str,
     *,
-    protocol: Protocol | str = "trec_eval-9",
+    protocol: Protocol | Profile | str = "trec_eval-9",
     name: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -77,22 +46,88 @@ def evaluate(
 
     `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
     that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences
-    take what `judged.read_preferences` reads in place of `qrels`. `threads` (by default as many as there are
-    processors) and `progress`, called with work done and the whole, change no number.
+    take what `judged.read_preferences` reads in place of `qrels`. `protocol` may be the name of a profile: then
+    `measures` are read as that tool means them. `threads` (by default as many as there are processors) and
+    `progress`, called with work done and the whole, change no number.
     """
-    chosen = parse_measures(measures)
-    convention = as_protocol(protocol)
-    preferences = preferences_wanted(chosen)
+    profile = as_profile(protocol)
+    readings = profile.read_all(measures)
+    groups: dict[Protocol, list[Reading]] = {}
+    for reading in readings:
+        groups.setdefault(reading.protocol, []).append(reading)
+    preferences = preferences_wanted([each.measure for each in readings])
     judgments = read_preferences(qrels) if preferences else read_judgments(qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     work: dict[str, Any] = {"threads": threads or _processors(), "progress": progress}
+    met = {
+        convention: _met(judgments, ranked, convention, [each.measure for each in group], work)
+        for convention, group in groups.items()
+    }
+    made = {
+        convention: {each.name: _values(each.measure, met[convention]) for each in group}
+        for convention, group in groups.items()
+    }
+    return _assembled(profile, readings, met, made, ranked.name)
+
+
+def _met(
+    judgments: Judgments | Preferences,
+    run: Run,
+    protocol: Protocol,
+    measures: list[Measure],
+    work: dict[str, Any],
+) -> Meeting | Hearing:
     if isinstance(judgments, Preferences):
-        met: Meeting | Hearing = hear(judgments, ranked, convention, chosen, **work)
-    else:
-        met = align(judgments, ranked, convention, **work)
-    values = {str(measure): _values(measure, met) for measure in chosen}
-    scores = Scores(met.queries, values, run=ranked.name)
-    return Evaluation(scores, tuple(chosen), convention, met.observations, ranked.name)
+        return hear(judgments, run, protocol, measures, **work)
+    return align(judgments, run, protocol, **work)
+
+
+def _assembled(
+    profile: Profile,
+    readings: list[Reading],
+    met: Mapping[Protocol, Meeting | Hearing],
+    made: Mapping[Protocol, Mapping[str, Any]],
+    run: str,
+) -> Evaluation:
+    """One evaluation of all groups; with one protocol, its meeting's queries and values as they are."""
+    first = met[readings[0].protocol]
+    queries = first.queries if len(met) == 1 else _every(met.values())
+    parts = () if len(met) == 1 else tuple(_part(queries, readings, *each) for each in met.items())
+    values = {name: each for group in made.values() for name, each in group.items()}
+    for part in parts:
+        if part.scored is not None:
+            values |= {str(each): _spread(values[str(each)], part.scored) for each in part.measures}
+    ordered = {each.name: values[each.name] for each in readings}
+    return Evaluation(
+        Scores(queries, ordered, run=run),
+        tuple(each.measure for each in readings),
+        readings[0].protocol,
+        first.observations,
+        run,
+        profile=profile if profile.spellings else None,
+        parts=parts,
+        written={each.written: each.name for each in readings},
+        met=met,
+    )
+
+
+def _every(meetings: Iterable[Meeting | Hearing]) -> pa.Array:
+    """The queries of all meetings: judged ones in the order of their bytes, then those that nobody judged."""
+    ids = {query for each in meetings for query in each.queries.to_pylist()}
+    return pa.array(sorted(ids, key=str.encode), type=pa.large_string())
+
+
+def _part(queries: pa.Array, readings: list[Reading], protocol: Protocol, meeting: Meeting | Hearing) -> Part:
+    measures = tuple(each.measure for each in readings if each.protocol == protocol)
+    scored = numpy_of(pc.is_in(queries, value_set=meeting.queries.cast(queries.type)))
+    return Part(protocol, measures, meeting.observations, None if scored.all() else scored)
+
+
+def _spread(values: Any, scored: NDArray[np.bool_]) -> Any:
+    """The values at the queries that have one; NaN, or None where values are text, at the others."""
+    out = np.full(len(scored), None if values.dtype == object else np.nan, dtype=values.dtype)
+    out[scored] = values
+    return out
 
 
 def _processors() -> int:
@@ -100,17 +135,6 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def aggregate(measure: Measure, values: Floats) -> float:
-    """One number from the values of all queries, in the way the measure says; 0 of no queries."""
-    if len(values) == 0:
-        return 0.0
-    if measure.aggregate == "sum":
-        return float(values.sum())
-    if measure.aggregate == "geometric":
-        return float(np.exp(np.log(np.maximum(values, FLOOR)).mean()))
-    return float(values.mean())
 
 
 def _values(measure: Measure, met: Meeting | Hearing) -> Any:

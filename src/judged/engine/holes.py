@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from judged.engine.align import Meeting
+from judged.engine.meeting import Meeting
 from judged.errors import BadMeasure
 from judged.kernels.best_completion import best_counts
 from judged.kernels.completions import Holes, holes, levels
@@ -18,7 +18,7 @@ from judged.kernels.gains import worth
 from judged.kernels.segments import Flags, Floats
 from judged.measures.measure import Measure
 
-__all__ = ["Bounds", "hole_bounds"]
+__all__ = ["Bounds", "hole_bounds", "hole_range"]
 
 COMPLETIONS = 5_000
 """How many completions of one query are looked at one by one."""
@@ -45,6 +45,12 @@ def hole_bounds(measure: Measure, meeting: Meeting) -> Bounds:
         (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
     )
     return Bounds(low, high, exact.astype(bool))
+
+
+def hole_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
+    """The bounds alone."""
+    bounds = hole_bounds(measure, meeting)
+    return bounds.low, bounds.high
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.engine.align import Meeting
+from judged.engine.meeting import Meeting
 from judged.errors import BadMeasure
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
@@ -21,10 +21,8 @@ __all__ = ["expected", "tie_range"]
 
 def expected(measure: Measure, meeting: Meeting) -> Floats:
     """The mean of each query's value over all orders of its tied results, every order equally likely."""
-    if measure.text:
-        msg = f"{measure} is a text and has no mean over the orders of tied results"
-        raise BadMeasure(msg, hint="another rule for `ties` chooses one order")
     undecided = _Undecided(measure, meeting)
+    undecided.refuse_text()
     try:
         return undecided.expected()
     except TooManyOrders as error:
@@ -34,10 +32,12 @@ def expected(measure: Measure, meeting: Meeting) -> Floats:
 def tie_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
     """The least and the greatest value of each query over all orders of its tied results."""
     undecided = _Undecided(measure, meeting)
+    undecided.refuse_text()
     try:
-        return undecided.range()
+        low, high = undecided.range()
     except TooManyOrders as error:
         raise undecided.refusal(error) from None
+    return (low, high) if not measure.of_run else (low * meeting.present, high * meeting.present)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,12 @@ class _Undecided:
     def view(self) -> Ranking:
         """The view, with all that is tied across the protocol's depth."""
         return self.meeting.undecided
+
+    def refuse_text(self) -> None:
+        """Refuse a measure whose values are no numbers."""
+        if self.measure.text:
+            msg = f"{self.measure} is a text and has no mean or range over the orders of tied results"
+            raise BadMeasure(msg, hint="another rule for `ties` chooses one order")
 
     def refusal(self, error: TooManyOrders) -> BadMeasure:
         """Too many orders, worded."""
