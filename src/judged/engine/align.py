@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.engine.intents import view_of_intents
 from judged.engine.observations import Observations
 from judged.engine.protocol import Protocol
 from judged.engine.refuse import refuse
@@ -128,6 +129,7 @@ def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDAr
     judged_query = segment_ids(judgments.offset)
     kept_rows = np.flatnonzero(keep[judged_query])
     order = kept_rows[np.lexsort((-grades[kept_rows], judged_query[kept_rows]))]
+    intents, number = view_of_intents(judgments, keep)
     return Ranking(
         rank=rank,
         grade=grades[row],
@@ -137,6 +139,8 @@ def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDAr
         best_offset=np.concatenate(([0], np.cumsum(np.diff(judgments.offset)[keep]))),
         target=targets[row],
         best_target=targets[order],
+        document=number[row],
+        intents=intents,
         rel=float(protocol.rel),
         highest=float(grades.max(initial=0.0)),
         recall_points=protocol.recall_points,
