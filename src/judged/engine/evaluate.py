@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from judged.engine.align import Meeting, align
+from judged.engine.intents import refuse_without_intents
 from judged.engine.observations import Observations
 from judged.engine.protocol import Protocol, as_protocol
 from judged.formats.read import read_judgments, read_run
@@ -72,12 +73,14 @@ def evaluate(
     """Score one run against judgments.
 
     `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
-    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. `threads` (by default
-    as many as there are processors) and `progress`, called with work done and the whole, change no number.
+    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Where one of them looks
+    at intents, the second column of TREC judgments is read as such. `threads` (by default as many as there are
+    processors) and `progress`, called with work done and the whole, change no number.
     """
     chosen = parse_measures(measures)
     convention = as_protocol(protocol)
-    judgments = read_judgments(qrels)
+    judgments = read_judgments(qrels, intents=any(measure.intents for measure in chosen))
+    refuse_without_intents(judgments, chosen)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     workers = threads or _processors()
     meeting = align(judgments, ranked, convention, threads=workers, progress=progress)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from judged.errors import BadMeasure
+from judged.kernels.by_intent import INTENTS_HINT
 from judged.kernels.intents import Intents
 from judged.kernels.segments import Floats, Ints, segment_ids
+from judged.measures.measure import Measure
 from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.intents import codes_in_order
 from judged.tables.judgments import Judgments
 from judged.tables.strings import one_array
 
-__all__ = ["view_of_intents"]
+__all__ = ["refuse_without_intents", "view_of_intents"]
+
+
+def refuse_without_intents(judgments: Judgments, measures: Iterable[Measure]) -> None:
+    """Raise if a measure looks at intents and the judgments give none."""
+    needing = [str(measure) for measure in measures if measure.intents]
+    if needing and not judgments.by_intent:
+        msg = f"{needing[0]} looks at intents, and {judgments.name} gives none"
+        raise BadMeasure(msg, hint=INTENTS_HINT)
 
 
 def view_of_intents(judgments: Judgments, keep: NDArray[np.bool_]) -> tuple[Intents | None, Ints]:

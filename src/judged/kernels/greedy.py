@@ -9,6 +9,7 @@ documents, of each of which the first that is left stands for all. All queries t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,14 @@ import numpy as np
 from judged.kernels.intents import Intents
 from judged.kernels.segments import Flags, Floats, Ints, segment_ids
 
-__all__ = ["greedy_order"]
+__all__ = ["SURPASSED", "greedy_order"]
+
+SURPASSED = math.e / (math.e - 1)
+"""How many times the greedy order can be surpassed, at most, whatever the discount.
+
+What the first results are worth together is a monotone submodular function of their set, of which greedy choices
+have at least the share 1 − 1/e; and a discounted sum is a sum of such values, none with a negative factor.
+"""
 
 NOBODY = np.iinfo(np.int64).max
 """Stands for the next document of a kind that has none left."""

@@ -12,7 +12,7 @@ from judged.kernels.greedy import greedy_order
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, Ints, divide, segment_sum
 
-__all__ = ["Discount", "best_novelty", "logarithmic", "novelty", "powers", "reciprocal", "share_of_bound"]
+__all__ = ["Discount", "best_novelty", "logarithmic", "novelty", "patience", "powers", "reciprocal", "share_of_bound"]
 
 Discount: TypeAlias = Callable[[Ints], Floats]
 """What is left of a gain at each rank."""
@@ -27,6 +27,11 @@ def logarithmic(rank: Ints) -> Floats:
 def reciprocal(rank: Ints) -> Floats:
     """One over the rank."""
     return 1.0 / rank
+
+
+def patience(beta: float) -> Discount:
+    """One at the first rank, and from each to the next `beta` of it."""
+    return lambda rank: powers(beta, int(rank.max(initial=1)))[rank - 1]
 
 
 def powers(factor: float, count: int) -> Floats:
