@@ -159,7 +159,6 @@ class Slow:
         pairs = [(grade, next(names)) for grade in grades if grade is not None]
         return {target for grade, target in pairs if self.relevant(grade)}
 
-
     @property
     def aspects(self) -> dict[int, list[float | None]]:
         """For each intent that has a relevant document, the grades of all results for it."""

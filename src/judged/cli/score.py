@@ -91,6 +91,11 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     help="A measure, or several separated by spaces; may be repeated. `judged measures` lists them."
     f"  [default: {' '.join(DEFAULT_MEASURES)}]",
 )
+@click.option(
+    "--intents",
+    is_flag=True,
+    help="Read the second column of TREC judgments as intents, even if no measure looks at them.",
+)
 @click.option("--per-query", is_flag=True, help="Show every query, not only the whole run.")
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
@@ -174,7 +179,8 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
 
     measures = parse_measures(_measures(configuration, options))
     protocol = _protocol(configuration, options)
-    judgments = read_judgments(qrels)
+    intents = options["intents"] or any(measure.intents for measure in measures)
+    judgments = read_judgments(qrels, intents=intents)
     if configuration.binary:
         judgments = _binary(judgments)
     threads = options["threads"] or configuration.threads
@@ -203,14 +209,13 @@ def _binary(judgments: Judgments) -> Judgments:
 
     from judged.tables.judgments import Judgments
 
-    grades = judgments.grades
-    table = judgments.table
-    target = judgments.column("target") if "target" in table.column_names else None
+    table = judgments.to_arrow()
+    columns = {name: table[name] for name in table.column_names}
+    columns["weight"] = columns.pop("intent_weight", None)
+    grades = columns["grade"].to_numpy()
+    columns["grade"] = np.where(grades > 0, 1.0, grades)
     return Judgments.from_columns(
-        judgments.column("query"),
-        judgments.column("document"),
-        np.where(grades > 0, 1.0, grades),
-        target,
+        **columns,
         name=judgments.name,
         notes=(*judgments.notes, "every positive grade counts as 1 (`graded_relevance: false`)"),
     )

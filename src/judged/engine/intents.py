@@ -44,9 +44,7 @@ def view_of_intents(judgments: Judgments, keep: NDArray[np.bool_]) -> tuple[Inte
     chosen = chosen[np.argsort(number[row[chosen]], kind="stable")]
     row, grade = row[chosen], grade[chosen]
     base = int(code.max(initial=0)) + 1
-    pair, first, intent = np.unique(
-        query[row] * base + code[chosen], return_index=True, return_inverse=True
-    )
+    pair, first, intent = np.unique(query[row] * base + code[chosen], return_index=True, return_inverse=True)
     renumbered = (np.cumsum(keep) - 1)[pair // base]
     documents = int(keep[query].sum())
     return Intents(

@@ -73,9 +73,7 @@ class Sheet:
 def read_judgments(file: File) -> Judgments:
     """Judgments of the columns that hold query, document, grade and maybe target."""
     columns, roles, faults = _read(file, "judgments")
-    return Judgments.from_columns(
-        **roles.judged(columns), name=file.name, notes=roles.notes, faults=faults
-    )
+    return Judgments.from_columns(**roles.judged(columns), name=file.name, notes=roles.notes, faults=faults)
 
 
 def read_run(file: File) -> Run:
@@ -148,9 +146,7 @@ def read_fast(sheet: Sheet, wanted: Sequence[int], numbers: Iterable[int] = (2,)
     return [table.column(position) for position in range(len(wanted))]
 
 
-def _careful(
-    sheet: Sheet, wanted: Sequence[int], numbers: Mapping[int, str], faults: Faults
-) -> list[Any]:
+def _careful(sheet: Sheet, wanted: Sequence[int], numbers: Mapping[int, str], faults: Faults) -> list[Any]:
     """The columns as Python reads them; whatever cannot be read becomes a fault with its line."""
     rows, lines = [], []
     for line, row in sheet.rows():

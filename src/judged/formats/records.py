@@ -18,9 +18,7 @@ RESULTS = "results"
 NO_RECORDS = "rows that are no objects"
 
 
-def judgments_of(
-    records: Sequence[Any], *, name: str, faults: Faults, intents: bool = False
-) -> Judgments:
+def judgments_of(records: Sequence[Any], *, name: str, faults: Faults, intents: bool = False) -> Judgments:
     """Judgments of records that name a query, a document, a grade and maybe a target or an intent."""
     rows, roles = _rows_and_roles(records, "judgments", faults, intents=intents)
     if roles is None:

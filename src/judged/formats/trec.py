@@ -18,6 +18,7 @@ from judged.formats.lines import Lines, Table, read_lines
 from judged.formats.regular import read_regular
 from judged.formats.text import BOM, text_of
 from judged.tables.faults import Faults
+from judged.tables.intents import single
 from judged.tables.judgments import TWICE, Judgments
 from judged.tables.repeats import add_repeats
 from judged.tables.run import NOT_NUMBERS, Run, Text
@@ -47,10 +48,9 @@ def read_judgments(file: File) -> Judgments:
     faults = Faults(file.label, line=lines.line)
     columns = lines.table("grade", faults)
     intent = _intents(data) if file.intents else None
+    notes = (*_notes(lines), *_note_of_intents(columns[0], intent))
     try:
-        return Judgments.from_columns(
-            *columns, intent=intent, name=file.name, notes=_notes(lines), faults=faults
-        )
+        return Judgments.from_columns(*columns, intent=intent, name=file.name, notes=notes, faults=faults)
     except BadInput as error:
         error.hint = error.hint or _hint(lines) or _by_intent(error, data, columns)
         raise
@@ -154,6 +154,13 @@ def _intents(data: Any) -> pa.Array:
     """The second column of every line that has four."""
     lines = read_lines(data, columns=4, wanted=INTENTS)
     return lines.table("grade", Faults(""))[1]
+
+
+def _note_of_intents(query: pa.Array, intent: pa.Array | None) -> tuple[str, ...]:
+    """A doubt about a second column that tells nothing apart, as in most judgments."""
+    if intent is None or not single(query, intent):
+        return ()
+    return ("the second column was read as intents, and no query has more than one there",)
 
 
 def _by_intent(error: BadInput, data: Any, columns: Table) -> str | None:

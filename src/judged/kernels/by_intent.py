@@ -9,7 +9,15 @@ from judged.kernels.intents import Intents
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_sum
 
-__all__ = ["INTENTS_HINT", "answered", "by_intent", "intent_hits", "intent_mean", "intent_weight", "known_intents"]
+__all__ = [
+    "INTENTS_HINT",
+    "answered",
+    "by_intent",
+    "intent_hits",
+    "intent_mean",
+    "intent_weight",
+    "known_intents",
+]
 
 INTENTS_HINT = (
     "give them in a column `intent`, as a dict query → document → intent → grade, or in the second column of "

@@ -65,7 +65,10 @@ def _choices(kinds: _Kinds, worth: Floats, left: float, steps: int) -> list[tupl
     """For each step the queries that still have a document, and the novelty of the one they take."""
     owner, intent = segment_ids(kinds.intent_offset), kinds.intent
     starts = np.flatnonzero(np.diff(kinds.query, prepend=-1))
-    queries, place = kinds.query[starts], np.repeat(np.arange(len(starts)), np.diff([*starts, len(kinds.query)]))
+    queries, place = (
+        kinds.query[starts],
+        np.repeat(np.arange(len(starts)), np.diff([*starts, len(kinds.query)])),
+    )
     kind_of = np.full(int(kinds.document[:-1].max()) + 1, -1)
     kind_of[kinds.document[:-1]] = segment_ids(kinds.offset)
     pointer, chosen = kinds.offset[:-1].copy(), []
@@ -116,4 +119,5 @@ def _members(offset: Ints, chosen: Ints) -> Ints:
     """Where the elements of the chosen segments stand, one segment after another."""
     start, length = offset[chosen], offset[chosen + 1] - offset[chosen]
     before = np.cumsum(length) - length
-    return np.arange(int(length.sum())) - np.repeat(before, length) + np.repeat(start, length)
+    place: Ints = np.arange(int(length.sum())) - np.repeat(before, length) + np.repeat(start, length)
+    return place

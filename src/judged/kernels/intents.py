@@ -67,7 +67,10 @@ def intents_of(grades: Sequence[Sequence[float]], intents: Sequence[Sequence[Ite
         for first, each in zip(query_offset, names, strict=False)
     ]
     rows = [
-        (number[q][name], grade) for q, query in enumerate(kept) for each in query for name, grade in each.items()
+        (number[q][name], grade)
+        for q, query in enumerate(kept)
+        for each in query
+        for name, grade in each.items()
     ]
     return Intents(
         offset=np.cumsum([0, *(len(each) for query in kept for each in query)], dtype=np.int64),

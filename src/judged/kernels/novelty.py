@@ -12,7 +12,16 @@ from judged.kernels.greedy import greedy_order
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, Ints, divide, segment_sum
 
-__all__ = ["Discount", "best_novelty", "logarithmic", "novelty", "patience", "powers", "reciprocal", "share_of_bound"]
+__all__ = [
+    "Discount",
+    "best_novelty",
+    "logarithmic",
+    "novelty",
+    "patience",
+    "powers",
+    "reciprocal",
+    "share_of_bound",
+]
 
 Discount: TypeAlias = Callable[[Ints], Floats]
 """What is left of a gain at each rank."""
@@ -36,7 +45,10 @@ def patience(beta: float) -> Discount:
 
 def powers(factor: float, count: int) -> Floats:
     """The first powers of a factor from the 0th, made by multiplying on, as ndeval makes them."""
-    return np.cumprod(np.concatenate(([1.0], np.full(max(count - 1, 0), factor))))
+    factors = np.full(max(count, 1), factor, dtype=np.float64)
+    factors[0] = 1.0
+    made: Floats = np.cumprod(factors)
+    return made
 
 
 def novelty(
@@ -57,8 +69,7 @@ def best_novelty(
     query, rank, gain = ranking.cached(
         ("greedy", alpha, at, cutoff), lambda: greedy_order(intents, alpha=alpha, at=at, depth=cutoff)
     )
-    total: Floats = np.bincount(query, weights=gain * discount(rank), minlength=len(ranking))
-    return total.astype(np.float64)
+    return np.bincount(query, weights=gain * discount(rank), minlength=len(ranking)).astype(np.float64)
 
 
 def share_of_bound(

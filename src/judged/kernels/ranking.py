@@ -161,7 +161,9 @@ def rank(
         best=_flat([[each[i] for i in o] for each, o in zip(every, order, strict=True)]),
         best_offset=best_offset,
         target=_flat([name[: len(f)] for name, f in zip(names, found, strict=True)]).astype(np.int64),
-        document=_flat([range(first, first + len(f)) for first, f in zip(best_offset, found, strict=False)]).astype(np.int64),
+        document=_flat(
+            [range(first, first + len(f)) for first, f in zip(best_offset, found, strict=False)]
+        ).astype(np.int64),
         intents=intents_of(every, [[[n] for n in each] for each in names] if intents is None else intents),
         best_target=_flat([[n[i] for i in o] for n, o in zip(names, order, strict=True)]).astype(np.int64),
         rel=rel,

@@ -45,7 +45,9 @@ def unfolded(table: pa.Table, intents: pa.Table) -> pa.Table:
     """A row for each query, intent and document, as judgments by intent are written."""
     ids = table.select(["query", "document"]).take(intents["row"])
     long = ids.append_column("grade", intents["grade"]).add_column(1, "intent", intents["intent"])
-    return long.append_column("intent_weight", intents["weight"]) if "weight" in intents.column_names else long
+    return (
+        long.append_column("intent_weight", intents["weight"]) if "weight" in intents.column_names else long
+    )
 
 
 def codes_in_order(intent: pa.Array) -> tuple[Ints, int]:
@@ -60,11 +62,9 @@ def codes_in_order(intent: pa.Array) -> tuple[Ints, int]:
     return rank[numpy_of(encoded.indices)], len(names)
 
 
-def single(table: pa.Table, intents: pa.Table) -> bool:
+def single(query: pa.Array, intent: pa.Array) -> bool:
     """Whether no query has more than one intent."""
-    queries = table["query"].take(intents["row"])
-    pairs = pa.table({"query": queries, "intent": intents["intent"]}).group_by(["query", "intent"])
-    return int(pairs.aggregate([]).num_rows) == len(pc.unique(queries))
+    return len(np.unique(_pair(_codes(query), _codes(intent)))) == len(pc.unique(query))
 
 
 def add_weight_faults(query: pa.Array, intent: pa.Array, weight: pa.Array, faults: Faults) -> None:

@@ -213,7 +213,9 @@ def _intent_columns(intent: Any, weight: Any, faults: Faults) -> dict[str, pa.Ar
     if intent is None:
         return {}
     columns = {"intent": as_ids(intent, name="intent", faults=faults)[0]}
-    return columns if weight is None else columns | {"weight": as_numbers(weight, name="weight", faults=faults)}
+    return (
+        columns if weight is None else columns | {"weight": as_numbers(weight, name="weight", faults=faults)}
+    )
 
 
 def _refuse_both(columns: dict[str, pa.Array], subject: str) -> None:
