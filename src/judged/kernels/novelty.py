@@ -47,7 +47,7 @@ def powers(factor: float, count: int) -> Floats:
     """The first powers of a factor from the 0th, made by multiplying on, as ndeval makes them."""
     factors = np.full(max(count, 1), factor, dtype=np.float64)
     factors[0] = 1.0
-    made: Floats = np.cumprod(factors)
+    made: Floats = np.multiply.accumulate(factors)
     return made
 
 

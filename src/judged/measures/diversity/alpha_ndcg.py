@@ -32,11 +32,12 @@ def alpha_normalised_gain(
     Agrees with: ndeval's `alpha-nDCG` and ir_measures' `alpha_nDCG` for equal weights; both stop at 20.
 
     Example:
-        The second result answers what the first did, and so is worth half of another that was missed:
+        The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
+        over 1 + 0.6309:
 
         >>> from judged.kernels.ranking import rank
-        >>> alpha_normalised_gain(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]])).round(4)
-        array([0.7045])
+        >>> alpha_normalised_gain(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        array([0.8066])
 
     References:
         Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from judged.errors import BadMeasure
 from judged.kernels.by_intent import by_intent, intent_mean
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats
@@ -52,10 +51,8 @@ def _named(value: object) -> Value:
         raise ValueError
     if measure.bounds != (0.0, 1.0) or measure.aggregate != "mean" or not measure.of_run:
         raise ValueError
-    missing = [name for name in measure.defaults if name not in measure.parameters]
-    if missing:
-        msg = f"{measure.name} needs `{missing[0]}`"
-        raise BadMeasure(msg, hint=f'write it as `IA(of="{measure.name}@10")`')
+    if set(measure.defaults) != set(measure.parameters):  # one that must be given is not
+        raise ValueError
     return str(measure)
 
 
@@ -67,7 +64,7 @@ IA = Measure(
     own={
         "of": Parameter(
             "the measure that is averaged over intents",
-            "a measure from 0 to 1 that does not look at intents itself, such as `nDCG@10`",
+            "a measure from 0 to 1, complete with its cutoff, that does not look at intents itself, such as `nDCG@10`",
             _named,
         )
     },
