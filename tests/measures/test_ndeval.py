@@ -117,3 +117,16 @@ def test_the_example_of_pyndeval_comes_out() -> None:
     got = evaluate(qrels, run, list(expected)).mean()
 
     assert list(got.values()) == pytest.approx(list(expected.values()), abs=1e-4)
+
+
+@pytest.mark.parametrize("spoiler", ["z", "0"])
+def test_of_equal_documents_the_greatest_id_is_ideal(spoiler: str) -> None:
+    """Three documents are tied for the first place; only if the spoiler has it, the next is worth less."""
+    intents = {spoiler: (1, 3, 7), "b": (3, 4, 6), "a": (1, 2, 5)}
+    judged = sorted((intent, name, 1) for name, each in intents.items() for intent in each)
+    case = Diversity(tuple(judged), ("b", "a"))
+    theirs = case.ndeval(["alpha-nDCG@2"])["alpha-nDCG@2"]
+    got = evaluate(case.judgments(), {"q": ["b", "a"]}, "alpha_nDCG@2")["alpha_nDCG@2"]
+
+    assert got == pytest.approx(theirs, abs=CLOSE)
+    assert (got > 1.01) == (spoiler == "z")
