@@ -23,11 +23,21 @@ class Query:
     missed: tuple[float, ...] = ()
     targets: tuple[int, ...] = ()
     """Of the judged documents, retrieved ones first; none: each document is its own."""
+    intents: tuple[tuple[tuple[int, float], ...], ...] = ()
+    """Of the judged documents, retrieved ones first, pairs of an intent and the grade for it; none: its target."""
 
     @property
     def judged(self) -> list[float]:
         """All grades, of retrieved documents first."""
         return [grade for grade in self.found if grade is not None] + list(self.missed)
+
+    @property
+    def by_intent(self) -> list[dict[int, float]]:
+        """Of each judged document, retrieved ones first, its grade for each of its intents."""
+        if self.intents:
+            return [dict(pairs) for pairs in self.intents]
+        names = self.targets or [-1 - i for i in range(len(self.judged))]
+        return [{name: grade} for name, grade in zip(names, self.judged, strict=True)]
 
 
 def view(queries: Sequence[Query], *, rel: float = 1.0) -> Ranking:
@@ -37,6 +47,7 @@ def view(queries: Sequence[Query], *, rel: float = 1.0) -> Ranking:
         *[query.found for query in queries],
         missed=[query.missed for query in queries],
         targets=targets,
+        intents=[query.by_intent for query in queries],
         rel=rel,
     )
     return replace(made, highest=max((grade for query in queries for grade in query.judged), default=1.0))
@@ -50,7 +61,17 @@ def queries(draw: st.DrawFn, *, grades: Sequence[float] = GRADES, unjudged: bool
     missed = draw(st.lists(grade, max_size=5))
     judged = sum(each is not None for each in found) + len(missed)
     targets = draw(st.one_of(st.just([]), st.lists(st.integers(0, 3), min_size=judged, max_size=judged)))
-    return Query(tuple(found), tuple(missed), tuple(targets))
+    every = [each for each in found if each is not None] + missed
+    intents = [draw(graded_intents(each)) for each in every] if draw(st.booleans()) else []
+    return Query(tuple(found), tuple(missed), tuple(targets), tuple(intents))
+
+
+@st.composite
+def graded_intents(draw: st.DrawFn, highest: float) -> tuple[tuple[int, float], ...]:
+    """Some of four intents, the first with the highest grade of the document, the others with any up to it."""
+    intents = draw(st.lists(st.integers(0, 3), min_size=1, unique=True))
+    others = [(intent, min(highest, draw(st.sampled_from(GRADES)))) for intent in intents[1:]]
+    return ((intents[0], highest), *others)
 
 
 VALUES: dict[str, st.SearchStrategy[object]] = {
@@ -73,12 +94,16 @@ VALUES: dict[str, st.SearchStrategy[object]] = {
     "hb": st.sampled_from([-0.5, 0, 0.5, 1]),
     "hc": st.sampled_from([-0.5, 0, 0.5, 1, 4]),
     "gain_med": st.sampled_from([0, 0.25, 0.5, 1]),
+    "alpha": st.one_of(st.sampled_from([0, 0.5, 1]), st.floats(0, 1)),
+    "of": st.sampled_from(["nDCG@5", "RR", "P(rel=2)@3", 'nDCG(gain="exp")', "AP@10", "ERR", "Success@2"]),
     "a": st.floats(-5, 5),
     "b": st.floats(-5, 5),
     "c": st.floats(-5, 5),
     "d": st.floats(-5, 5),
 }
 """Values of each parameter that is not one of a few words; the words are the measure's own."""
+OWN = {(name, "beta"): st.floats(0, 1) for name in ("NRBP", "nNRBP")}
+"""Values of parameters that mean something else in one measure."""
 
 
 @st.composite
@@ -87,7 +112,7 @@ def variants(draw: st.DrawFn, measure: Measure | None = None) -> Measure:
     chosen = MEASURES[draw(st.sampled_from(list(MEASURES)))] if measure is None else measure
     for name, default in chosen.defaults.items():
         if default is inspect.Parameter.empty or draw(st.booleans()):
-            options = [VALUES[name]] if name in VALUES else []
+            options = [OWN.get((chosen.name, name), VALUES[name])] if name in VALUES else []
             options += [st.sampled_from(chosen.words[name])] if chosen.words[name] else []
             chosen = chosen(**{name: draw(st.one_of(*options))})
     return chosen

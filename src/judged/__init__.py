@@ -36,8 +36,18 @@ if TYPE_CHECKING:
     from judged.measures.browsing.nerr11 import NERR11 as NERR11
     from judged.measures.browsing.sdcg import SDCG as SDCG
     from judged.measures.custom import define as define, define_per_query as define_per_query
+    from judged.measures.diversity.alpha_dcg import alpha_DCG as alpha_DCG
+    from judged.measures.diversity.alpha_ndcg import alpha_nDCG as alpha_nDCG
+    from judged.measures.diversity.ap_ia import AP_IA as AP_IA
     from judged.measures.diversity.diversity_count import DiversityCount as DiversityCount
     from judged.measures.diversity.dr import DR as DR
+    from judged.measures.diversity.err_ia import ERR_IA as ERR_IA
+    from judged.measures.diversity.ia import IA as IA
+    from judged.measures.diversity.nerr_ia import nERR_IA as nERR_IA
+    from judged.measures.diversity.nnrbp import nNRBP as nNRBP
+    from judged.measures.diversity.nrbp import NRBP as NRBP
+    from judged.measures.diversity.p_ia import P_IA as P_IA
+    from judged.measures.diversity.st_recall import StRecall as StRecall
     from judged.measures.measure import Measure as Measure
     from judged.measures.names import parse_measure as parse_measure
     from judged.measures.parameters import Parameter as Parameter
@@ -122,8 +132,18 @@ _HOMES = {
     "SDCG": "judged.measures.browsing.sdcg",
     "define": "judged.measures.custom",
     "define_per_query": "judged.measures.custom",
+    "alpha_DCG": "judged.measures.diversity.alpha_dcg",
+    "alpha_nDCG": "judged.measures.diversity.alpha_ndcg",
+    "AP_IA": "judged.measures.diversity.ap_ia",
     "DiversityCount": "judged.measures.diversity.diversity_count",
     "DR": "judged.measures.diversity.dr",
+    "ERR_IA": "judged.measures.diversity.err_ia",
+    "IA": "judged.measures.diversity.ia",
+    "nERR_IA": "judged.measures.diversity.nerr_ia",
+    "nNRBP": "judged.measures.diversity.nnrbp",
+    "NRBP": "judged.measures.diversity.nrbp",
+    "P_IA": "judged.measures.diversity.p_ia",
+    "StRecall": "judged.measures.diversity.st_recall",
     "Measure": "judged.measures.measure",
     "parse_measure": "judged.measures.names",
     "Parameter": "judged.measures.parameters",
@@ -188,6 +208,7 @@ _HOMES = {
 __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whatever order that sorts
     "AP",
     "AP11",
+    "AP_IA",
     "BPM",
     "Bpref",
     "Compat",
@@ -196,12 +217,14 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "DiversityCount",
     "ED",
     "ERR",
+    "ERR_IA",
     "ETU",
     "EU_residual",
     "Evaluation",
     "F1",
     "FallOut",
     "G",
+    "IA",
     "IDCG",
     "INSQ",
     "INST",
@@ -216,6 +239,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "NERR11",
     "NERR8",
     "NERR9",
+    "NRBP",
     "NumNonrelJudgedRet",
     "NumQ",
     "NumRel",
@@ -225,6 +249,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Observations",
     "P",
     "PROFILES",
+    "P_IA",
     "Parameter",
     "P_measure",
     "P_plus",
@@ -246,9 +271,12 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "SetP",
     "SetR",
     "SetRelP",
+    "StRecall",
     "Success",
     "Unjudged",
     "Utility",
+    "alpha_DCG",
+    "alpha_nDCG",
     "binG",
     "define",
     "define_per_query",
@@ -262,6 +290,8 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "nDCG_JK",
     "nDCG_rel",
     "nERR",
+    "nERR_IA",
+    "nNRBP",
     "parse_measure",
     "read_judgments",
     "read_preferences",

@@ -172,7 +172,7 @@ def test_both_readers_of_csv_agree(rows: list[tuple[str, str, float]]) -> None:
     sheet = read_sheet(File(text.getvalue().encode(), "file", "file"))
     fast = [column.to_pylist() for column in read_fast(sheet, [0, 1, 2])]
     faults = Faults("file")
-    careful = _careful(sheet, [0, 1, 2], "score", faults)
+    careful = _careful(sheet, [0, 1, 2], {2: "score"}, faults)
 
     assert fast == careful
     assert len(faults) == 0

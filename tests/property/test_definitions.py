@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.measures.catalogue import MEASURES
+from judged.measures.names import parse_measure
 from strategies import Query, queries, variants, view
 
 Parameters = dict[str, Any]
@@ -157,6 +158,67 @@ class Slow:
         names = iter(self.query.targets or range(len(self.query.judged)))
         pairs = [(grade, next(names)) for grade in grades if grade is not None]
         return {target for grade, target in pairs if self.relevant(grade)}
+
+    @property
+    def aspects(self) -> dict[int, list[float | None]]:
+        """For each intent that has a relevant document, the grades of all results for it."""
+        intents = {name for each in self.query.by_intent for name, g in each.items() if self.relevant(g)}
+        found = [each.get for each in self.documents]
+        return {name: [get(name) for get in found] for name in sorted(intents)}
+
+    @property
+    def documents(self) -> list[dict[int, float]]:
+        """Of every result its grades by intent; of one that was not judged, none."""
+        judged = iter(self.query.by_intent)
+        return [{} if grade is None else next(judged) for grade in self.query.found]
+
+    def novelties(self, documents: list[dict[int, float]]) -> list[float]:
+        """What each document in turn adds to what those before it said."""
+        seen: dict[int, int] = {}
+        gains = []
+        for document in documents:
+            told = [name for name, grade in document.items() if self.relevant(grade)]
+            gains.append(sum((1 - self.given["alpha"]) ** seen.get(name, 0) for name in told))
+            seen |= {name: seen.get(name, 0) + 1 for name in told}
+        return gains
+
+    def greedy(self) -> list[dict[int, float]]:
+        """The judged documents, always the one that adds most next, of several the first."""
+        left, order = list(self.query.by_intent), []
+        while left:
+            gains = [round(self.novelties([*order, each])[-1], 12) for each in left]
+            order.append(left.pop(gains.index(max(gains))))
+        return order
+
+    def discounted(self, documents: list[dict[int, float]], discount: Callable[[int], float]) -> float:
+        """Novelties down to the cutoff, discounted and added up."""
+        gains = self.novelties(documents)[: self.given.get("cutoff")]
+        return sum(gain * discount(i) for i, gain in enumerate(gains, 1))
+
+    def bounded(self, discount: Callable[[int], float]) -> float:
+        """The novelty of the results over that of results that answer everything."""
+        k = self.given["cutoff"]
+        bound = sum((1 - self.given["alpha"]) ** (i - 1) * discount(i) for i in range(1, k + 1))
+        return over(self.discounted(self.documents, discount), bound * len(self.aspects))
+
+    def beside_greedy(self, discount: Callable[[int], float]) -> float:
+        """The novelty of the results over that of the greedy order."""
+        return over(self.discounted(self.documents, discount), self.discounted(self.greedy(), discount))
+
+    def mean_of_intents(self, name: str, given: Parameters) -> float:
+        """A measure of each intent alone, averaged over those that have a relevant document."""
+        rel = {} if given.get("rel") is None else {"rel": given["rel"]}
+        names = Slow(self.query, self.highest, rel).aspects
+        total = 0.0
+        for intent in names:
+            found = tuple(each.get(intent) for each in self.documents)
+            every = [each[intent] for each in self.query.by_intent if intent in each]
+            missed = list(every)
+            for grade in found:
+                if grade is not None:
+                    missed.remove(grade)
+            total += DEFINITIONS[name](Slow(Query(found, tuple(missed)), self.highest, given))
+        return over(total, len(names))
 
 
 def over(numerator: float, denominator: float) -> float:
@@ -402,7 +464,36 @@ def _eu_residual(q: Slow) -> float:
     return q.rate(*reader, unknown=1.0) - q.rate(*reader)
 
 
+def _ia(q: Slow) -> float:
+    measure = parse_measure(q.given["of"])
+    return q.mean_of_intents(measure.name, measure.parameters)
+
+
+def _nrbp(q: Slow) -> float:
+    alpha, beta = q.given["alpha"], q.given["beta"]
+    got = q.discounted(q.documents, lambda i: beta ** (i - 1))
+    return over(got * (1 - (1 - alpha) * beta), len(q.aspects))
+
+
+def _logarithmic(i: int) -> float:
+    return 1 / math.log2(i + 1)
+
+
+def _reciprocal(i: int) -> float:
+    return 1 / i
+
+
 DEFINITIONS: dict[str, Callable[[Slow], Any]] = {
+    "alpha_nDCG": lambda q: q.beside_greedy(_logarithmic),
+    "alpha_DCG": lambda q: q.bounded(_logarithmic),
+    "ERR_IA": lambda q: q.bounded(_reciprocal),
+    "nERR_IA": lambda q: q.beside_greedy(_reciprocal),
+    "NRBP": _nrbp,
+    "nNRBP": lambda q: q.beside_greedy(lambda i: q.given["beta"] ** (i - 1)),
+    "AP_IA": lambda q: q.mean_of_intents("AP", {**q.given, "over": "relevant"}),
+    "P_IA": lambda q: q.mean_of_intents("P", {**q.given, "over": "cutoff"}),
+    "StRecall": lambda q: q.mean_of_intents("Success", q.given),
+    "IA": _ia,
     "P": _precision,
     "R": _recall,
     "F1": _f1,

@@ -18,7 +18,7 @@ from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
 from strategies import variants
 
-NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
+NUMBERS = [name for name in MEASURES if not MEASURES[name].text and not MEASURES[name].intents]
 QUICK = settings(max_examples=12, deadline=None)
 
 
@@ -73,3 +73,11 @@ def test_bounds_contain_every_completion(
     if bounds.exact[0]:
         assert bounds.low[0] == pytest.approx(values.min(), abs=1e-9)
         assert bounds.high[0] == pytest.approx(values.max(), abs=1e-9)
+
+
+def test_bounds_of_measures_of_intents_are_those_of_the_measure() -> None:
+    """What an unjudged result would be worth to each intent is open, so that anything the measure allows is."""
+    judged = {"q": {"a": {"1": 1, "2": 0}, "b": {"1": 0, "2": 1}}}
+    scored = evaluate(judged, {"q": {"a": 2.0, "x": 1.0}}, ["StRecall@2"])
+
+    assert scored.hole_range("StRecall@2") == (0.0, 1.0)

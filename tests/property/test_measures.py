@@ -58,7 +58,7 @@ def usable(name: str, cutoff: int = 5) -> Measure:
     """The measure with its defaults, and with what must be given."""
     measure = MEASURES[name]
     required = [each for each, default in measure.defaults.items() if default is inspect.Parameter.empty]
-    values = {"cutoff": cutoff, "recall": 0.5}
+    values = {"cutoff": cutoff, "recall": 0.5, "of": "nDCG@5"}
     return measure(**{each: values[each] for each in required})
 
 

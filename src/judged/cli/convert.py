@@ -34,6 +34,7 @@ Examples:
     "--to", "write_as", type=click.Choice(FORMATS), help="How to write; by default as the name ends."
 )
 @click.option("--tag", help="The name that a TREC run carries in every line; by default the file's.")
+@click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
 @click.option("--force", is_flag=True, help="Write over DESTINATION if it exists.")
 def command(
     *,
@@ -43,6 +44,7 @@ def command(
     read_as: str | None,
     write_as: str | None,
     tag: str | None,
+    intents: bool,
     force: bool,
 ) -> None:
     """Turn the judgments or the run in SOURCE into another format.
@@ -55,9 +57,9 @@ def command(
 
     content, name = (sys.stdin.buffer.read(), "stdin") if source == "-" else (source, None)
     if (kind or _kind(content, source, read_as)) == "judgments":
-        judgments = read_judgments(content, format=read_as, name=name)
+        judgments = read_judgments(content, format=read_as, name=name, intents=intents)
         write_judgments(judgments, destination, format=write_as, force=force)
-        _tell(f"{len(judgments):,} judgments", destination, judgments.notes)
+        _tell(f"{judgments.to_arrow().num_rows:,} judgments", destination, judgments.notes)
     else:
         run = read_run(content, format=read_as, name=name)
         write_run(run, destination, format=write_as, tag=tag, force=force)

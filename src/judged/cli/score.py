@@ -100,6 +100,11 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     help="A measure, or several separated by spaces; may be repeated. `judged measures` lists them."
     f"  [default: {' '.join(DEFAULT_MEASURES)}]",
 )
+@click.option(
+    "--intents",
+    is_flag=True,
+    help="Read the second column of TREC judgments as intents, even if no measure looks at them.",
+)
 @click.option("--per-query", is_flag=True, help="Show every query, not only the whole run.")
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
@@ -175,7 +180,8 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     profile = _profile(configuration, options)
     measures = _measures(configuration, options, profile)
     readings = profile.read_all(measures)
-    judgments = _judgments(qrels, [each.measure for each in readings], binary=configuration.binary)
+    chosen = [each.measure for each in readings]
+    judgments = _judgments(qrels, chosen, binary=configuration.binary, intents=options["intents"])
     threads = options["threads"] or configuration.threads
     settings: dict[str, Any] = {"protocol": profile, "threads": threads}
     evaluations = [_evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
@@ -185,14 +191,16 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     return Scored(qrels, runs, evaluations, level, tested)
 
 
-def _judgments(qrels: str, measures: list[Measure], *, binary: bool) -> Judgments | Preferences:
+def _judgments(
+    qrels: str, measures: list[Measure], *, binary: bool, intents: bool
+) -> Judgments | Preferences:
     """What the measures need: judgments, or preferences."""
     from judged.engine.hear import preferences_wanted
     from judged.formats.preferences import read_preferences
     from judged.formats.read import read_judgments
 
     if not preferences_wanted(measures):
-        judgments = read_judgments(qrels)
+        judgments = read_judgments(qrels, intents=intents or any(each.intents for each in measures))
         return _binary(judgments) if binary else judgments
     if binary:
         msg = f"`graded_relevance: false` makes grades of 1, and `{measures[0]}` is a measure of preferences"
@@ -222,14 +230,13 @@ def _binary(judgments: Judgments) -> Judgments:
 
     from judged.tables.judgments import Judgments
 
-    grades = judgments.grades
-    table = judgments.table
-    target = judgments.column("target") if "target" in table.column_names else None
+    table = judgments.to_arrow()
+    columns = {name: table[name] for name in table.column_names}
+    columns["weight"] = columns.pop("intent_weight", None)
+    grades = columns["grade"].to_numpy()
+    columns["grade"] = np.where(grades > 0, 1.0, grades)
     return Judgments.from_columns(
-        judgments.column("query"),
-        judgments.column("document"),
-        np.where(grades > 0, 1.0, grades),
-        target,
+        **columns,
         name=judgments.name,
         notes=(*judgments.notes, "every positive grade counts as 1 (`graded_relevance: false`)"),
     )

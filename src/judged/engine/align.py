@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.engine.intents import view_of_intents
 from judged.engine.meeting import Meeting
 from judged.engine.observations import Observations
 from judged.engine.prepare import prepared
@@ -114,6 +115,7 @@ def _with_empty(view: Ranking, more: int) -> Ranking:
         offset=np.append(view.offset, np.repeat(view.offset[-1:], more)),
         retrieved=np.append(view.retrieved, np.zeros(more, dtype=np.int64)),
         best_offset=np.append(view.best_offset, np.repeat(view.best_offset[-1:], more)),
+        intents=None if view.intents is None else view.intents.followed_by(more),
         _cache={},
     )
 
@@ -184,6 +186,7 @@ def _view(
     judged_query = segment_ids(judgments.offset)
     kept_rows = np.flatnonzero(keep[judged_query])
     order = kept_rows[np.lexsort((-grades[kept_rows], judged_query[kept_rows]))]
+    intents, number = view_of_intents(judgments, keep)
     return Ranking(
         rank=rank,
         grade=grades[row],
@@ -193,6 +196,8 @@ def _view(
         best_offset=np.concatenate(([0], np.cumsum(np.diff(judgments.offset)[keep]))),
         target=targets[row],
         best_target=targets[order],
+        document=number[row],
+        intents=intents,
         rel=float(protocol.rel),
         highest=float(grades.max(initial=0.0)),
         above=above,

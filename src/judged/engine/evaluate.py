@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from judged.engine.align import align
 from judged.engine.evaluation import Evaluation, Part
 from judged.engine.hear import Hearing, hear, preferences_wanted
+from judged.engine.intents import refuse_without_intents
 from judged.engine.meeting import Meeting
 from judged.engine.profiles.catalogue import as_profile
 from judged.engine.profiles.profile import Profile, Reading
@@ -46,7 +47,8 @@ def evaluate(
 
     `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
     that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences
-    take what `judged.read_preferences` reads in place of `qrels`. `protocol` may be the name of a profile: then
+    take what `judged.read_preferences` reads in place of `qrels`; where one looks at intents, the second column of
+    TREC judgments is read as such. `protocol` may be the name of a profile: then
     `measures` are read as that tool means them. `threads` (by default as many as there are processors) and
     `progress`, called with work done and the whole, change no number.
     """
@@ -55,8 +57,8 @@ def evaluate(
     groups: dict[Protocol, list[Reading]] = {}
     for reading in readings:
         groups.setdefault(reading.protocol, []).append(reading)
-    preferences = preferences_wanted([each.measure for each in readings])
-    judgments = read_preferences(qrels) if preferences else read_judgments(qrels)
+    chosen = [each.measure for each in readings]
+    judgments = read_preferences(qrels) if preferences_wanted(chosen) else _judgments(qrels, chosen)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     work: dict[str, Any] = {"threads": threads or _processors(), "progress": progress}
     met = {
@@ -68,6 +70,13 @@ def evaluate(
         for convention, group in groups.items()
     }
     return _assembled(profile, readings, met, made, ranked.name)
+
+
+def _judgments(qrels: Any, measures: list[Measure]) -> Judgments:
+    """The judgments, by intent where a measure looks at intents."""
+    judgments = read_judgments(qrels, intents=any(measure.intents for measure in measures))
+    refuse_without_intents(judgments, measures)
+    return judgments
 
 
 def _met(

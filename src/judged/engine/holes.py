@@ -76,17 +76,23 @@ class _Completed:
         """The bounds of one query, and whether they are reached."""
         if self.measure.of_run and not self.meeting.present[query]:
             return 0.0, 0.0, True
+        if self.measure.intents:  # an unjudged result could answer any of the intents, or a new one
+            return (*self.measure.bounds, False)
         hole = holes(self.meeting.ranking, query)
+        rows = self._extremes(hole)
+        return self._graded(hole) if rows is None else self._among(hole, rows)
+
+    def _extremes(self, hole: Holes) -> Floats | None:
+        """Completions among which the extremes are, by the laws that the measure obeys."""
         if self._has("grows") and self.measure.parameters.get("max_grade") != "query":
-            return self._among(hole, self._constant(hole, [0, self._top]))
+            return self._constant(hole, [0, self._top])
         if self._has("grade-free"):
-            return self._among(hole, self._constant(hole, [0]))
+            return self._constant(hole, [0])
         if self._has("in-order"):
-            return self._among(hole, self._in_order(hole))
+            return self._in_order(hole)
         if self._has("discounted-ratio"):
-            best = self._best_discounted(hole)
-            return self._among(hole, np.concatenate([self._in_order(hole), best[None]]))
-        return self._graded(hole)
+            return np.concatenate([self._in_order(hole), self._best_discounted(hole)[None]])
+        return None
 
     def _graded(self, hole: Holes) -> tuple[float, float, bool]:
         """All completions, if they are few; of those with the same grades, the two in order, if that is enough."""

@@ -115,6 +115,8 @@ class _Undecided:
             return np.where(hit, 0, -1)
         if self._has("judgment-only"):
             return np.where(hit, 2, np.where(view.grade >= 0, 1, 0))
+        if self.measure.intents and view.intents is not None:
+            return view.intents.alike(view.document)
         grade = np.unique(view.grade, return_inverse=True)[1]
         if self._has("gain-only") and self._plain():
             return np.where(hit | (view.grade > 0), grade, -1)

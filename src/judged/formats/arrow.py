@@ -33,7 +33,8 @@ _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedErro
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of the columns that hold query, document, grade and maybe target."""
-    return frames.judgments_of(read_table(file), subject=file.label, name=file.name)
+    table = read_table(file)
+    return frames.judgments_of(table, subject=file.label, name=file.name, intents=file.intents)
 
 
 def read_run(file: File) -> Run:

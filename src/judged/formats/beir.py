@@ -39,8 +39,9 @@ def read_folder(folder: Path) -> Judgments:
 def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
     """Write `query-id corpus-id score`, separated by tabs; grades must be whole, as BEIR reads them."""
     table = judgments.to_arrow()
-    if "target" in table.column_names:
-        fault = Fault("targets", "BEIR", "its judgments have no column for the target")
+    if judgments.by_intent:
+        column = "target" if judgments.intents is None else "intent"
+        fault = Fault(f"{column}s", "BEIR", f"its judgments have no column for the {column}")
         raise Unwritable(judgments.name, [fault], hint="write JSONL, CSV, TSV, Parquet or Arrow")
     grades = table["grade"].to_numpy()
     faults = Faults(judgments.name)

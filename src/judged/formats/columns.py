@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from judged.errors import BadInput, Fault
 from judged.formats.format import Kind
@@ -19,12 +20,18 @@ NAMES: dict[str, tuple[str, ...]] = {
     "score": ("score", "sim", "similarity"),
     "grade": ("grade", "relevance", "rel", "label", "judgment", "score"),
     "target": ("target",),
+    "intent": ("intent", "intent_id", "subtopic", "subtopic_id"),
+    "weight": ("intent_weight", "intent_probability"),
 }
 """For each role, the names it is known by, without regard to case; the first one present is taken.
 
 Names that say "id" come first: beside them, a column `query` or `document` holds the text itself, and
 a column `docid` a number of PyTerrier's index.
 """
+
+
+ITERATION = "iteration"
+"""What ir_measures and ir_datasets call the second column of TREC judgments, which may hold intents."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +41,24 @@ class Roles:
     query: str
     document: str
     number: str
-    target: str | None = None
+    more: Mapping[str, str] = field(default_factory=dict)
+    """Of judgments, the columns that hold `target`, `intent` and `weight`, as far as they are there."""
     notes: tuple[str, ...] = ()
 
     def all(self) -> list[str]:
         """The columns that are needed."""
-        return [self.query, self.document, self.number, *([self.target] if self.target else [])]
+        return [self.query, self.document, self.number, *self.more.values()]
+
+    def judged(self, columns: Sequence[Any]) -> dict[str, Any]:
+        """Of columns in the order of `all`, what `Judgments.from_columns` calls each."""
+        return dict(zip(("query", "document", "grade", *self.more), columns, strict=True))
 
 
-def find_columns(columns: Sequence[str], kind: Kind, *, subject: str) -> Roles:
-    """The columns that hold query, document and score or grade; the names are refused if one is not there."""
+def find_columns(columns: Sequence[str], kind: Kind, *, subject: str, intents: bool = False) -> Roles:
+    """The columns that hold query, document and score or grade; the names are refused if one is not there.
+
+    `intents` takes a column `iteration` as that of intents, where no other is.
+    """
     number = "score" if kind == "run" else "grade"
     found = {role: _present(columns, role) for role in ("query", "document", number)}
     absent = [role for role, names in found.items() if not names]
@@ -54,10 +69,8 @@ def find_columns(columns: Sequence[str], kind: Kind, *, subject: str) -> Roles:
         for role, names in found.items()
         if len(names) > 1 and role != "grade"
     )
-    target = _present(columns, "target") if kind == "judgments" else []
-    return Roles(
-        found["query"][0], found["document"][0], found[number][0], target[0] if target else None, notes
-    )
+    more = _more(columns, intents=intents) if kind == "judgments" else {}
+    return Roles(found["query"][0], found["document"][0], found[number][0], more, notes)
 
 
 def has_ids(columns: Iterable[str]) -> bool:
@@ -83,6 +96,16 @@ def _present(columns: Sequence[str], role: str) -> list[str]:
     for column in columns:
         by_name.setdefault(column.strip().lower(), column)
     return [by_name[name] for name in NAMES[role] if name in by_name]
+
+
+def _more(columns: Sequence[str], *, intents: bool) -> dict[str, str]:
+    """The columns that judgments may have beside the three they need; weights are those of intents."""
+    found = {role: _present(columns, role) for role in ("target", "intent", "weight")}
+    if intents and not (found["intent"] or found["target"]):
+        found["intent"] = [column for column in columns if column.strip().lower() == ITERATION]
+    if not found["intent"]:
+        found["weight"] = []
+    return {role: names[0] for role, names in found.items() if names}
 
 
 def _no_column(columns: Sequence[str], absent: Sequence[str], subject: str) -> BadInput:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
@@ -73,7 +73,7 @@ class Sheet:
 def read_judgments(file: File) -> Judgments:
     """Judgments of the columns that hold query, document, grade and maybe target."""
     columns, roles, faults = _read(file, "judgments")
-    return Judgments.from_columns(*columns, name=file.name, notes=roles.notes, faults=faults)
+    return Judgments.from_columns(**roles.judged(columns), name=file.name, notes=roles.notes, faults=faults)
 
 
 def read_run(file: File) -> Run:
@@ -112,24 +112,27 @@ def _needs_quotes(table: pa.Table, delimiter: str) -> bool:
 def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
     """The wanted columns, their roles, and what is wrong with the rows."""
     sheet = read_sheet(file)
-    roles = find_columns(sheet.header, kind, subject=file.label)
+    roles = find_columns(sheet.header, kind, subject=file.label, intents=file.intents)
     wanted = [sheet.header.index(name) for name in roles.all()]
     faults = Faults(file.label, line=sheet.line)
+    numbers = {2: "score" if kind == "run" else "grade"}
+    numbers |= {place: "weight" for place, role in enumerate(roles.more, 3) if role == "weight"}
     try:
-        return read_fast(sheet, wanted), roles, faults
+        return read_fast(sheet, wanted, numbers), roles, faults
     except pa.ArrowInvalid:  # the careful way says what and where
-        return _careful(sheet, wanted, "score" if kind == "run" else "grade", faults), roles, faults
+        return _careful(sheet, wanted, numbers, faults), roles, faults
 
 
-def read_fast(sheet: Sheet, wanted: Sequence[int]) -> list[Any]:
-    """The columns as Arrow reads them, no value of which is ever taken for null."""
+def read_fast(sheet: Sheet, wanted: Sequence[int], numbers: Iterable[int] = (2,)) -> list[Any]:
+    """The columns as Arrow reads them, no value of which is ever taken for null; `numbers` hold numbers."""
     import pyarrow.csv
 
     if sheet.data.startswith(BOM, sheet.body):
         msg = "Arrow would take the start of the first id for a mark"
         raise pa.ArrowInvalid(msg)
     names = [str(number) for number in range(len(sheet.header))]
-    types = {str(number): pa.large_string() for number in wanted} | {str(wanted[2]): pa.float64()}
+    types = {str(number): pa.large_string() for number in wanted}
+    types |= {str(wanted[place]): pa.float64() for place in numbers}
     table = pyarrow.csv.read_csv(
         pa.BufferReader(pa.py_buffer(sheet.data)[sheet.body :]),
         read_options=pyarrow.csv.ReadOptions(column_names=names),
@@ -143,7 +146,7 @@ def read_fast(sheet: Sheet, wanted: Sequence[int]) -> list[Any]:
     return [table.column(position) for position in range(len(wanted))]
 
 
-def _careful(sheet: Sheet, wanted: Sequence[int], number: str, faults: Faults) -> list[Any]:
+def _careful(sheet: Sheet, wanted: Sequence[int], numbers: Mapping[int, str], faults: Faults) -> list[Any]:
     """The columns as Python reads them; whatever cannot be read becomes a fault with its line."""
     rows, lines = [], []
     for line, row in sheet.rows():
@@ -157,7 +160,8 @@ def _careful(sheet: Sheet, wanted: Sequence[int], number: str, faults: Faults) -
             lines.append(line)
     faults.line = lines.__getitem__
     columns: list[Any] = [[row[place] for row in rows] for place in wanted]
-    columns[2] = _numbers(columns[2], number, faults)
+    for place, name in numbers.items():
+        columns[place] = _numbers(columns[place], name, faults)
     return columns
 
 

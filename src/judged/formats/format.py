@@ -26,6 +26,8 @@ class File:
     """What the table is called: the file's name without folder and known extensions."""
     extension: str = ""
     """The last extension that does not stand for a compression, in lower case, with its dot."""
+    intents: bool = False
+    """Whether the second column of TREC judgments, or a column `iteration`, is to be read as intents."""
 
     def head(self, size: int = 65_536) -> bytes:
         """The first bytes."""

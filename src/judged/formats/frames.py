@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -30,9 +31,9 @@ def table_of(source: Any, *, subject: str) -> pa.Table:
         raise WrongKind(msg) from error
 
 
-def read_judgments(source: Any, *, name: str) -> Judgments:
+def read_judgments(source: Any, *, name: str, intents: bool = False) -> Judgments:
     """Judgments of a data frame."""
-    return judgments_of(table_of(source, subject=name), subject=name, name=name)
+    return judgments_of(table_of(source, subject=name), subject=name, name=name, intents=intents)
 
 
 def read_run(source: Any, *, name: str) -> Run:
@@ -40,11 +41,12 @@ def read_run(source: Any, *, name: str) -> Run:
     return run_of(table_of(source, subject=name), subject=name, name=name)
 
 
-def judgments_of(table: pa.Table, *, subject: str, name: str) -> Judgments:
-    """Judgments of the columns that hold query, document, grade and maybe target."""
-    roles = find_columns(table.column_names, "judgments", subject=subject)
-    made = Judgments.from_columns(*_columns(table, roles.all()), name=subject, notes=roles.notes)
-    return made if name == subject else Judgments(made.table, name=name, notes=made.notes)
+def judgments_of(table: pa.Table, *, subject: str, name: str, intents: bool = False) -> Judgments:
+    """Judgments of the columns that hold query, document, grade and maybe target or intent."""
+    roles = find_columns(table.column_names, "judgments", subject=subject, intents=intents)
+    columns = roles.judged(_columns(table, roles.all()))
+    made = Judgments.from_columns(**columns, name=subject, notes=roles.notes)
+    return made if name == subject else replace(made, name=name)
 
 
 def run_of(table: pa.Table, *, subject: str, name: str) -> Run:

@@ -43,10 +43,10 @@ def is_dataset(source: Any) -> bool:
     return hasattr(source, "dataset_id") and hasattr(source, "has_qrels")
 
 
-def read_judgments(dataset: Any, *, name: str) -> Judgments:
+def read_judgments(dataset: Any, *, name: str, intents: bool = False) -> Judgments:
     """The judgments of a data set."""
     _refuse_without(dataset.has_qrels(), name, "judgments")
-    return tuples.read_judgments(dataset.qrels_iter(), name=name)
+    return tuples.read_judgments(dataset.qrels_iter(), name=name, intents=intents)
 
 
 def read_run(dataset: Any, *, name: str) -> Run:

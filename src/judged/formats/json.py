@@ -28,7 +28,7 @@ def read_judgments(file: File) -> Judgments:
     """Judgments of an object of objects, an object of lists of ids, or a list of objects."""
     value = _value(file)
     if isinstance(value, list):
-        return judgments_of(value, name=file.name, faults=Faults(file.label))
+        return judgments_of(value, name=file.name, faults=Faults(file.label), intents=file.intents)
     return replace(mappings.read_judgments(value, name=file.label), name=file.name)
 
 
@@ -51,9 +51,9 @@ def kind(file: File) -> Kind | None:
 
 
 def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
-    """Write query → document → grade; with targets, a list of objects instead."""
+    """Write query → document → grade; with targets or intents, a list of objects instead."""
     table = judgments.to_arrow()
-    if "target" in table.column_names:
+    if judgments.by_intent:
         sink.write(msgspec.json.encode(table.to_pylist()) + b"\n")
         return
     _write(table, "grade", sink)

@@ -33,7 +33,7 @@ _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 def read_judgments(file: File) -> Judgments:
     """Judgments of objects with a query, a document, a grade and maybe a target."""
     records, faults = read_records(file)
-    return judgments_of(records, name=file.name, faults=faults)
+    return judgments_of(records, name=file.name, faults=faults, intents=file.intents)
 
 
 def read_run(file: File) -> Run:

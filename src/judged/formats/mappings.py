@@ -11,8 +11,8 @@ from judged.tables.run import Run
 __all__ = ["read_judgments", "read_run"]
 
 
-def read_judgments(mapping: Mapping[Any, Any], *, name: str) -> Judgments:
-    """Judgments of a dict of dicts, or of a dict of lists or sets of relevant ids."""
+def read_judgments(mapping: Mapping[Any, Any], *, name: str, intents: bool = False) -> Judgments:  # noqa: ARG001
+    """Judgments of a dict of dicts, with intents inside or not, or of a dict of lists or sets of relevant ids."""
     make = Judgments.from_mapping if _is_nested(mapping) else Judgments.from_lists
     return make(mapping, name=name)
 

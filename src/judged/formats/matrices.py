@@ -23,7 +23,7 @@ def is_pair(source: Any) -> bool:
     return isinstance(source, tuple) and len(source) == 2 and all(is_matrix(each) for each in source)
 
 
-def read_judgments(source: Any, *, name: str) -> Judgments:
+def read_judgments(source: Any, *, name: str, intents: bool = False) -> Judgments:  # noqa: ARG001
     """Judgments of a matrix of relevant ids."""
     if is_pair(source):
         msg = "judgments are a pair of matrices, expected one matrix of relevant ids"

@@ -30,7 +30,8 @@ _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedErro
 
 def read_judgments(file: File) -> Judgments:
     """Judgments of the columns that hold query, document, grade and maybe target."""
-    return frames.judgments_of(read_table(file, "judgments"), subject=file.label, name=file.name)
+    table = read_table(file, "judgments")
+    return frames.judgments_of(table, subject=file.label, name=file.name, intents=file.intents)
 
 
 def read_run(file: File) -> Run:
@@ -71,7 +72,7 @@ def _open(file: File) -> Any:
 def read_table(file: File, kind: Kind) -> pa.Table:
     """The columns that are needed, as they are in the file."""
     opened = _open(file)
-    roles = find_columns(opened.schema_arrow.names, kind, subject=file.label)
+    roles = find_columns(opened.schema_arrow.names, kind, subject=file.label, intents=file.intents)
     try:
         return opened.read(columns=roles.all())
     except _BROKEN as error:

@@ -25,10 +25,18 @@ ACCEPTED = (
 )
 
 
-def read_judgments(source: Any, *, format: str | None = None, name: str | None = None) -> Judgments:  # noqa: A002
+def read_judgments(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - what users call it
+    name: str | None = None,
+    intents: bool = False,
+) -> Judgments:
     """Judgments of a file, a folder, a data set's id, or an object in memory; `name` is what to call them.
 
-    `format` says how a file is written, where neither its name nor its first bytes do.
+    `format` says how a file is written, where neither its name nor its first bytes do. A column called
+    `intent` is always read; `intents` reads the second column of TREC judgments as such, or a column
+    `iteration`, which are otherwise ignored.
 
     >>> read_judgments({"q1": {"d1": 1}})
     Judgments(judgments: 1 of 1 queries)
@@ -36,7 +44,7 @@ def read_judgments(source: Any, *, format: str | None = None, name: str | None =
     if isinstance(source, Judgments):
         return source if name is None else replace(source, name=name)
     _refuse_swapped(source, Run, "a run where judgments should be")
-    judgments: Judgments = _read(source, "judgments", format, name)
+    judgments: Judgments = _read(source, "judgments", format, name, intents=intents)
     if len(judgments) == 0:
         raise BadInput(judgments.name, [Fault("empty", judgments.name, "holds no judgments")])
     return judgments
@@ -66,18 +74,26 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
     return written.kind(file) if written.kind is not None else None
 
 
-def _read(source: Any, kind: Kind, format: str | None, name: str | None) -> Any:  # noqa: A002
+def _read(
+    source: Any,
+    kind: Kind,
+    format: str | None,  # noqa: A002
+    name: str | None,
+    *,
+    intents: bool = False,
+) -> Any:
     """The table that a source holds, by whichever reader knows its kind."""
+    asked = {"intents": True} if intents else {}
     if not is_file(source):
-        return _reader(source, kind)(source, name=name or _own_name(source) or kind)
+        return _reader(source, kind)(source, name=name or _own_name(source) or kind, **asked)
     opened = open_source(source, format)
     if isinstance(opened, tuple):
         file, written = opened
-        table = _reader_of_file(file, written, kind)(file)
+        table = _reader_of_file(file, written, kind)(replace(file, intents=intents))
     elif isinstance(opened, Path):
         table = _folder(opened, kind)
     else:
-        table = _reader(opened, kind)(opened, name=_own_name(opened))
+        table = _reader(opened, kind)(opened, name=_own_name(opened), **asked)
     return replace(table, name=name or table.name or kind)
 
 

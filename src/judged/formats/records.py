@@ -18,14 +18,13 @@ RESULTS = "results"
 NO_RECORDS = "rows that are no objects"
 
 
-def judgments_of(records: Sequence[Any], *, name: str, faults: Faults) -> Judgments:
-    """Judgments of records that name a query, a document, a grade and maybe a target."""
-    rows, roles = _rows_and_roles(records, "judgments", faults)
+def judgments_of(records: Sequence[Any], *, name: str, faults: Faults, intents: bool = False) -> Judgments:
+    """Judgments of records that name a query, a document, a grade and maybe a target or an intent."""
+    rows, roles = _rows_and_roles(records, "judgments", faults, intents=intents)
     if roles is None:
         return Judgments.from_columns([], [], [], name=name, faults=faults)
-    query, document, grade = (_column(rows, role) for role in (roles.query, roles.document, roles.number))
-    target = None if roles.target is None else _column(rows, roles.target)
-    return Judgments.from_columns(query, document, grade, target, name=name, notes=roles.notes, faults=faults)
+    columns = roles.judged([_column(rows, key) for key in roles.all()])
+    return Judgments.from_columns(**columns, name=name, notes=roles.notes, faults=faults)
 
 
 def run_of(records: Sequence[Any], *, name: str, faults: Faults) -> Run:
@@ -52,7 +51,7 @@ def kind_of_record(record: Any) -> Kind | None:
 
 
 def _rows_and_roles(
-    records: Sequence[Any], kind: Kind, faults: Faults
+    records: Sequence[Any], kind: Kind, faults: Faults, *, intents: bool = False
 ) -> tuple[list[Mapping[str, Any]], Roles | None]:
     """Flat rows and the roles of their keys; None if there is no row."""
     rows, owner = flat_rows(records, faults)
@@ -61,7 +60,7 @@ def _rows_and_roles(
         faults.line = lambda row: line(owner[row])
     if not rows:
         return rows, None
-    return rows, find_columns(keys_of(rows[0]), kind, subject=faults.subject)
+    return rows, find_columns(keys_of(rows[0]), kind, subject=faults.subject, intents=intents)
 
 
 def flat_rows(records: Sequence[Any], faults: Faults) -> tuple[list[Mapping[str, Any]], list[int]]:

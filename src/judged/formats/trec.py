@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import repeat
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -13,11 +14,12 @@ import pyarrow.compute as pc
 from judged.errors import BadInput, Fault, Unreadable, Unwritable
 from judged.formats.distinct import surely_distinct
 from judged.formats.format import File, Format, Kind
-from judged.formats.lines import Lines, read_lines
+from judged.formats.lines import Lines, Table, read_lines
 from judged.formats.regular import read_regular
 from judged.formats.text import BOM, text_of
 from judged.tables.faults import Faults
-from judged.tables.judgments import Judgments
+from judged.tables.intents import single
+from judged.tables.judgments import TWICE, Judgments
 from judged.tables.repeats import add_repeats
 from judged.tables.run import NOT_NUMBERS, Run, Text
 from judged.tables.strings import one_array
@@ -28,6 +30,8 @@ RUN = (0, 2, 4)
 """Where query, document and score stand in a line of a run, which has six columns."""
 QRELS = (0, 2, 3)
 """Where query, document and grade stand in a line of judgments, which has four."""
+INTENTS = (0, 1, 3)
+"""Where, in judgments by intent, the intent stands in place of the document."""
 
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
@@ -35,7 +39,7 @@ _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 def read_judgments(file: File) -> Judgments:
     """Judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
     data = text_of_lines(file)
-    regular = read_regular(data, columns=4, wanted=QRELS)
+    regular = None if file.intents else read_regular(data, columns=4, wanted=QRELS)
     if regular is not None:
         with suppress(BadInput):  # read again below, with lines to name
             distinct = surely_distinct(*regular[:2])
@@ -43,10 +47,12 @@ def read_judgments(file: File) -> Judgments:
     lines = read_lines(data, columns=4, wanted=QRELS)
     faults = Faults(file.label, line=lines.line)
     columns = lines.table("grade", faults)
+    intent = _intents(data) if file.intents else None
+    notes = (*_notes(lines), *_note_of_intents(columns[0], intent))
     try:
-        return Judgments.from_columns(*columns, name=file.name, notes=_notes(lines), faults=faults)
+        return Judgments.from_columns(*columns, intent=intent, name=file.name, notes=notes, faults=faults)
     except BadInput as error:
-        error.hint = error.hint or _hint(lines)
+        error.hint = error.hint or _hint(lines) or _by_intent(error, data, columns)
         raise
 
 
@@ -65,14 +71,18 @@ def kind(file: File) -> Kind | None:
 
 
 def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
-    """Write `query 0 document grade`, whole grades without a point."""
-    if "target" in judgments.table.column_names:
-        raise _cannot(judgments.name, "targets", "TREC judgments have no column for the target")
+    """Write `query 0 document grade`, or the intent in place of the 0; whole grades without a point."""
     table = judgments.to_arrow()
+    for name, told in (("target", "the target"), ("intent_weight", "weights of intents")):
+        if name in table.column_names:
+            raise _cannot(judgments.name, f"{name}s", f"TREC judgments have no column for {told}")
     _refuse_unwritable(table, judgments.name)
     columns = (table[name].to_pylist() for name in ("query", "document", "grade"))
-    rows = zip(*columns, strict=True)
-    sink.writelines(f"{query} 0 {document} {_written(grade)}\n".encode() for query, document, grade in rows)
+    intents = repeat("0", len(table)) if judgments.intents is None else table["intent"].to_pylist()
+    rows = zip(intents, *columns, strict=True)
+    sink.writelines(
+        f"{query} {intent} {document} {_written(grade)}\n".encode() for intent, query, document, grade in rows
+    )
 
 
 def write_run(run: Run, sink: BinaryIO, tag: str) -> None:
@@ -140,6 +150,33 @@ def _hint(lines: Lines) -> str | None:
     return None
 
 
+def _intents(data: Any) -> pa.Array:
+    """The second column of every line that has four."""
+    lines = read_lines(data, columns=4, wanted=INTENTS)
+    return lines.table("grade", Faults(""))[1]
+
+
+def _note_of_intents(query: pa.Array, intent: pa.Array | None) -> tuple[str, ...]:
+    """A doubt about a second column that tells nothing apart, as in most judgments."""
+    if intent is None or not single(query, intent):
+        return ()
+    return ("the second column was read as intents, and no query has more than one there",)
+
+
+def _by_intent(error: BadInput, data: Any, columns: Table) -> str | None:
+    """What to do where the second column tells apart the rows that are refused as judged twice."""
+    if set(error.counts) != {TWICE}:
+        return None
+    try:
+        Judgments.from_columns(*columns, intent=_intents(data))
+    except BadInput:
+        return None
+    return (
+        "the second column tells them apart; if it holds intents, ask for a measure of them (`alpha_nDCG@20`), "
+        "or read it with `--intents` (in Python `read_judgments(…, intents=True)`)"
+    )
+
+
 def _notes(lines: Lines) -> tuple[str, ...]:
     if not lines.wide:
         return ()
@@ -163,8 +200,8 @@ def _written(grade: float) -> str:
 def _refuse_unwritable(table: pa.Table, subject: str) -> None:
     """Refuse ids that white space would cut, that begin like a comment, or that are empty."""
     faults = Faults(subject)
-    for name in ("query", "document"):
-        column = table[name].combine_chunks()
+    for name in (each for each in ("query", "intent", "document") if each in table.column_names):
+        column = one_array(table[name])
         bad = pc.or_(pc.match_substring_regex(column, _SPACE.pattern), pc.equal(column, ""))
         if name == "query":
             bad = pc.or_(bad, pc.match_substring_regex(column, "^(#|\ufeff)"))

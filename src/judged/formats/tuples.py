@@ -17,13 +17,13 @@ from judged.tables.run import Run
 __all__ = ["read_judgments", "read_run"]
 
 
-def read_judgments(source: Iterable[Any], *, name: str) -> Judgments:
+def read_judgments(source: Iterable[Any], *, name: str, intents: bool = False) -> Judgments:
     """Judgments of named tuples such as `Qrel(query_id, doc_id, relevance)`, or of dicts."""
     items = list(source)
     if not items or isinstance(items[0], Mapping):
-        return records.judgments_of(items, name=name, faults=Faults(name))
-    roles = _roles(items, "judgments", name)
-    return Judgments.from_columns(*_columns(items, roles), name=name, notes=roles.notes)
+        return records.judgments_of(items, name=name, faults=Faults(name), intents=intents)
+    roles = _roles(items, "judgments", name, intents=intents)
+    return Judgments.from_columns(**roles.judged(_columns(items, roles)), name=name, notes=roles.notes)
 
 
 def read_run(source: Iterable[Any], *, name: str) -> Run:
@@ -35,7 +35,7 @@ def read_run(source: Iterable[Any], *, name: str) -> Run:
     return Run.from_columns(*_columns(items, roles), name=name, notes=roles.notes)
 
 
-def _roles(items: list[Any], kind: Kind, name: str) -> Roles:
+def _roles(items: list[Any], kind: Kind, name: str, *, intents: bool = False) -> Roles:
     """Which field plays which role; all items must be of one kind, and name their fields."""
     kinds = set(map(type, items))
     fields = _fields(items[0])
@@ -43,7 +43,7 @@ def _roles(items: list[Any], kind: Kind, name: str) -> Roles:
         told = ", ".join(sorted(each.__name__ for each in kinds))
         msg = f"{name} cannot be read from an iterable of {told}, expected named tuples or dicts of one kind"
         raise WrongKind(msg, hint=_hint(kind))
-    return find_columns(fields, kind, subject=name)
+    return find_columns(fields, kind, subject=name, intents=intents)
 
 
 def _fields(item: Any) -> list[str] | None:

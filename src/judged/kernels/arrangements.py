@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from judged.kernels.ranking import Ranking
-from judged.kernels.segments import Flags, Floats, Ints, segment_ids
+from judged.kernels.segments import Flags, Floats, Ints, repeated_segments, segment_ids
 
 __all__ = ["Arrangements", "Valuation", "arranged", "joined", "valued"]
 
@@ -71,7 +71,7 @@ def arranged(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | 
     owned = slice(int(lists.offset[first]), int(lists.offset[last]))
     hit = lists.hit[owned]
     offset = lists.offset[first : last + 1] - lists.offset[first]
-    best, best_offset = _repeated(ranking.best_offset, query)
+    best, best_offset = repeated_segments(ranking.best_offset, query)
     apart = int(ranking.best_target.max(initial=0)) + 1  # a target's number belongs to one query only
     return replace(
         ranking,
@@ -83,17 +83,21 @@ def arranged(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | 
         best_offset=best_offset,
         target=ranking.target[hit] + apart * segment_ids(offset),
         best_target=ranking.best_target[best] + apart * segment_ids(best_offset),
+        document=_document(ranking, query, hit, offset, best_offset),
+        intents=None if ranking.intents is None else ranking.intents.of_lists(query, best, best_offset),
         above=None,
         tied=None,
         _cache={},
     )
 
 
-def _repeated(offset: Ints, query: Ints) -> tuple[Ints, Ints]:
-    """The elements of the segments `query`, one after the other, and where each begins."""
-    length = np.diff(offset)[query]
-    cuts = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-    return np.arange(int(cuts[-1])) + np.repeat(offset[query] - cuts[:-1], length), cuts
+def _document(ranking: Ranking, query: Ints, hit: Ints, offset: Ints, best_offset: Ints) -> Ints:
+    """The number of each document among those of all lists; documents are numbered query by query."""
+    if ranking.intents is None:
+        return ranking.document
+    moved = best_offset[:-1] - ranking.best_offset[query]
+    number: Ints = ranking.document[hit] + moved[segment_ids(offset)]
+    return number
 
 
 def _shares(ranking: Ranking, lists: Arrangements) -> Iterator[tuple[int, int]]:

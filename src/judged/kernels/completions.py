@@ -74,6 +74,8 @@ class Holes:
             best_offset=np.arange(many + 1) * every.shape[1],
             target=(target + apart).ravel(),
             best_target=(names[order] + apart).ravel(),
+            document=np.zeros(0, dtype=np.int64),
+            intents=None,
             above=None,
             tied=None,
             _cache={},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from judged.kernels.intents import Intents, intents_of
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids, segment_running_count
 
 __all__ = ["Ranking", "RecallPoints", "rank"]
@@ -40,6 +41,10 @@ class Ranking:
     """For each retrieved judged document, the number of the target it answers; unique over queries."""
     best_target: Ints
     """The same for all judged documents, in the order of `best`."""
+    document: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Where documents were judged by intent: for each retrieved judged document, its number in `intents`."""
+    intents: Intents | None = None
+    """What the judged documents are graded for, intent by intent; None: nothing is known of intents."""
     rel: float = 1.0
     """The protocol's relevance threshold, for measures that set none of their own."""
     highest: float = 1.0
@@ -129,12 +134,15 @@ def rank(
     *grades: Sequence[float | None],
     missed: Sequence[Sequence[float]] | None = None,
     targets: Sequence[Sequence[int]] | None = None,
+    intents: Sequence[Sequence[Iterable[int]]] | None = None,
     rel: float = 1.0,
 ) -> Ranking:
     """A view made by hand, for examples and tests: the grades of one or more ranked lists, best first.
 
     `None` is an unjudged document; `missed` holds, for each list, the grades of judged documents that
-    were not retrieved; `targets` the targets of each list's judged documents, retrieved ones first.
+    were not retrieved; `targets` the targets of each list's judged documents, retrieved ones first; `intents`
+    in the same way the intents that each is graded for, or a dict from intents to grades. Without, a
+    document's intent is its target.
 
     >>> rank([3, None, 1]).rank
     array([1, 3])
@@ -157,6 +165,10 @@ def rank(
         best=_flat([[each[i] for i in o] for each, o in zip(every, order, strict=True)]),
         best_offset=best_offset,
         target=_flat([name[: len(f)] for name, f in zip(names, found, strict=True)]).astype(np.int64),
+        document=_flat(
+            [range(first, first + len(f)) for first, f in zip(best_offset, found, strict=False)]
+        ).astype(np.int64),
+        intents=intents_of(every, [[[n] for n in each] for each in names] if intents is None else intents),
         best_target=_flat([[n[i] for i in o] for n, o in zip(names, order, strict=True)]).astype(np.int64),
         rel=rel,
         highest=max((grade for each in every for grade in each), default=1.0),

@@ -16,6 +16,7 @@ __all__ = [
     "Floats",
     "Ints",
     "divide",
+    "repeated_segments",
     "segment_count",
     "segment_cumprod_before",
     "segment_cumsum",
@@ -40,6 +41,13 @@ def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
 def segment_ids(offset: Ints) -> Ints:
     """The number of the segment that each element lies in."""
     return np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+
+
+def repeated_segments(offset: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """The places of the elements of the chosen segments, one segment after the other, and how those are cut."""
+    length = np.diff(offset)[chosen]
+    cuts = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
+    return np.arange(int(cuts[-1])) + np.repeat(offset[chosen] - cuts[:-1], length), cuts
 
 
 def segment_sum(values: Floats, offset: Ints) -> Floats:

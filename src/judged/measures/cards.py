@@ -25,8 +25,11 @@ _FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 
 _ABOUT = {
     "ranked": "Measures of ranked results against graded judgments.",
-    "diversity": "Measures of how many different answers a ranking brings. Judgments may give each document a "
-    "`target`; a document without one is its own.",
+    "diversity": "Measures of how many different answers a ranking brings. `DR` and `DiversityCount` look at the "
+    "`target` that judgments may give each document; a document without one is its own. All others look at "
+    "intents: a document may be judged for several intents of its query, with a grade for each. Where judgments "
+    "have targets and no intents, a document's target is its intent; where they have neither, these measures are "
+    "refused.",
     "browsing": "Measures by a model of the reader, who goes on from each result to the next with a chance that may "
     "depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too.",
     "preference": "Measures against preferences, and against the grades of several judges: what groups of judgments "

@@ -56,7 +56,20 @@ _RANKED = {
     "NumNonrelJudgedRet": "num_nonrel_judged_ret",
     "relstring": "relstring",
 }
-_DIVERSITY = {"DR": "dr", "DiversityCount": "diversity_count"}
+_DIVERSITY = {
+    "alpha_nDCG": "alpha_ndcg",
+    "alpha_DCG": "alpha_dcg",
+    "ERR_IA": "err_ia",
+    "nERR_IA": "nerr_ia",
+    "NRBP": "nrbp",
+    "nNRBP": "nnrbp",
+    "AP_IA": "ap_ia",
+    "P_IA": "p_ia",
+    "StRecall": "st_recall",
+    "IA": "ia",
+    "DR": "dr",
+    "DiversityCount": "diversity_count",
+}
 _BROWSING = {
     "INST": "inst",
     "INSQ": "insq",

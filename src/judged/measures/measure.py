@@ -41,6 +41,8 @@ class Measure:
     """A query missing from the run scores 0, whatever the formula says of an empty list."""
     text: bool = False
     """Its values are strings, shown for each query and never averaged."""
+    intents: bool = False
+    """It looks at intents, which the judgments must give."""
     own: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters that no other measure has, or that mean something else here."""
     given: tuple[tuple[str, Value], ...] = field(default=())

@@ -91,6 +91,19 @@ ALIASES: dict[str, Alias] = {
     "compatibility": Alias("Compat"),
     "diversity_count": Alias("DiversityCount"),
     "diversity": Alias("DiversityCount"),
+    "alpha-nDCG": Alias("alpha_nDCG"),
+    "alpha-DCG": Alias("alpha_DCG"),
+    "α_nDCG": Alias("alpha_nDCG"),
+    "α-nDCG": Alias("alpha_nDCG"),
+    "α_DCG": Alias("alpha_DCG"),
+    "α-DCG": Alias("alpha_DCG"),
+    "ERR-IA": Alias("ERR_IA"),
+    "nERR-IA": Alias("nERR_IA"),
+    "MAP-IA": Alias("AP_IA"),
+    "MAP_IA": Alias("AP_IA"),
+    "AP-IA": Alias("AP_IA"),
+    "P-IA": Alias("P_IA"),
+    "strec": Alias("StRecall"),
 }
 """Other tools' names, each with what it stands for; looked up without regard to case.
 
@@ -115,7 +128,7 @@ _INSTEAD = {("NumRet", "rel"): "NumRelRet"}
 
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _WRITTEN = re.compile(
-    rf"""(?P<name>[A-Za-z0-9_-]+?)
+    rf"""(?P<name>[A-Za-z0-9_αΑ-]+?)
          (?:\((?P<inside>.*)\))?
          (?:(?P<mark>@|_at_|[_.])(?P<numbers>{_NUMBER}(?:,{_NUMBER})*))?
          (?:-l(?P<level>[0-9]+))?""",
@@ -245,6 +258,10 @@ def _of_nickname(name: str) -> list[Measure]:
 
 def _from_parts(text: str, written: re.Match[str]) -> list[Measure]:
     """The measures made of a name, what stands in its brackets, and the numbers after it."""
+    averaged = _averaged(written["name"])
+    if averaged is not None:
+        inner = _several(averaged + text[written.end("name") :])
+        return [MEASURES["IA"](of=str(each)) for each in inner]
     alias = _alias(written["name"])
     measure = measure_named(alias.measure)(**alias.given)
     if written["inside"]:
@@ -257,6 +274,14 @@ def _from_parts(text: str, written: re.Match[str]) -> list[Measure]:
         return [measure(p=float(f"0.{written['numbers']}"))]
     numbers = [alias.convert(_number(number)) for number in written["numbers"].split(",")]
     return [measure @ each if alias.number is None else measure(**{alias.number: each}) for each in numbers]
+
+
+def _averaged(name: str) -> str | None:
+    """The measure that a name such as `nDCG_IA` averages over intents, if it is no measure of its own."""
+    stem, suffix = name[:-3], name[-3:].lower()
+    if suffix not in {"_ia", "-ia"} or named_otherwise(name) or not named_otherwise(stem):
+        return None
+    return stem
 
 
 def _alias(name: str) -> Alias:

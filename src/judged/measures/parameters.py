@@ -10,7 +10,17 @@ from typing import TypeAlias
 
 from judged.errors import BadMeasure
 
-__all__ = ["BLEND", "PARAMETERS", "Parameter", "Value", "checked", "expectation", "written"]
+__all__ = [
+    "BLEND",
+    "PARAMETERS",
+    "PATIENCE",
+    "SATISFIED",
+    "Parameter",
+    "Value",
+    "checked",
+    "expectation",
+    "written",
+]
 
 Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None
 """What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
@@ -197,6 +207,12 @@ PARAMETERS: dict[str, Parameter] = {
         "the gain that leaves the reader's aims as they are", "a number from 0 to 1", _within(0, 1)
     ),
     "model": Parameter("the measure whose reader goes through the results"),
+    "alpha": Parameter(
+        "how much of its worth to an intent a document loses for each before it that answered the same",
+        "a number from 0 to 1",
+        _within(0, 1),
+    ),
+    "of": Parameter("the measure that is averaged over intents"),
     "a": Parameter("the worth of each relevant document retrieved", *_A_NUMBER),
     "b": Parameter("the worth of each other document retrieved", *_A_NUMBER),
     "c": Parameter("the worth of each relevant document missed", *_A_NUMBER),
@@ -210,6 +226,16 @@ BLEND = Parameter(
     _within(0, math.inf),
 )
 """What `beta` means in the measures of NTCIR."""
+
+PATIENCE = Parameter(
+    "patience: the chance that a reader goes on to the next result", "a number from 0 to 1", _within(0, 1)
+)
+"""What `beta` means in novelty- and rank-biased precision."""
+
+SATISFIED = Parameter(
+    "the chance that a result relevant to a reader's intent satisfies", "a number from 0 to 1", _within(0, 1)
+)
+"""What `alpha` means in expected reciprocal rank."""
 
 
 def checked(
@@ -244,7 +270,9 @@ def written(value: Value) -> str:
         if pairs:
             return "{" + ", ".join(f"{_plain(grade)}: {_plain(gain)}" for grade, gain in pairs) + "}"
         return "[" + ", ".join(_plain(number) for number in value if not isinstance(number, tuple)) + "]"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        return f"'{value}'" if '"' in value else f'"{value}"'
+    return repr(value)
 
 
 def _plain(number: float) -> str:

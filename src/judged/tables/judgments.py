@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from judged.errors import BadInput, Fault
 from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.faults import Faults, Place, row_of
+from judged.tables.intents import add_weight_faults, folded, unfolded
 from judged.tables.matrices import matrix_columns
 from judged.tables.nested import flat_lists, flat_mapping, need_mapping
 from judged.tables.repeats import add_repeats
 from judged.tables.strings import as_ids, as_numbers, one_array
 
-__all__ = ["NUMBERED", "Judgments"]
+__all__ = ["NUMBERED", "TWICE", "Judgments"]
 
 NUMBERED = "integer ids were taken as their decimal text"
 NOT_FINITE = "grades that are not finite"
@@ -31,6 +32,8 @@ TWICE = "documents judged twice"
 class Judgments:
     """A table of (query, document, grade[, target]), grouped by query, queries in the order of their bytes.
 
+    Judged by intent, a document has one row with the highest of its grades, and `intents` holds them all.
+
     Make one with `from_columns`, `from_mapping`, `from_lists` or `from_matrix`, or read one with
     `judged.read_judgments`.
     """
@@ -40,6 +43,8 @@ class Judgments:
     name: str = "judgments"
     notes: tuple[str, ...] = ()
     """What was noticed on reading that a user should know."""
+    intents: pa.Table | None = None
+    """Where given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
 
     @classmethod
     def from_columns(
@@ -49,6 +54,8 @@ class Judgments:
         grade: Any,
         target: Any = None,
         *,
+        intent: Any = None,
+        weight: Any = None,
         name: str = "judgments",
         notes: tuple[str, ...] = (),
         where: Place | None = None,
@@ -59,7 +66,8 @@ class Judgments:
 
         `faults` may hold what a reader has found so far; it is refused together with what is found here.
         `distinct` says that no document can stand twice under its query, as the keys of a dict cannot.
-        A document whose target is null or empty is its own target.
+        A document whose target is null or empty is its own target. `intent` says which of the meanings of
+        its query a document was judged for, and `weight` how much that intent counts.
         """
         found = Faults(name, where or row_of) if faults is None else faults
         queries, numbered = as_ids(query, name="query", faults=found)
@@ -68,26 +76,39 @@ class Judgments:
         columns = {"query": queries, "document": documents, "grade": grades}
         if target is not None:
             columns["target"] = as_ids(target, name="target", absent="", faults=found)[0]
+        columns |= _intent_columns(intent, weight, found)
+        _refuse_both(columns, found.subject)
         _refuse_unequal_lengths(columns, found.subject)
         if target is not None:
             columns["target"] = _own_where_absent(columns["target"], documents)
         _add_not_finite(grades, found)
         if not distinct or numbered or numbered_too:  # 1 and "1" are two keys, and one id
-            add_repeats(queries, documents, found, kind=TWICE, verb="judged")
+            add_repeats(queries, documents, found, kind=TWICE, verb="judged", intent=columns.get("intent"))
+        if "weight" in columns:
+            add_weight_faults(queries, columns["intent"], columns["weight"], found)
         found.refuse()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
-        return cls(_grouped(pa.table(columns)), name=name, notes=notes)
+        table, intents = _grouped(pa.table(columns)), None
+        if intent is not None:
+            table, intents = folded(table)
+        return cls(table, name=name, notes=notes, intents=intents)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "judgments") -> Judgments:
-        """Judgments from a dict of dicts: query → document → grade.
+        """Judgments from a dict of dicts: query → document → grade, or query → document → intent → grade.
 
         >>> Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}}).table["grade"].to_pylist()
         [1.0, 0.0]
         """
         ordered = _in_order(need_mapping(mapping, name))
         flat = flat_mapping(ordered, subject=name, number="grade")
+        if flat.number and isinstance(flat.number[0], Mapping):
+            intent = flat.unnest(subject=name)
+            where = flat.place()
+            return cls.from_columns(
+                flat.query, flat.document, flat.number, intent=intent, name=name, where=where
+            )
         query = _repeated(ordered) if ordered is not mapping else flat.query
         judgments = cls.from_columns(
             query, flat.document, flat.number, name=name, where=flat.place(), distinct=True
@@ -159,12 +180,17 @@ class Judgments:
         """One column as one contiguous array."""
         return one_array(self.table.column(name))
 
+    @property
+    def by_intent(self) -> bool:
+        """Whether documents were judged for intents of their query, or for targets, which are taken as such."""
+        return self.intents is not None or "target" in self.table.column_names
+
     def to_arrow(self) -> pa.Table:
-        """The table, as Arrow."""
-        return self.table
+        """The judgments as one Arrow table; with intents, a row for each query, intent and document."""
+        return self.table if self.intents is None else unfolded(self.table, self.intents)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self.table.__arrow_c_stream__(requested_schema)
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
 def _in_order(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -180,6 +206,22 @@ def _repeated(mapping: Mapping[str, Mapping[Any, Any]]) -> pa.Array:
     times = [len(inner) for inner in mapping.values()]
     heads = pa.array(list(mapping), pa.large_string())
     return heads.take(arrow_of(np.repeat(np.arange(len(times)), times)))
+
+
+def _intent_columns(intent: Any, weight: Any, faults: Faults) -> dict[str, pa.Array]:
+    """The columns `intent` and `weight`, as far as they are given."""
+    if intent is None:
+        return {}
+    columns = {"intent": as_ids(intent, name="intent", faults=faults)[0]}
+    return (
+        columns if weight is None else columns | {"weight": as_numbers(weight, name="weight", faults=faults)}
+    )
+
+
+def _refuse_both(columns: dict[str, pa.Array], subject: str) -> None:
+    if {"intent", "target"} <= set(columns):
+        told = "both `intent` and `target` are there, expected one: a target is the one intent of a document"
+        raise BadInput(subject, [Fault("columns", "columns", told)])
 
 
 def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:

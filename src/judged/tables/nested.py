@@ -27,6 +27,20 @@ class Flat:
         """Words where a row stands: by its query and document, since a dict has no lines."""
         return lambda row: f"query `{self.query[row]}`, document `{self.document[row]}`"
 
+    def unnest(self, *, subject: str) -> list[Any]:
+        """Take a number out of each dict that stands for one, row by row, and return the keys of them all."""
+        faults = Faults(subject, self.place())
+        for row, inner in enumerate(self.number):
+            if not isinstance(inner, Mapping):
+                faults.add(BAD_ROWS, row, f"holds {_kind(inner)}, expected a dict from intent to grade")
+        faults.refuse()
+        inner = self.number
+        times = [len(each) for each in inner]
+        self.query = list(chain.from_iterable(map(repeat, self.query, times)))
+        self.document = list(chain.from_iterable(map(repeat, self.document, times)))
+        self.number = list(chain.from_iterable(each.values() for each in inner))
+        return list(chain.from_iterable(inner))
+
 
 def flat_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
     """The rows of a dict of dicts; a query whose value is no dict is refused."""

@@ -1,0 +1,115 @@
+"""Judgments by intent: what each judged document is worth to each of the things a query may mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judged.kernels.segments import Flags, Floats, Ints, repeated_segments, segment_ids
+
+__all__ = ["Intents", "intents_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Intents:
+    """The grades of the judged documents of many queries, intent by intent, flat, cut by offsets.
+
+    Documents are numbered query by query; where two would be as good for an ideal ranking, the lower
+    number comes first. Intents are numbered query by query too, so that a number belongs to one query.
+    """
+
+    offset: Ints
+    """Document `d` owns the rows `offset[d]` to `offset[d + 1]`, at least one."""
+    intent: Ints
+    """The intent of each row, ascending within a document."""
+    grade: Floats
+    """The grade that the document has for it."""
+    query_offset: Ints
+    """Query `q` owns the intents `query_offset[q]` to `query_offset[q + 1]`."""
+    weight: Floats
+    """How much each intent counts beside the others of its query."""
+
+    @property
+    def query(self) -> Ints:
+        """The query of each intent."""
+        return segment_ids(self.query_offset)
+
+    def rows(self, document: Ints) -> tuple[Ints, Ints]:
+        """The rows of these documents, one after another, and for each its place in `document`."""
+        start, length = self.offset[document], np.diff(self.offset)[document]
+        place = np.repeat(np.arange(len(document)), length)
+        first = np.cumsum(length) - length
+        return np.arange(len(place)) - first[place] + start[place], place
+
+    def of_lists(self, query: Ints, document: Ints, offset: Ints) -> Intents:
+        """The intents of lists, each a query of its own, in which documents and intents are numbered anew.
+
+        List `a` is of the query `query[a]`, and its documents are `document[offset[a]:offset[a + 1]]`.
+        """
+        row, place = self.rows(document)
+        list_of_row = segment_ids(offset)[place]
+        chosen, query_offset = repeated_segments(self.query_offset, query)
+        moved = query_offset[:-1] - self.query_offset[query]
+        return Intents(
+            offset=np.concatenate(([0], np.cumsum(np.diff(self.offset)[document]))).astype(np.int64),
+            intent=self.intent[row] + moved[list_of_row],
+            grade=self.grade[row],
+            query_offset=query_offset,
+            weight=self.weight[chosen],
+        )
+
+    def alike(self, document: Ints) -> Ints:
+        """A number for each document, the same for those with the same grades for the same intents."""
+        known: dict[tuple[tuple[int, float], ...], int] = {}
+        ends = zip(self.offset[document].tolist(), self.offset[document + 1].tolist(), strict=True)
+        rows = [zip(self.intent[a:b].tolist(), self.grade[a:b].tolist(), strict=True) for a, b in ends]
+        return np.array([known.setdefault(tuple(row), len(known)) for row in rows], dtype=np.int64)
+
+    def followed_by(self, more: int) -> Intents:
+        """The same, with so many queries behind that have no intents."""
+        return replace(
+            self, query_offset=np.append(self.query_offset, np.repeat(self.query_offset[-1:], more))
+        )
+
+    def relevant(self, at: float) -> Flags:
+        """Which rows make their document relevant to their intent."""
+        return (self.grade >= at) & (self.grade >= 0)
+
+
+def intents_of(grades: Sequence[Sequence[float]], intents: Sequence[Sequence[Iterable[int]]]) -> Intents:
+    """Judgments by intent made by hand: the grades of each query's documents, and the intents of each.
+
+    Intents are numbers, or a dict from numbers to the grades that the document has for them.
+
+    >>> intents_of([[1, 2]], [[{7}, {7: 2, 8: 1}]]).grade
+    array([1., 2., 1.])
+    """
+    kept = [
+        [dict(sorted(_graded(each, grade).items())) for grade, each in zip(query, named, strict=True)]
+        for query, named in zip(grades, intents, strict=True)
+    ]
+    names = [sorted({name for each in query for name in each}) for query in kept]
+    query_offset = np.cumsum([0, *map(len, names)], dtype=np.int64)
+    number = [
+        {name: int(first) + place for place, name in enumerate(each)}
+        for first, each in zip(query_offset, names, strict=False)
+    ]
+    rows = [
+        (number[q][name], grade)
+        for q, query in enumerate(kept)
+        for each in query
+        for name, grade in each.items()
+    ]
+    return Intents(
+        offset=np.cumsum([0, *(len(each) for query in kept for each in query)], dtype=np.int64),
+        intent=np.array([intent for intent, _ in rows], dtype=np.int64),
+        grade=np.array([grade for _, grade in rows], dtype=np.float64),
+        query_offset=query_offset,
+        weight=np.ones(int(query_offset[-1])),
+    )
+
+
+def _graded(intents: Iterable[int], grade: float) -> dict[int, float]:
+    return dict(intents) if isinstance(intents, Mapping) else dict.fromkeys(intents, grade)
