@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from judged.engine.evaluate import Evaluation as Evaluation, evaluate as evaluate
     from judged.engine.observations import Observations as Observations
-    from judged.engine.protocol import PROFILES as PROFILES, Protocol as Protocol
+    from judged.engine.profiles.catalogue import PROFILES as PROFILES
+    from judged.engine.profiles.profile import Profile as Profile
+    from judged.engine.protocol import Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
     from judged.linting.lint import lint as lint
@@ -94,7 +96,8 @@ _HOMES = {
     "Evaluation": "judged.engine.evaluate",
     "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
-    "PROFILES": "judged.engine.protocol",
+    "PROFILES": "judged.engine.profiles.catalogue",
+    "Profile": "judged.engine.profiles.profile",
     "Protocol": "judged.engine.protocol",
     "JudgedError": "judged.errors",
     "read_judgments": "judged.formats.read",
@@ -215,6 +218,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Parameter",
     "P_measure",
     "P_plus",
+    "Profile",
     "Protocol",
     "Q",
     "R",

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from judged import PROFILES
+from judged.engine.protocol import PROTOCOLS
 
 Invoke = Callable[..., Result]
 
@@ -41,8 +41,8 @@ def test_notes_tell_protocol_queries_and_what_was_noticed(invoke: Invoke) -> Non
     """Standard error names the protocol with its fingerprint, the number of queries, and the oddities."""
     notes = invoke("score", "qrels.txt", "bm25.run", "dense.run", *THREE).stderr.splitlines()
 
-    assert notes[0] == f"Protocol: {PROFILES['trec_eval-9']}"
-    assert PROFILES["trec_eval-9"].fingerprint in notes[0]
+    assert notes[0] == f"Protocol: {PROTOCOLS['trec_eval-9']}"
+    assert PROTOCOLS["trec_eval-9"].fingerprint in notes[0]
     assert "bm25: 3 queries scored" in notes
     assert any(note.startswith("bm25: 1 query (q3) judged but missing") for note in notes)
     assert any(note.startswith("dense: 1 query (q9) in the run but never judged") for note in notes)
@@ -132,7 +132,7 @@ def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
 
     assert list(document) == ["judged", "protocol", "inputs", "measures", "runs"]
     assert document["protocol"]["profile"] == "trec_eval-9"
-    assert document["protocol"]["fingerprint"] == PROFILES["trec_eval-9"].fingerprint
+    assert document["protocol"]["fingerprint"] == PROTOCOLS["trec_eval-9"].fingerprint
     assert document["protocol"]["missing"] == "zero"
     assert document["inputs"] == [
         {
@@ -323,7 +323,7 @@ def test_a_profile_can_be_named(invoke: Invoke) -> None:
     """`--profile trec_eval-10` compares scores in double precision."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP", "--profile", "trec_eval-10")
 
-    assert result.stderr.startswith(f"Protocol: {PROFILES['trec_eval-10']}")
+    assert result.stderr.startswith(f"Protocol: {PROTOCOLS['trec_eval-10']}")
 
 
 def test_missing_queries_may_be_an_error(invoke: Invoke) -> None:

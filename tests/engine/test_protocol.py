@@ -6,19 +6,20 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from judged import PROFILES, Protocol
+from judged import Protocol
+from judged.engine.protocol import PROTOCOLS
 from judged.errors import BadProtocol, UnknownName
 
 
 def test_the_default_is_trec_eval_9() -> None:
     """Bare `Protocol()` is the profile `trec_eval-9`, and says so."""
-    assert Protocol() == PROFILES["trec_eval-9"]
+    assert Protocol() == PROTOCOLS["trec_eval-9"]
     assert Protocol().profile == "trec_eval-9"
 
 
 def test_profiles_differ_where_their_tools_do() -> None:
     """trec_eval 10 compares scores in double precision and rounds recall points."""
-    nine, ten = PROFILES["trec_eval-9"].as_dict(), PROFILES["trec_eval-10"].as_dict()
+    nine, ten = PROTOCOLS["trec_eval-9"].as_dict(), PROTOCOLS["trec_eval-10"].as_dict()
 
     assert {name for name in nine if nine[name] != ten[name]} == {"precision", "recall_points"}
 

@@ -55,6 +55,6 @@ def reads(path: Path) -> None:
 
 def conventions() -> None:
     """Protocols are named or made."""
-    assert_type(judged.PROFILES, dict[str, judged.Protocol])
+    assert_type(judged.PROFILES["ranx"], judged.Profile)
     assert_type(judged.Protocol(ties="input-order").but(depth=10), judged.Protocol)
     judged.Protocol(ties="random")  # type: ignore[arg-type]

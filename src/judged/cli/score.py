@@ -12,13 +12,15 @@ import click
 
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
 from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, render, says_bold
-from judged.engine.protocol import PROFILES, Protocol, as_protocol
+from judged.engine.profiles.catalogue import PROFILES
+from judged.engine.protocol import Protocol
 from judged.report.write import write
 
 if TYPE_CHECKING:
     from judged.cli.configuration import Configuration
     from judged.cli.scored import Scored
-    from judged.engine.evaluate import Evaluation
+    from judged.engine.evaluate import Evaluation, Part
+    from judged.engine.profiles.profile import Profile
     from judged.tables.judgments import Judgments
 
 __all__ = ["command"]
@@ -143,19 +145,19 @@ def _configuration(path: Path | None) -> Configuration:
     return Configuration() if path is None else read_configuration(path)
 
 
-def _protocol(configuration: Configuration, options: dict[str, Any]) -> Protocol:
+def _profile(configuration: Configuration, options: dict[str, Any]) -> Profile:
     """The profile, changed by the file and then by the options."""
     names = [name for name in get_type_hints(Protocol) if options.get(name) is not None]
     settings = configuration.conventions() | {name: options[name] for name in names}
     profile = options["profile"] or settings.get("profile") or next(iter(PROFILES))
     settings.pop("profile", None)
-    return as_protocol(profile).but(**settings)
+    return PROFILES[profile].but(**settings)
 
 
-def _measures(configuration: Configuration, options: dict[str, Any]) -> tuple[str, ...]:
+def _measures(configuration: Configuration, options: dict[str, Any], profile: Profile) -> tuple[str, ...]:
     if options["measures"]:
         return tuple(name for text in options["measures"] for name in split_measures(text))
-    return configuration.retrieval_metrics.enabled_metrics or DEFAULT_MEASURES
+    return configuration.retrieval_metrics.enabled_metrics or profile.usual or DEFAULT_MEASURES
 
 
 def split_measures(text: str) -> list[str]:
@@ -170,15 +172,15 @@ def split_measures(text: str) -> list[str]:
 def _scored(qrels: str, runs: list[Input], configuration: Configuration, options: dict[str, Any]) -> Scored:
     from judged.cli.scored import Scored, compared
     from judged.formats.read import read_judgments
-    from judged.measures.names import parse_measures
 
-    measures = parse_measures(_measures(configuration, options))
-    protocol = _protocol(configuration, options)
+    profile = _profile(configuration, options)
+    measures = _measures(configuration, options, profile)
+    profile.read_all(measures)  # raises before anything is read
     judgments = read_judgments(qrels)
     if configuration.binary:
         judgments = _binary(judgments)
     threads = options["threads"] or configuration.threads
-    settings: dict[str, Any] = {"protocol": protocol, "threads": threads}
+    settings: dict[str, Any] = {"protocol": profile, "threads": threads}
     evaluations = [_evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     statistics = configuration.statistics
     level = 1 - statistics.alpha_level if statistics.confidence_intervals else None
@@ -218,24 +220,36 @@ def _binary(judgments: Judgments) -> Judgments:
 
 def _tell(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> None:
     """What a reader of the numbers should know, on standard error."""
-    protocol = scored.evaluations[0].protocol
-    click.echo(f"Protocol: {protocol}", err=True)
+    first = scored.evaluations[0]
+    if first.profile is not None:
+        click.echo(f"Profile: {first.profile}", err=True)
+    for part in first.every_part:
+        click.echo(f"Protocol{_of(part, first)}: {part.protocol}", err=True)
     for evaluation in scored.evaluations:
-        seen = evaluation.observations
-        told = [f"{seen.queries:,} {'query' if seen.queries == 1 else 'queries'} scored"]
-        told += seen.sentences(missing=protocol.missing, ties=protocol.ties)
-        for sentence in told:
-            click.echo(f"{evaluation.run}: {sentence}", err=True)
+        for part in evaluation.every_part:
+            for sentence in _noticed(part):
+                click.echo(f"{evaluation.run}{_of(part, evaluation)}: {sentence}", err=True)
     for note in _notes(scored, configuration, options):
         click.echo(f"Note: {note}", err=True)
     for path in options["outputs"]:
         click.echo(f"Wrote: {path}", err=True)
 
 
+def _of(part: Part, evaluation: Evaluation) -> str:
+    """The measures that are spoken of, where not all are."""
+    return f" of {', '.join(map(str, part.measures))}" if evaluation.parts else ""
+
+
+def _noticed(part: Part) -> list[str]:
+    seen, protocol = part.observations, part.protocol
+    told = [f"{seen.queries:,} {'query' if seen.queries == 1 else 'queries'} scored"]
+    return told + seen.sentences(missing=protocol.missing, ties=protocol.ties)
+
+
 def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> list[str]:
     notes = configuration.without_effect()
     if not options["measures"] and not configuration.retrieval_metrics.enabled_metrics:
-        notes.append(f"no measure was named: {' '.join(DEFAULT_MEASURES)}")
+        notes.append(f"no measure was named: {' '.join(map(str, scored.measures))}")
     if configuration.statistics.significance_testing and len(scored.evaluations) == 1:
         notes.append("`significance_testing` has nothing to compare: only one run was given")
     if scored.level is not None:

@@ -187,7 +187,7 @@ class Scored:
     def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
         """The value of a run, and the figures that belong beside it, by name."""
         figures: dict[str, Value] = {"value": _plain(measure, [evaluation[measure]])[0]}
-        values = evaluation.per_query()[measure]
+        values = evaluation.values(measure)
         if self.level is not None and measure.aggregate == "mean" and len(values):
             interval = student_interval(values, level=self.level)
             figures |= {"low": interval.low, "high": interval.high}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath, only_one_standard_input
-from judged.engine.protocol import PROFILES, Protocol
+from judged.engine.protocol import PROTOCOLS, Protocol
 from judged.errors import BadInput, BadProtocol, Fault
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _refuse(options: dict[str, Any]) -> None:
 
 
 def _protocol(options: dict[str, Any]) -> Protocol:
-    return PROFILES[f"trec_eval-{options['version']}"].but(
+    return PROTOCOLS[f"trec_eval-{options['version']}"].but(
         missing="skip",
         rel=float(options["level"]),
         depth=options["depth"],

@@ -9,14 +9,14 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from judged.errors import BadProtocol, UnknownName
 
-__all__ = ["PROFILES", "Protocol", "as_protocol"]
+__all__ = ["PROTOCOLS", "Protocol"]
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """How a run meets its judgments. The defaults are those of trec_eval 9 with `-c`.
 
-    >>> Protocol().fingerprint == PROFILES["trec_eval-9"].fingerprint
+    >>> Protocol().fingerprint == PROTOCOLS["trec_eval-9"].fingerprint
     True
     """
 
@@ -60,7 +60,7 @@ class Protocol:
     @property
     def profile(self) -> str | None:
         """The name of the profile that has exactly these conventions, if one has."""
-        return next((name for name, profile in PROFILES.items() if profile == self), None)
+        return next((name for name, protocol in PROTOCOLS.items() if protocol == self), None)
 
     def as_dict(self) -> dict[str, Any]:
         """Every convention by name."""
@@ -92,17 +92,8 @@ class Protocol:
         )
 
 
-PROFILES: dict[str, Protocol] = {
+PROTOCOLS: dict[str, Protocol] = {
     "trec_eval-9": Protocol(),
     "trec_eval-10": Protocol(precision="float64", recall_points="rounded"),
 }
-"""Protocols by name; the first is the default."""
-
-
-def as_protocol(protocol: Protocol | str) -> Protocol:
-    """The protocol itself, or the profile of that name."""
-    if isinstance(protocol, Protocol):
-        return protocol
-    if protocol not in PROFILES:
-        raise UnknownName("profile", protocol, list(PROFILES))
-    return PROFILES[protocol]
+"""trec_eval's protocols, by the names of their profiles; the first is the default."""

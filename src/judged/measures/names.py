@@ -17,11 +17,14 @@ from judged.measures.trec_names import NICKNAMES, expand
 __all__ = [
     "ALIASES",
     "Alias",
+    "Words",
     "named_otherwise",
     "other_spellings",
     "parse_measure",
     "parse_measures",
     "readable",
+    "split_measures",
+    "words_of",
 ]
 
 
@@ -122,6 +125,36 @@ _NEXT = re.compile(rf",\s*(?!{_NUMBER}(?:,|\s|$))|\s")
 """What stands between two measures of one string: a space, or a comma that no further cutoff follows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The parts of a text that names a measure, before anyone has said what they mean."""
+
+    name: str
+    inside: Mapping[str, object] = field(default_factory=dict)
+    """The parameters between brackets."""
+    mark: str = ""
+    """What stands before the numbers: `@`, `_at_`, `_` or a full stop."""
+    numbers: tuple[str, ...] = ()
+    level: int | None = None
+    """The number after `-l`."""
+
+
+def words_of(text: str) -> Words | None:
+    """The parts of a text that has the form of a measure; None where it has another.
+
+    >>> words_of("ndcg@5,10-l2")
+    Words(name='ndcg', inside={}, mark='@', numbers=('5', '10'), level=2)
+    """
+    found = _WRITTEN.fullmatch(text.strip())
+    if found is None:
+        return None
+    inside = _inside(text, found["inside"]) if found["inside"] else {}
+    numbers = tuple(found["numbers"].split(",")) if found["numbers"] else ()
+    return Words(
+        found["name"], inside, found["mark"] or "", numbers, int(found["level"]) if found["level"] else None
+    )
+
+
 def parse_measure(text: Measure | str) -> Measure:
     """The measure that `text` names, in judged's, trec_eval's or another known tool's spelling.
 
@@ -146,7 +179,7 @@ def parse_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Me
     """
     if isinstance(measures, Measure):
         return [measures]
-    each = _split(measures) if isinstance(measures, str) else measures
+    each = split_measures(measures) if isinstance(measures, str) else measures
     # Told apart by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
     chosen = list({str(measure): measure for one in each for measure in _several(one)}.values())
     if not chosen:
@@ -176,7 +209,7 @@ def named_otherwise(name: str) -> str | None:
     return f"the measure {canonical or alias}" if canonical or alias else None
 
 
-def _split(text: str) -> list[str]:
+def split_measures(text: str) -> list[str]:
     """The parts of a string that names several measures, cut at spaces and commas outside brackets."""
     parts, depth, start = [], 0, 0
     for place, character in enumerate(text):
