@@ -3,6 +3,7 @@
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
+    any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.
 """
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from judged.engine.profiles.profile import Profile as Profile
     from judged.engine.protocol import Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
+    from judged.explaining.difference import (
+        Difference as Difference,
+        explain_difference as explain_difference,
+    )
+    from judged.explaining.explain import explain as explain
+    from judged.explaining.explanation import Explanation as Explanation
+    from judged.explaining.published import Published as Published, explain_published as explain_published
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
     from judged.linting.lint import lint as lint
     from judged.linting.report import LintReport as LintReport
@@ -100,6 +108,12 @@ _HOMES = {
     "Profile": "judged.engine.profiles.profile",
     "Protocol": "judged.engine.protocol",
     "JudgedError": "judged.errors",
+    "Difference": "judged.explaining.difference",
+    "explain_difference": "judged.explaining.difference",
+    "explain": "judged.explaining.explain",
+    "Explanation": "judged.explaining.explanation",
+    "Published": "judged.explaining.published",
+    "explain_published": "judged.explaining.published",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
     "lint": "judged.linting.lint",
@@ -183,12 +197,14 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Compat",
     "DCG",
     "DR",
+    "Difference",
     "DiversityCount",
     "ED",
     "ERR",
     "ETU",
     "EU_residual",
     "Evaluation",
+    "Explanation",
     "F1",
     "FallOut",
     "G",
@@ -220,6 +236,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "P_plus",
     "Profile",
     "Protocol",
+    "Published",
     "Q",
     "R",
     "RBP",
@@ -242,6 +259,9 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "define",
     "define_per_query",
     "evaluate",
+    "explain",
+    "explain_difference",
+    "explain_published",
     "gm_AP",
     "gm_Bpref",
     "infAP",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from judged.registry import Registry
 from judged.report.layout import written
 
-__all__ = ["WORKINGS", "Formula", "Working", "Works"]
+__all__ = ["WORKINGS", "Formula", "Working", "Works", "summed"]
+
+TERMS = 8
+"""So many terms of a sum are written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,19 @@ class Formula:
 
     def text(self, *, digits: int = 4) -> str:
         """The formula, filled in and worked out."""
+        value = written(self.value, digits=digits)
+        if self.filled == "{}":
+            return f"{self.words} = {value}"
         shown = self.filled.format(*(written(number, digits=digits) for number in self.numbers))
-        return f"{self.words} = {shown} = {written(self.value, digits=digits)}"
+        return f"{self.words} = {shown} = {value}"
+
+
+def summed(words: str, terms: Iterable[float], value: float) -> Formula:
+    """The formula of a sum, its terms written out where they are few; those that are 0 are left out."""
+    parts = tuple(term for term in terms if term)
+    if not 1 < len(parts) <= TERMS:
+        return Formula(words, "{}", (value,), value)
+    return Formula(words, " + ".join(["{}"] * len(parts)), parts, value)
 
 
 @dataclass(frozen=True, eq=False)

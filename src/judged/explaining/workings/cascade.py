@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.explaining.working import Formula, Working
+from judged.explaining.working import Working, summed
 from judged.explaining.workings.precision import quotient
 from judged.kernels.cascade import stop_probability
 from judged.kernels.ranking import Ranking
@@ -18,7 +18,7 @@ def ERR(view: Ranking, *, cutoff: int | None, max_grade: float | None) -> Workin
     highest = view.highest if max_grade is None else max_grade
     columns = _cascade(stop_probability(view.grade, highest), view.rank, cutoff)
     total = _total(columns)
-    return Working(columns, Formula("the sum of the terms", "{}", (total,), total))
+    return Working(columns, summed("the sum of the terms", columns["term"].tolist(), total))
 
 
 def nERR(view: Ranking, *, cutoff: int | None, max_grade: float | None) -> Working:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.explaining.working import Formula, Working
+from judged.explaining.working import Formula, Working, summed
 from judged.kernels.gains import Gain, Gains, best_gains, found_gains, worth
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
@@ -16,14 +16,14 @@ def DCG(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -
     """Gain over log₂(rank + 1), summed."""
     found = _terms(found_gains(view, gain, gains), _discount(view.rank), view.rank, cutoff)
     total = _total(found)
-    return Working(found, Formula("the sum of the terms", "{}", (total,), total))
+    return Working(found, summed("the sum of the terms", found["term"].tolist(), total))
 
 
 def IDCG(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Working:
     """The same of the best order alone."""
     best = _terms(best_gains(view, gain, gains), _discount(view.best_rank), view.best_rank, cutoff)
     total = _total(best)
-    formula = Formula("the sum of the ideal terms", "{}", (total,), total)
+    formula = summed("the sum of the terms of the best order", best["term"].tolist(), total)
     return Working({}, formula, best, _order(view, gain, gains))
 
 
