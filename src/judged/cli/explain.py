@@ -153,7 +153,11 @@ def _rendered(
     main = next(iter(told.tables.values()))
     if kind == "jsonl":
         return to_json_lines(main)
-    return to_parquet(main) if kind == "parquet" else to_delimited(main, delimiter="," if kind == "csv" else "\t")
+    return (
+        to_parquet(main)
+        if kind == "parquet"
+        else to_delimited(main, delimiter="," if kind == "csv" else "\t")
+    )
 
 
 def _set(told: Explained, kind: str, *, digits: int) -> str:

@@ -25,6 +25,8 @@ __all__ = ["Difference", "explain_difference"]
 
 SHOWN = 10
 """So many queries are shown, the most affected first; evidence is looked for in these alone."""
+LONG = 30
+"""Names of conventions that are longer do not head columns."""
 NOTHING = 1e-12
 """What is smaller is rounding."""
 
@@ -77,13 +79,16 @@ class Difference:
         )
 
     def shown(self, *, digits: int = 4) -> list[Table]:
-        """The causes, and the queries most affected, under the names of both sides."""
-        names = {"first": self.first.name, "second": self.second.name}
+        """The causes, and the queries most affected, under the names of both sides; evidence stands below."""
+        short = max(len(self.first.name), len(self.second.name)) <= LONG
+        names = {"first": self.first.name, "second": self.second.name} if short else {}
         tables = []
         for table, title in ((self.causes, "Causes"), (self.queries, "Queries, the most affected first")):
             if table.rows:
-                columns = tuple(names.get(name, name) for name in table.columns)
-                rows = tuple(_signed(table.columns, row, digits) for row in table.rows[:SHOWN])
+                columns = tuple(names.get(name, name) for name in table.columns if name != "evidence")
+                rows = tuple(
+                    _signed(table.columns, row, digits)[: len(columns)] for row in table.rows[:SHOWN]
+                )
                 tables.append(Table(columns, rows, title=title))
         return tables
 
@@ -94,6 +99,7 @@ class Difference:
             told.append("both have the same conventions for this measure")
         elif not self.queries.rows:
             told.append("they differ in conventions, and no query of this run is affected")
+        told += [f"{row[0]}: {row[-1]}" for row in self.queries.rows[:SHOWN]]
         if len(self.queries.rows) > SHOWN:
             told.append(f"{len(self.queries.rows) - SHOWN:,} more queries are affected")
         if self.scored[0] != self.scored[1]:

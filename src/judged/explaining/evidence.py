@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.explaining.listing import Listing, grades_of, listed
+from judged.explaining.listing import Listing, Results, grades_of
 from judged.explaining.stance import Convention, Stance
 from judged.kernels.gains import worth
 from judged.tables.judgments import Judgments
@@ -46,15 +46,20 @@ def evidence(scene: Scene, query: str, cause: Convention) -> str:
 
 def _moved(scene: Scene, query: str, cause: Convention) -> str:
     """The judged documents, of highest grade first, that stand elsewhere; with the scores that they share."""
+    results = Results.of(scene.judgments, scene.run, query)
     for stance, value in ((scene.first, cause.second), (scene.second, cause.first)):
-        other = stance.protocol.but(**{cause.name: value})
-        sides = [listed(scene.judgments, scene.run, query, each) for each in (stance.protocol, other)]
+        sides = [
+            results.under(each) for each in (stance.protocol, stance.protocol.but(**{cause.name: value}))
+        ]
         here, there = sides if stance is scene.first else sides[::-1]
         moved = _elsewhere(here, there)
         if moved:
-            told = ", ".join(f"`{name}` (grade {grade:g}) {_ranks(*ranks)}" for name, grade, *ranks in moved[:NAMED])
+            told = ", ".join(
+                f"`{name}` (grade {grade:g}) {_ranks(*ranks)}" for name, grade, *ranks in moved[:NAMED]
+            )
             more = f", and {len(moved) - NAMED:,} more" if len(moved) > NAMED else ""
-            return f"{told}{more}{_shared(here, there, moved[0][0])}"
+            tied = _shared(here, there, moved[0][0]) if cause.name in {"ties", "precision"} else ""
+            return f"{told}{more}{tied}"
     return "no judged document moves"
 
 

@@ -14,7 +14,7 @@ from judged.engine.protocol import Protocol
 from judged.errors import BadInput, Fault, MissingQueries, UnknownName
 from judged.explaining.cuts import cut_values, one_query, with_every_result
 from judged.explaining.explanation import Explanation
-from judged.explaining.listing import Listing, grades_of, listed
+from judged.explaining.listing import Listing, Results, grades_of
 from judged.explaining.working import WORKINGS, Formula, Working, summed
 from judged.formats.read import read_judgments, read_run
 from judged.kernels.ranking import Ranking
@@ -57,9 +57,9 @@ def explain(
     scores = evaluate(judgments, ranked, [reading.measure], protocol=reading.protocol).scores
     value = scores.by_query(reading.measure)[query]
     view = one_query(meeting.ranking, number)
-    listing = listed(judgments, ranked, query, reading.protocol)
-    grades = grades_of(judgments, query)
-    return _explained(reading, ranked, query, value, view, listing, grades)
+    results = Results.of(judgments, ranked, query)
+    listing = results.under(reading.protocol)
+    return _explained(reading, ranked, query, value, view, listing, results.grades)
 
 
 def number_of(meeting: Meeting, query: str) -> int:
@@ -75,7 +75,9 @@ def number_of(meeting: Meeting, query: str) -> int:
         from difflib import get_close_matches
 
         close = get_close_matches(query, known, n=1)
-        hint = f"did you mean `{close[0]}`?" if close else f"there are {len(known):,}, the first is `{known[0]}`"
+        hint = (
+            f"did you mean `{close[0]}`?" if close else f"there are {len(known):,}, the first is `{known[0]}`"
+        )
         raise UnknownName(kind, query, known, hint=hint)
     raise UnknownName(kind, query, known)
 
@@ -95,7 +97,9 @@ def _without_results(judgments: Judgments, run: Run, query: str, reading: Readin
         scores.by_query(reading.measure)[query],
         Table(("rank", "document", "score", "grade", "note", "adds"), ()),
         _missed(reading, (), grades_of(judgments, query)),
-        notes=("the run has no results for this query, which then scores 0 (`missing` of the protocol is `zero`)",),
+        notes=(
+            "the run has no results for this query, which then scores 0 (`missing` of the protocol is `zero`)",
+        ),
     )
 
 

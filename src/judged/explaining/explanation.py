@@ -83,7 +83,9 @@ class Explanation:
         hidden = {name: len(self.tables[name].rows) - len(table.rows) for name, table in short.items()}
         told = [f"{count:,} more {_COUNTED[name]}" for name, count in hidden.items() if count]
         if self.beyond:
-            told.append(f"{self.beyond:,} more {'result' if self.beyond == 1 else 'results'} below, adding nothing")
+            told.append(
+                f"{self.beyond:,} more {'result' if self.beyond == 1 else 'results'} below, adding nothing"
+            )
         told += self.notes
         if self.empty:
             told.append(f"a list without results would score {written(self.empty, digits=digits)}")
@@ -133,4 +135,3 @@ class Explanation:
         return explained.as_text(self)
 
     __repr__ = __str__
-

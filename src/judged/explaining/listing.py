@@ -14,7 +14,7 @@ from judged.kernels.segments import Flags, Floats, Ints
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
-__all__ = ["Listing", "grades_of", "listed"]
+__all__ = ["Listing", "Results", "grades_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +42,30 @@ class Listing:
         return replace(self, documents=names, grade=tuple(self.grade[i] for i in at.tolist()), **arrays)
 
 
-def listed(judgments: Judgments, run: Run, query: str, protocol: Protocol) -> Listing:
-    """Every result of the query with its rank, after depth and removal of unjudged documents."""
-    whole = _ranked(*_rows(run, query), grades_of(judgments, query), protocol)
-    if protocol.depth is not None:
-        whole = whole.only(whole.rank <= protocol.depth)
-    if protocol.unjudged == "removed":
-        known = np.array([grade is not None and grade >= 0 for grade in whole.grade], dtype=bool)
-        whole = whole.only(known)
-        whole = replace(whole, rank=np.arange(1, len(whole) + 1))
-    return whole
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results of one query as they stand in the run, with the grades of its judged documents."""
+
+    names: list[bytes]
+    score: Floats
+    grades: dict[str, float]
+    """Every judged document, retrieved or not, in the order of the table."""
+
+    @classmethod
+    def of(cls, judgments: Judgments, run: Run, query: str) -> Results:
+        """What the run holds for the query; the run is looked through once."""
+        return cls(*_rows(run, query), grades_of(judgments, query))
+
+    def under(self, protocol: Protocol) -> Listing:
+        """Every result with its rank, after depth and removal of unjudged documents."""
+        whole = _ranked(self.names, self.score, self.grades, protocol)
+        if protocol.depth is not None:
+            whole = whole.only(whole.rank <= protocol.depth)
+        if protocol.unjudged == "removed":
+            known = np.array([grade is not None and grade >= 0 for grade in whole.grade], dtype=bool)
+            whole = whole.only(known)
+            whole = replace(whole, rank=np.arange(1, len(whole) + 1))
+        return whole
 
 
 def grades_of(judgments: Judgments, query: str) -> dict[str, float]:
@@ -101,6 +115,6 @@ def _columns(source: Columns, query: str) -> tuple[list[bytes], Floats]:
 def _lines(buffer: Any, query: str) -> tuple[list[bytes], Floats]:
     """The lines of one query; the others are passed over without being taken apart."""
     blank = rb"[ \t\x0b\x0c\r]"
-    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, re.escape(query.encode()), blank), re.M)
+    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, re.escape(query.encode()), blank), re.MULTILINE)
     fields = [line.group().split() for line in wanted.finditer(buffer)]
     return [each[2] for each in fields], np.array([float(each[4]) for each in fields], dtype=np.float64)

@@ -30,7 +30,9 @@ def tie_range(judgments: Judgments, run: Run, stance: Stance) -> tuple[float, fl
         return None
     protocol = stance.protocol.but(ties="input-order")
     ends = [_sorted(judgments, run, best_first=each) for each in (False, True)]
-    low, high = (evaluate(judgments, each, [stance.measure], protocol=protocol)[stance.measure] for each in ends)
+    low, high = (
+        evaluate(judgments, each, [stance.measure], protocol=protocol)[stance.measure] for each in ends
+    )
     return low, high
 
 
@@ -50,4 +52,6 @@ def _sorted(judgments: Judgments, run: Run, *, best_first: bool) -> Run:
     grades = np.array([max(grade.get(row, 0.0), 0.0) for row in rows])
     codes = numpy_of(one_array(table["query"]).dictionary_encode().indices)  # a query's rows stay together
     order = arrow_of(np.lexsort((-grades if best_first else grades, codes)))
-    return Run.from_columns(*(table[name].take(order) for name in ("query", "document", "score")), name=run.name)
+    return Run.from_columns(
+        *(table[name].take(order) for name in ("query", "document", "score")), name=run.name
+    )

@@ -134,9 +134,15 @@ class Published:
             told.append("no combination that was tried gives the published number")
         if self.orders is not None:
             low, high = (written(each, digits=digits) for each in self.orders)
-            inside = self.orders[0] - self.printed.unit / 2 <= self.printed.value <= self.orders[1] + self.printed.unit / 2
+            inside = (
+                self.orders[0] - self.printed.unit / 2
+                <= self.printed.value
+                <= self.orders[1] + self.printed.unit / 2
+            )
             fate = "some order may give it" if inside else "so ties alone do not explain it"
             told.append(f"the orders of tied results give values from {low} to {high}: {fate}")
+        if self.matches.rows and self.matches.rows[0][0] == 0:
+            return [*told, "these very conventions give it"]
         told.append(
             f"{self.tried:,} combinations were tried; of the {2 * AROUND + 1} numbers around {self.printed.text} "
             f"they give {self.reached} ({self.chance:.0%}): a match is no proof"

@@ -49,7 +49,9 @@ class Convention:
         return _word(self.first), _word(self.second)
 
 
-def stance_of(conventions: Conventions, measure: Measure | str, *, base: Conventions = "trec_eval-9") -> Stance:
+def stance_of(
+    conventions: Conventions, measure: Measure | str, *, base: Conventions = "trec_eval-9"
+) -> Stance:
     """What is meant by a measure under conventions; changes alone are changes to `base`.
 
     >>> stance_of("ties=input-order,gain=exp", "nDCG@10").measure

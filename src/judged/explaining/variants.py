@@ -63,8 +63,12 @@ def axes_of(base: Stance) -> list[list[Change]]:
     here = {name: getattr(base.protocol, name) for name in protocol}
     own = {name: options for name in base.measure.defaults if (options := _options(base.measure, name))}
     parameters = base.measure.parameters
-    axes = [[Change(name, each) for each in options if each != here[name]] for name, options in protocol.items()]
-    axes += [[Change(name, each) for each in some if each != parameters.get(name)] for name, some in own.items()]
+    axes = [
+        [Change(name, each) for each in options if each != here[name]] for name, options in protocol.items()
+    ]
+    axes += [
+        [Change(name, each) for each in some if each != parameters.get(name)] for name, some in own.items()
+    ]
     if base.measure.aggregate == "mean":
         axes.append([Change("queries", RELEVANT)])
     return [axis for axis in axes if axis]

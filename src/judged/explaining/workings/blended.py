@@ -59,7 +59,7 @@ def NCU(view: Ranking, *, rel: float | None, beta: float, gain: Any, gains: Any,
 
 def _columns(view: Ranking, rel: float | None, *, beta: float, gain: Any, gains: Any) -> dict[str, Floats]:
     return {
-        "found": view.found(rel).astype(np.int64),  # type: ignore[dict-item]
+        "found": view.found(rel).astype(np.int64),
         "gained": np.cumsum(relevant_gains(view, rel, gain, gains)),
         "ideal": ideal_gain_down_to(view, rel, gain, gains),
         "ratio": blended_ratio(view, beta, rel, gain, gains),

@@ -11,7 +11,7 @@ from judged.kernels.precision import precision_at_hits
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats
 
-__all__ = ["AP", "AP11", "F1", "IPrec", "NumRelRet", "P", "R", "RR", "Rprec", "Success", "gm_AP", "quotient"]
+__all__ = ["AP", "AP11", "F1", "RR", "IPrec", "NumRelRet", "P", "R", "Rprec", "Success", "gm_AP", "quotient"]
 
 
 def P(view: Ranking, *, cutoff: int, rel: float | None, over: str) -> Working:
@@ -42,7 +42,9 @@ def F1(view: Ranking, *, cutoff: int, rel: float | None) -> Working:
 def Success(view: Ranking, *, cutoff: int, rel: float | None) -> Working:
     """1 if anything was found."""
     found = _found(view, cutoff, rel)
-    return Working(_columns(view, rel), Formula("min(1, found)", "min(1, {})", (found,), float(min(1, found))))
+    return Working(
+        _columns(view, rel), Formula("min(1, found)", "min(1, {})", (found,), float(min(1, found)))
+    )
 
 
 def RR(view: Ranking, *, cutoff: int | None, rel: float | None) -> Working:
