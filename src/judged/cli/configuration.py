@@ -49,6 +49,11 @@ class Conventions(Struct, frozen=True):
     rel: float | UnsetType = UNSET
     depth: int | UnsetType | None = UNSET
     recall_points: str | UnsetType = UNSET
+    order: str | UnsetType = UNSET
+    extra: str | UnsetType = UNSET
+    barren: str | UnsetType = UNSET
+    negative: str | UnsetType = UNSET
+    itself: str | UnsetType = UNSET
 
 
 class Configuration(Struct, frozen=True):

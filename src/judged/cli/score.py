@@ -56,6 +56,11 @@ def conventions(command: F) -> F:
         "missing": "What a judged query without results scores.",
         "unjudged": "What becomes of unjudged documents.",
         "recall_points": "How a share of the relevant documents becomes a number of them.",
+        "order": "Whether scores or the order of rows rank documents.",
+        "extra": "What a query of the run that nobody judged scores.",
+        "barren": "What a query without any relevant document scores.",
+        "negative": "What a negative grade means.",
+        "itself": "What becomes of a document with the id of its query.",
     }
     options = [
         click.option(f"--{name.replace('_', '-')}", type=click.Choice(_choices(name)), help=told)
@@ -241,9 +246,8 @@ def _of(part: Part, evaluation: Evaluation) -> str:
 
 
 def _noticed(part: Part) -> list[str]:
-    seen, protocol = part.observations, part.protocol
-    told = [f"{seen.queries:,} {'query' if seen.queries == 1 else 'queries'} scored"]
-    return told + seen.sentences(missing=protocol.missing, ties=protocol.ties)
+    count = part.observations.queries
+    return [f"{count:,} {'query' if count == 1 else 'queries'} scored", *part.sentences()]
 
 
 def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> list[str]:

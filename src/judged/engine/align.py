@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.engine.observations import Observations
+from judged.engine.prepare import prepared
 from judged.engine.protocol import Protocol
 from judged.engine.refuse import refuse
 from judged.errors import MissingQueries
@@ -21,7 +22,7 @@ from judged.kernels.align import (
     align_text,
 )
 from judged.kernels.ranking import Ranking
-from judged.kernels.segments import Ints, segment_count, segment_ids
+from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
@@ -56,6 +57,7 @@ def align(
     progress: Progress | None = None,
 ) -> Meeting:
     """Where the judged documents stand in the run, under the protocol."""
+    run = prepared(run, protocol)
     try:
         aligned = _aligned(judgments, run, protocol, threads, progress)
     except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
@@ -69,6 +71,9 @@ def align(
         msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
+    barren = keep & ~_has_relevant(judgments, protocol)
+    if protocol.barren == "skip":
+        keep &= ~barren
     ranking = _view(judgments, aligned, protocol, keep)
     tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
     observations = Observations(
@@ -76,7 +81,7 @@ def align(
         rows=aligned.rows,
         missing=absent,
         extra=aligned.extra,
-        without_relevant=int((ranking.relevant() == 0).sum()),
+        without_relevant=int(barren.sum()),
         tied_documents=int(tied.sum()),
         tied_queries=int((segment_count(tied, aligned.offset) > 0).sum()),
         unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
@@ -84,14 +89,34 @@ def align(
         interleaved=aligned.interleaved,
         notes=(*judgments.notes, *run.notes, *_wide(aligned)),
     )
-    return Meeting(ranking, ids.take(arrow_of(np.flatnonzero(keep))), present[keep], observations)
+    meeting = Meeting(ranking, ids.take(arrow_of(np.flatnonzero(keep))), present[keep], observations)
+    return _with_empty(meeting, aligned.extra) if protocol.extra == "zero" else meeting
+
+
+def _with_empty(meeting: Meeting, queries: tuple[str, ...]) -> Meeting:
+    """The meeting with further queries behind, which nobody judged and which therefore score 0."""
+    more = len(queries)
+    view = meeting.ranking
+    ranking = replace(
+        view,
+        offset=np.append(view.offset, np.repeat(view.offset[-1:], more)),
+        retrieved=np.append(view.retrieved, np.zeros(more, dtype=np.int64)),
+        best_offset=np.append(view.best_offset, np.repeat(view.best_offset[-1:], more)),
+        _cache={},
+    )
+    return Meeting(
+        ranking,
+        pa.concat_arrays([meeting.queries, pa.array(queries, type=meeting.queries.type)]),
+        np.append(meeting.present, np.zeros(more, dtype=bool)),
+        replace(meeting.observations, queries=meeting.observations.queries + more),
+    )
 
 
 def _aligned(
     judgments: Judgments, run: Run, protocol: Protocol, threads: int, progress: Progress | None
 ) -> Aligned:
     """The kernel that fits how the run is held."""
-    ties, single = protocol.ties, protocol.precision == "float32"
+    ties, single = protocol.ties, protocol.precision == "float32" and protocol.order == "score"
     source = run.source
     if isinstance(source, Mappings):
         names = judgments.queries.to_pylist(), judgments.documents
@@ -106,9 +131,21 @@ def _aligned(
     )
 
 
+def _graded(judgments: Judgments, protocol: Protocol) -> Floats:
+    """The grades, with negative ones as 0 where the protocol takes them for judgments."""
+    grades = judgments.grades
+    return np.maximum(grades, 0.0) if protocol.negative == "nonrelevant" else grades
+
+
+def _has_relevant(judgments: Judgments, protocol: Protocol) -> NDArray[np.bool_]:
+    """Which queries have a relevant document."""
+    grades = judgments.grades
+    return segment_count((grades >= protocol.rel) & (grades >= 0), judgments.offset) > 0
+
+
 def _view(judgments: Judgments, aligned: Aligned, protocol: Protocol, keep: NDArray[np.bool_]) -> Ranking:
     """The view of the kept queries, after depth and removal of unjudged documents."""
-    grades = judgments.grades
+    grades = _graded(judgments, protocol)
     targets = _targets(judgments)
     rank, row, retrieved = aligned.rank, aligned.row, aligned.retrieved
     query = segment_ids(aligned.offset)

@@ -41,6 +41,13 @@ class Part:
     scored: NDArray[np.bool_] | None = None
     """Which of the evaluation's queries these measures have a value for; None: all."""
 
+    def sentences(self) -> list[str]:
+        """What was noticed, in words that tell what the protocol made of it."""
+        rule = self.protocol
+        return self.observations.sentences(
+            missing=rule.missing, ties=rule.ties, extra=rule.extra, barren=rule.barren
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -162,7 +169,7 @@ def _assembled(
 
 
 def _every(meetings: Iterable[Meeting]) -> pa.Array:
-    """The queries of all meetings, in the order of their bytes."""
+    """The queries of all meetings: judged ones in the order of their bytes, then those that nobody judged."""
     ids = {query for each in meetings for query in each.queries.to_pylist()}
     return pa.array(sorted(ids, key=str.encode), type=pa.large_string())
 

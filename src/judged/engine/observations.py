@@ -37,16 +37,23 @@ class Observations:
     notes: tuple[str, ...] = ()
     """What the readers of the inputs noticed."""
 
-    def sentences(self, *, missing: str = "zero", ties: str = "document-descending") -> list[str]:
+    def sentences(
+        self,
+        *,
+        missing: str = "zero",
+        ties: str = "document-descending",
+        extra: str = "ignored",
+        barren: str = "zero",
+    ) -> list[str]:
         """One sentence for each thing that happened, the gravest first."""
         told = []
         if self.missing:
             fate = "scored as 0" if missing == "zero" else "left out"
             told.append(f"{_named(self.missing)} judged but missing from the run: {fate}")
         if self.extra:
-            told.append(f"{_named(self.extra)} in the run but never judged: not scored")
+            told.append(f"{_named(self.extra)} in the run but never judged: {_FATES[extra]}")
         if self.without_relevant:
-            told.append(f"{_many(self.without_relevant, 'query')} without any relevant document")
+            told.append(f"{_many(self.without_relevant, 'query')} without any relevant document{_LEFT[barren]}")
         if self.tied_documents:
             told.append(
                 f"{_many(self.tied_documents, 'judged document')} of {_many(self.tied_queries, 'query')} tied with "
@@ -61,6 +68,8 @@ class Observations:
         return told + list(self.notes)
 
 
+_FATES = {"ignored": "not scored", "zero": "scored as 0"}
+_LEFT = {"zero": "", "skip": ": left out"}
 _RULES = {
     "document-descending": "by document id, descending",
     "document-ascending": "by document id, ascending",

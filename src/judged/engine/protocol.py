@@ -34,6 +34,16 @@ class Protocol:
     """Only the first `depth` documents of each query are looked at; None: all."""
     recall_points: Literal["truncated", "rounded"] = "truncated"
     """A share x of R relevant documents is ⌊xR + 0.9⌋ of them (trec_eval 9) or round(xR) (trec_eval 10)."""
+    order: Literal["score", "input"] = "score"
+    """Documents are ranked by score, or stand as they came and scores are not looked at."""
+    extra: Literal["ignored", "zero"] = "ignored"
+    """A query of the run that nobody judged is not scored, or scores 0."""
+    barren: Literal["zero", "skip"] = "zero"
+    """A query without any relevant document scores 0, or is left out."""
+    negative: Literal["unjudged", "nonrelevant"] = "unjudged"
+    """A negative grade means that nobody judged the document, or that it is not relevant."""
+    itself: Literal["kept", "removed"] = "kept"
+    """A document with the id of its query is ranked like any other, or taken out first."""
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
@@ -54,7 +64,8 @@ class Protocol:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that change when any convention does."""
-        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
+        stated = {name: value for name, value in self.as_dict().items() if value != _LATER.get(name)}
+        canonical = json.dumps(stated, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     @property
@@ -74,6 +85,7 @@ class Protocol:
         return replace(self, **changes)
 
     def __str__(self) -> str:
+        """The profile, every convention in words, and the fingerprint; later ones only where they matter."""
         depth = "full depth" if self.depth is None else f"depth {self.depth}"
         words = {
             "document-descending": "ties by document id descending",
@@ -88,9 +100,22 @@ class Protocol:
         return (
             f"{self.profile or 'custom protocol'} ({words[self.ties]}, {self.precision} scores, "
             f"{words[self.missing]}, {words[self.unjudged]}, relevant from grade {self.rel:g}, {depth}, "
-            f"recall points {self.recall_points}) #{self.fingerprint}"
+            f"recall points {self.recall_points}{self._later()}) #{self.fingerprint}"
         )
 
+    def _later(self) -> str:
+        words = {
+            "order": "ranks as in the input",
+            "extra": "queries nobody judged score 0",
+            "barren": "queries without a relevant document skipped",
+            "negative": "negative grades not relevant",
+            "itself": "documents with their query's id removed",
+        }
+        return "".join(f", {told}" for name, told in words.items() if getattr(self, name) != _LATER[name])
+
+
+_LATER = {"order": "score", "extra": "ignored", "barren": "zero", "negative": "unjudged", "itself": "kept"}
+"""Conventions that came later, with their defaults: left out there, so that older fingerprints stand."""
 
 PROTOCOLS: dict[str, Protocol] = {
     "trec_eval-9": Protocol(),

@@ -17,7 +17,17 @@ PROFILES: Registry[Profile] = Registry("profile")
 
 PROFILES.add("trec_eval-9", "judged.engine.profiles.trec_eval:TREC_EVAL_9")
 PROFILES.add("trec_eval-10", "judged.engine.profiles.trec_eval:TREC_EVAL_10")
-for _name in ("pytrec_eval", "ranx"):
+for _name in (
+    "pytrec_eval",
+    "ir_measures",
+    "ranx",
+    "beir",
+    "mteb",
+    "msmarco",
+    "gdeval",
+    "trectools",
+    "sources",
+):
     PROFILES.add(_name, f"judged.engine.profiles.{_name}:PROFILE")
 
 

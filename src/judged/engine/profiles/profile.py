@@ -70,7 +70,7 @@ class Profile:
         """
         if not self.spellings:
             return Reading(parse_measure(text), self._under({}), str(text), self.digits)
-        words = None if isinstance(text, Measure) else words_of(text)
+        words = None if isinstance(text, Measure) else words_of(text.replace(" @", "@"))
         found = None if words is None else self._in_its_words(words)
         return self._reading(text, found or self._in_ours(text))
 

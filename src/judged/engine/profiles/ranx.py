@@ -49,7 +49,17 @@ PROFILE = Profile(
         _gain("ndcg_burges", "nDCG", "exp"),
         _gain("dcg", "DCG", "linear"),
         _gain("dcg_burges", "DCG", "exp"),
-        *_at("bpref", "Bpref"),
+        Spelling(
+            "rbp",
+            "RBP",
+            {"gain": "grade"},
+            at="p",
+            convert=_hundredths,
+            number=True,
+            level=from_grade,
+            shown="rbp.pp",
+        ),
+        Spelling("bpref", "Bpref", but={"negative": "nonrelevant"}, level=from_grade),
     ),
     left_out=(
         "Its sort keeps no order among equal scores where a query has more than 15 results.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judged.measures.catalogue import MEASURES
@@ -48,6 +48,8 @@ class Spelling:
     """Parameters of the tool with a value, and the parameters of ours that they make."""
     switches: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     """Parameters of the tool with a value, and the conventions of the protocol that they change."""
+    of_run: bool = False
+    """A query without results scores 0, whatever the measure says of it otherwise."""
     digits: int | None = None
     """How many decimals the tool gives, where that differs from its other measures."""
     shown: str = ""
@@ -75,11 +77,10 @@ class Spelling:
 
     def fits(self, words: Words) -> bool:
         """Whether the numbers and parameters written are among those that it takes."""
-        allowed = {*self.takes, *self.renamed, *(name for name, _ in {**self.words, **self.switches})}
         return (
             self._number_is(there=bool(words.numbers))
             and (words.level is None or self.level is not None)
-            and all(name in allowed for name in words.inside)
+            and all(self._takes(name, value) for name, value in words.inside.items())
         )
 
     def made(self, words: Words) -> tuple[Measure, Mapping[str, Any]]:
@@ -87,9 +88,9 @@ class Spelling:
         measure = self.kind
         switched: dict[str, Any] = {}
         for name, value in words.inside.items():
-            if (name, value) in self.switches:
+            if name in self._named(self.switches):
                 switched.update(self.switches[name, value])
-            elif (name, value) in self.words:
+            elif name in self._named(self.words):
                 measure = measure(**self.words[name, value])
             else:
                 measure = measure(**{self.renamed.get(name, name): value})
@@ -97,19 +98,34 @@ class Spelling:
             measure = measure(**{self.parameter: self.convert(words.numbers[0])})
         if words.level is not None and self.level is not None:
             measure = self.level(measure, words.level)
-        return measure, switched
+        return self._of_run(measure), switched
 
     def holds(self, measure: Measure) -> bool:
         """Whether the tool can be asked for this measure of ours, with the parameters that were set."""
         own, defaults = self.kind.parameters, MEASURES[self.measure].parameters
-        return self._number_is(there=self.parameter in dict(measure.given)) and all(
+        known = measure.parameters if self.at else dict(measure.given)  # `RBP` has a persistence unasked
+        return self._number_is(there=known.get(self.parameter or "") is not None) and all(
             own[name] == value if name in self.given else name in self._free or defaults.get(name) == value
             for name, value in measure.given
         )
 
     def completed(self, measure: Measure) -> Measure:
         """The measure with the parameters that the tool implies."""
-        return measure(**self.given)
+        return self._of_run(measure(**self.given))
+
+    def _of_run(self, measure: Measure) -> Measure:
+        return replace(measure, of_run=True) if self.of_run else measure
+
+    def _takes(self, name: str, value: object) -> bool:
+        """Whether a parameter may be written with this value."""
+        choices = {**self.words, **self.switches}
+        if name in self._named(choices):
+            return any(name == each and value == choice for each, choice in choices)
+        return name in self.takes or name in self.renamed
+
+    @staticmethod
+    def _named(choices: Mapping[tuple[str, Any], Mapping[str, Any]]) -> set[str]:
+        return {name for name, _ in choices}
 
     @property
     def _free(self) -> tuple[str | None, ...]:

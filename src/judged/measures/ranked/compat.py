@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
 from judged.kernels.overlap import ideal_overlap, overlap_of_ideals, overlap_weights
 from judged.kernels.ranking import Ranking
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import Floats, divide, segment_count
 from judged.measures.measure import Measure
 
 __all__ = ["Compat", "compatibility"]
 
 
 def compatibility(
-    ranking: Ranking, *, p: float = 0.95, depth: int = 1000, over: Literal["ideal", "everything"] = "ideal"
+    ranking: Ranking,
+    *,
+    p: float = 0.95,
+    depth: int | Literal["longer"] = 1000,
+    over: Literal["ideal", "everything"] = "ideal",
 ) -> Floats:
     r"""The rank-biased overlap of the results with the most similar of the ideal rankings.
 
     $$\mathrm{Compat} = \frac{\mathrm{RBO}(D, I)}{\mathrm{RBO}(I, I)}, \qquad
       \mathrm{RBO}(D, I) = \frac{\sum_{d=1}^{n} p^{d-1} \, |D_{1..d} \cap I_{1..d}| / d}{\sum_{d=1}^{n} p^{d-1}}$$
 
-    where $D$ are the results, $n$ is `depth`, and $I$ holds all documents with a positive grade, the highest
+    where $D$ are the results, $n$ is `depth` (`"longer"`: the length of the longer list), and $I$ holds all documents with a positive grade, the highest
     grades first: documents of the same grade in the order of the results, those not retrieved last. With
     `over="everything"` RBO is not divided by the RBO of the ideal with itself, which is below 1 where the ideal
     ends. Only the order of grades matters, so they may come from preferences; `rel` has no part in it.
@@ -29,8 +35,8 @@ def compatibility(
     Ties: results stand in the order that the protocol's tie rule gives; the programs below take tied documents
         in ascending order of their ids (`ties="document-ascending"`).
     Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
-    Agrees with: `compatibility.py` of claclark/Compatibility; ir_measures' `Compat`, which goes as deep as the
-        longer of the two lists, and puts missed documents before retrieved ones with scores below 0.
+    Agrees with: `compatibility.py` of claclark/Compatibility; ir_measures' `Compat` with `depth="longer"`, except
+        that it puts missed documents before retrieved ones with scores below 0.
 
     Example:
         The two documents are in the wrong order, so the first depth has no overlap and the second all:
@@ -45,11 +51,25 @@ def compatibility(
         Webber, Moffat and Zobel. A similarity measure for indefinite rankings. TOIS 28(4), 2010.
         doi:10.1145/1852102.1852106
     """
+    shared, ideal, deep = _to_the_longer(ranking, p) if depth == "longer" else _to(ranking, p, depth)
+    return divide(shared, ideal) if over == "ideal" else shared * (1.0 - p) / (1.0 - p**deep)
+
+
+def _to(ranking: Ranking, p: float, depth: int) -> tuple[Floats, Floats, Floats]:
+    """The overlap with the ideal, that of the ideal with itself, and the depth."""
     weights = overlap_weights(p, depth)
-    shared = ideal_overlap(ranking, weights)
-    if over == "ideal":
-        return divide(shared, overlap_of_ideals(ranking, weights))
-    return shared * (1.0 - p) / (1.0 - p**depth)
+    return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.float64(depth)
+
+
+def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
+    """The same, each query as deep as the longer of its two lists."""
+    wanted = segment_count(ranking.best > 0, ranking.best_offset)
+    found = segment_count(ranking.grade > 0, ranking.offset)
+    deep = np.maximum(np.maximum(ranking.retrieved, wanted), 1)
+    weights = overlap_weights(p, int(deep.max(initial=1)))
+    beyond = weights[deep]  # what a document adds below the end of both lists, where nobody looks
+    shared, ideal = ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights)
+    return shared - found * beyond, ideal - wanted * beyond, deep.astype(np.float64)
 
 
 Compat = Measure(

@@ -21,7 +21,7 @@ def rank_biased_precision(
     cutoff: int | None = None,
     p: float = 0.8,
     rel: float | None = None,
-    gain: Gain | None = None,
+    gain: Literal["linear", "exp", "grade"] | None = None,
     max_grade: float | Literal["query"] | None = None,
 ) -> Floats:
     r"""The gain per result looked at by a reader who goes on to the next one with the chance `p`.
@@ -32,12 +32,13 @@ def rank_biased_precision(
     $g \ge \mathrm{rel}$, else 0; with `gain="linear"` $g / g_{\max}$; with `gain="exp"`
     $(2^g - 1) / (2^{g_{\max}} - 1)$. $g_{\max}$ is `max_grade`, by default the highest grade in all the
     judgments; a grade above it counts as it. With `max_grade="query"` it is the highest grade of the query,
-    or 1 if that is less.
+    or 1 if that is less. With `gain="grade"` $u(g)$ is the grade itself where $g \ge \mathrm{rel}$, else 0,
+    so that values above 1 are possible.
 
     Unjudged: has no gain; `RBP_residual` tells how much that could matter.
     Ties: results stand in the order that the protocol's tie rule gives.
     Empty: 0 when nothing relevant is retrieved.
-    Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`. `trec_eval -m rbp` (version 10) is
+    Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`; ranx' `rbp.80` is `RBP(p=0.8, gain="grade")`. `trec_eval -m rbp` (version 10) is
         `RBP(p=0.9, gain="linear", max_grade="query")` where the memory it forgets to clear holds zeros.
 
     Example:
@@ -51,9 +52,23 @@ def rank_biased_precision(
         Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS 27(1), 2008.
         doi:10.1145/1416950.1416952
     """
-    use = ranking.hits(rel).astype(np.float64) if gain is None else _graded(ranking, gain, max_grade)
+    use = _use(ranking, rel, gain, max_grade)
     seen = np.where(ranking.within(cutoff), use * reach(ranking, p), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
+
+
+def _use(
+    ranking: Ranking,
+    rel: float | None,
+    gain: Literal["linear", "exp", "grade"] | None,
+    max_grade: float | Literal["query"] | None,
+) -> Floats:
+    """What each retrieved judged document is worth to the reader."""
+    if gain is None:
+        return ranking.hits(rel).astype(np.float64)
+    if gain == "grade":
+        return np.where(ranking.hits(rel), ranking.grade, 0.0)
+    return _graded(ranking, gain, max_grade)
 
 
 def _graded(ranking: Ranking, gain: Gain, max_grade: float | Literal["query"] | None) -> Floats:
