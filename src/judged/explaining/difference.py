@@ -18,7 +18,6 @@ from judged.formats.read import read_judgments, read_run
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure
 from judged.report.layout import Table, Value, written
-from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
 __all__ = ["Difference", "explain_difference"]
@@ -160,13 +159,12 @@ def explain_difference(
     causes = differing(first, second)
     values = _Values(scene, causes)
     shares, moved = shapley(values.whole), shapley(values.each)
-    order = np.argsort(-np.abs(shares), kind="stable").tolist()
     return Difference(
         scene.run.name,
         first,
         second,
         (float(values.whole[0]), float(values.whole[-1])),
-        _causes(values, [(causes[i], shares[i], moved[i]) for i in order]),
+        _causes(values, causes, shares, moved),
         _queries(scene, values, causes, moved),
         values.scored,
     )
@@ -177,35 +175,33 @@ def _named(run: Any, name: str | None) -> Run:
 
 
 class _Values:
-    """The value of the run, and of each query, under every mixture of two stances."""
+    """The value of the run, and of each query, under every mixture of two stances; NaN: not scored."""
 
     def __init__(self, scene: Scene, causes: tuple[Convention, ...]) -> None:
-        self.ids: list[str] = scene.judgments.queries.to_pylist()
         mixtures = [
             mixed(scene.first, [cause for bit, cause in enumerate(causes) if subset >> bit & 1])
             for subset in range(1 << len(causes))
         ]
+        by_protocol: dict[Protocol, list[int]] = {}
+        for i, (_, protocol) in enumerate(mixtures):
+            by_protocol.setdefault(protocol, []).append(i)
+        made = [
+            (
+                wanted,
+                evaluate(scene.judgments, scene.run, [mixtures[i][0] for i in wanted], protocol=protocol),
+            )
+            for protocol, wanted in by_protocol.items()
+        ]
+        every = (query for _, scored in made for query in scored.scores.queries.to_pylist())
+        self.ids: list[str] = list(dict.fromkeys([*scene.judgments.queries.to_pylist(), *every]))
         self.whole = np.zeros(len(mixtures))
         self.each = np.full((len(mixtures), len(self.ids)), np.nan)
         place = {query: i for i, query in enumerate(self.ids)}
-        for protocol in dict.fromkeys(protocol for _, protocol in mixtures):
-            self._fill(scene.judgments, scene.run, protocol, mixtures, place)
-
-    def _fill(
-        self,
-        judgments: Judgments,
-        run: Run,
-        protocol: Protocol,
-        mixtures: list[tuple[Measure, Protocol]],
-        place: dict[str, int],
-    ) -> None:
-        """Evaluate all measures that are wanted under one protocol, at once."""
-        wanted = {i: measure for i, (measure, other) in enumerate(mixtures) if other == protocol}
-        scored = evaluate(judgments, run, list(wanted.values()), protocol=protocol)
-        at = [place[query] for query in scored.scores.queries.to_pylist()]
-        for i, measure in wanted.items():
-            self.whole[i] = scored[measure]
-            self.each[i, at] = scored.scores[measure]
+        for wanted, scored in made:
+            at = [place[query] for query in scored.scores.queries.to_pylist()]
+            for i in wanted:
+                self.whole[i] = scored[mixtures[i][0]]
+                self.each[i, at] = scored.scores[mixtures[i][0]]
 
     @property
     def scored(self) -> tuple[int, int]:
@@ -213,28 +209,35 @@ class _Values:
         first, last = (int((~np.isnan(self.each[i])).sum()) for i in (0, -1))
         return first, last
 
+    def left_out(self, cause: int) -> Flags:
+        """Which queries a cause has scored or left out, whatever the other causes are."""
+        absent, bit = np.isnan(self.each), 1 << cause
+        without = [subset for subset in range(len(absent)) if not subset & bit]
+        changed: Flags = (absent[without] != absent[[subset | bit for subset in without]]).any(axis=0)
+        return changed
 
-def _causes(values: _Values, found: list[tuple[Convention, Any, Floats]]) -> Table:
+
+def _causes(values: _Values, causes: tuple[Convention, ...], shares: Floats, moved: Floats) -> Table:
+    """The conventions in which the two differ, the largest share first."""
     whole = float(values.whole[-1] - values.whole[0])
     rows: list[tuple[Value, ...]] = []
-    for cause, share, moved in found:
-        affected = int((np.abs(moved) > NOTHING).sum())
-        if cause.name == "missing":
-            affected = int(np.isnan(values.each).any(axis=0).sum())
-        part = None if abs(whole) <= NOTHING else float(100 * share / whole)
-        rows.append((cause.name, *cause.words, float(share), part, affected))
+    for i in np.argsort(-np.abs(shares), kind="stable").tolist():
+        affected = (np.abs(moved[i]) > NOTHING) | values.left_out(i)
+        share = float(shares[i]) if abs(shares[i]) > NOTHING else 0.0
+        part = None if abs(whole) <= NOTHING else 100 * share / whole + 0.0  # adding 0 makes −0 positive
+        rows.append((causes[i].name, *causes[i].words, share, part, int(affected.sum())))
     return Table(("cause", "first", "second", "share", "percent", "queries"), tuple(rows))
 
 
 def _queries(scene: Scene, values: _Values, causes: tuple[Convention, ...], moved: Floats) -> Table:
     """The queries that have two values, or one only, the most affected first."""
     first, second = values.each[0], values.each[-1]
-    one_sided = np.isnan(first) != np.isnan(second)
-    inside = np.nan_to_num(np.abs(moved)).sum(axis=0)  # causes may cancel each other
-    order = _order(values, one_sided, inside)
+    inside = np.nan_to_num(np.abs(moved))
+    for i in range(len(causes)):
+        inside[i, values.left_out(i)] += 1.0  # more than a share of a value ever is
     rows: list[tuple[Value, ...]] = []
-    for place, i in enumerate(order.tolist()):
-        cause = _largest(causes, moved[:, i], one_sided=bool(one_sided[i]))
+    for place, i in enumerate(_order(values, inside.sum(axis=0)).tolist()):
+        cause = causes[int(np.argmax(inside[:, i]))]
         why = evidence(scene, values.ids[i], cause) if place < SHOWN else None
         ends = [None if np.isnan(each) else float(each) for each in (first[i], second[i])]
         change = None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
@@ -242,20 +245,14 @@ def _queries(scene: Scene, values: _Values, causes: tuple[Convention, ...], move
     return Table(("query", "first", "second", "difference", "cause", "evidence"), tuple(rows))
 
 
-def _order(values: _Values, one_sided: Flags, inside: Floats) -> Ints:
+def _order(values: _Values, inside: Floats) -> Ints:
     """The affected queries; leaving one out moves a mean as much as giving it the mean's own value."""
     first, second = values.each[0], values.each[-1]
     alone = np.where(np.isnan(first), values.whole[0] - second, values.whole[-1] - first)
+    one_sided = np.isnan(first) != np.isnan(second)
     change = np.nan_to_num(np.abs(np.where(one_sided, alone, second - first)))
-    affected = np.flatnonzero((change > NOTHING) | one_sided | (inside > NOTHING))
+    affected = np.flatnonzero((change > NOTHING) | (inside > NOTHING))
     return affected[np.lexsort((affected, -inside[affected], -change[affected]))]
-
-
-def _largest(causes: tuple[Convention, ...], shares: Floats, *, one_sided: bool) -> Convention:
-    """The convention with the largest share in a query; a query that only one side scores is missing."""
-    if one_sided:
-        return next((each for each in causes if each.name == "missing"), causes[0])
-    return causes[int(np.argmax(np.nan_to_num(np.abs(shares))))]
 
 
 def _signed(columns: tuple[str, ...], row: tuple[Value, ...], digits: int) -> tuple[Value, ...]:

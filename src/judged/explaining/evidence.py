@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,8 +17,18 @@ __all__ = ["Scene", "evidence"]
 
 NAMED = 3
 """So many documents are named in a sentence."""
-_MOVING = ("ties", "precision", "unjudged", "depth")
+_LEFT_OUT = {
+    "missing": "no results",
+    "extra": "results, and no judgments",
+    "barren": "no relevant document",
+}
+"""Conventions that decide whether a query is scored, and what such a query has or lacks."""
+_MOVING = ("ties", "precision", "unjudged", "depth", "order", "itself")
 """Conventions that change at which rank a document stands."""
+
+
+Moved: TypeAlias = tuple[str, float, int | None, int | None]
+"""A judged document, its grade, and the rank that it has on either side; None: it is not in the list."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +43,17 @@ class Scene:
 
 def evidence(scene: Scene, query: str, cause: Convention) -> str:
     """What makes the convention matter for the query, in words."""
-    if cause.name == "missing":
-        return "no results"
+    if cause.name in _LEFT_OUT:
+        return _LEFT_OUT[cause.name]
     if cause.name in _MOVING:
         return _moved(scene, query, cause)
     if cause.name in {"gain", "gains"}:
         return _worth(scene, query)
     if cause.name == "rel":
         return _threshold(scene, query, cause)
+    if cause.name == "negative":
+        below = sum(grade < 0 for grade in grades_of(scene.judgments, query).values())
+        return f"{below:,} judged {'document has' if below == 1 else 'documents have'} a negative grade"
     first, second = cause.words
     return f"`{cause.name}` is {first} in one and {second} in the other"
 
@@ -52,7 +66,7 @@ def _moved(scene: Scene, query: str, cause: Convention) -> str:
             results.under(each) for each in (stance.protocol, stance.protocol.but(**{cause.name: value}))
         ]
         here, there = sides if stance is scene.first else sides[::-1]
-        moved = _elsewhere(here, there)
+        moved = _that_matter(_elsewhere(here, there), stance.measure.parameters.get("cutoff"))
         if moved:
             told = ", ".join(
                 f"`{name}` (grade {grade:g}) {_ranks(*ranks)}" for name, grade, *ranks in moved[:NAMED]
@@ -63,7 +77,7 @@ def _moved(scene: Scene, query: str, cause: Convention) -> str:
     return "no judged document moves"
 
 
-def _elsewhere(here: Listing, there: Listing) -> list[tuple[str, float, int | None, int | None]]:
+def _elsewhere(here: Listing, there: Listing) -> list[Moved]:
     """Judged documents with their grades and both ranks, where these differ; None: not in the list."""
     grade = {
         name: each
@@ -73,9 +87,14 @@ def _elsewhere(here: Listing, there: Listing) -> list[tuple[str, float, int | No
     }
     first, second = (dict(zip(each.documents, each.rank.tolist(), strict=True)) for each in (here, there))
     moved = [(name, each, first.get(name), second.get(name)) for name, each in grade.items()]
-    return sorted(
-        (each for each in moved if each[2] != each[3]), key=lambda each: (-each[1], each[2] or each[3] or 0)
-    )
+    return [each for each in moved if each[2] != each[3]]
+
+
+def _that_matter(moved: list[Moved], cutoff: object) -> list[Moved]:
+    """Those that one side has within the cutoff, if there are any; relevant ones first, from the top down."""
+    places = {each: min(rank for rank in each[2:] if rank is not None) for each in moved}
+    near = [each for each in moved if isinstance(cutoff, int) and places[each] <= cutoff]
+    return sorted(near or moved, key=lambda each: (each[1] <= 0, places[each]))
 
 
 def _ranks(here: int | None, there: int | None) -> str:

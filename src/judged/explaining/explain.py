@@ -50,16 +50,16 @@ def explain(
     reading = as_profile(protocol).read(measure)
     judgments = read_judgments(qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    meeting = align(judgments, ranked, reading.protocol.but(missing="zero"))
+    every = reading.protocol.but(missing="zero", barren="zero", extra="ignored")
+    meeting = align(judgments, ranked, every)
     number = number_of(meeting, query)
+    value = _value(judgments, ranked, query, reading, present=bool(meeting.present[number]))
     if not meeting.present[number]:
-        return _without_results(judgments, ranked, query, reading)
-    scores = evaluate(judgments, ranked, [reading.measure], protocol=reading.protocol).scores
-    value = scores.by_query(reading.measure)[query]
-    view = one_query(meeting.ranking, number)
+        return _without_results(reading, ranked.name, query, value, grades_of(judgments, query))
+    cuts = None if reading.measure.text else cut_values(reading.measure, meeting.ranking, number)
     results = Results.of(judgments, ranked, query)
-    listing = results.under(reading.protocol)
-    return _explained(reading, ranked, query, value, view, listing, results.grades)
+    view = one_query(meeting.ranking, number)
+    return _explained(reading, ranked.name, query, value, view, cuts, results)
 
 
 def number_of(meeting: Meeting, query: str) -> int:
@@ -82,38 +82,37 @@ def number_of(meeting: Meeting, query: str) -> int:
     raise UnknownName(kind, query, known)
 
 
-def _without_results(judgments: Judgments, run: Run, query: str, reading: Reading) -> Explanation:
-    """The explanation of a query that is missing from the run; an error where the protocol leaves it out."""
-    if reading.protocol.missing != "zero":
-        fate = "is left out" if reading.protocol.missing == "skip" else "is an error"
-        msg = f"{run.name} has no results for query `{query}`, which {fate} under this protocol"
-        raise MissingQueries(msg, hint='with `missing="zero"` it scores 0')
+def _value(judgments: Judgments, run: Run, query: str, reading: Reading, *, present: bool) -> Any:
+    """The value of the query, or an error where the protocol leaves it out."""
     scores = evaluate(judgments, run, [reading.measure], protocol=reading.protocol).scores
+    values = scores.by_query(reading.measure)
+    if query in values:
+        return values[query]
+    why, field = ("has no relevant document", "barren") if present else ("has no results", "missing")
+    msg = f"query `{query}` {why}, and is left out under this protocol"
+    raise MissingQueries(msg, hint=f'with `{field}="zero"` it scores 0')
+
+
+def _without_results(
+    reading: Reading, run: str, query: str, value: Any, grades: dict[str, float]
+) -> Explanation:
+    """The explanation of a query that is missing from the run."""
     return Explanation(
         reading.measure,
         reading.protocol,
-        run.name,
+        run,
         query,
-        scores.by_query(reading.measure)[query],
+        value,
         Table(("rank", "document", "score", "grade", "note", "adds"), ()),
-        _missed(reading, (), grades_of(judgments, query)),
-        notes=(
-            "the run has no results for this query, which then scores 0 (`missing` of the protocol is `zero`)",
-        ),
+        _missed(reading, (), grades),
+        notes=("the run has no results for this query (`missing` of the protocol is `zero`)",),
     )
 
 
 def _explained(
-    reading: Reading,
-    run: Run,
-    query: str,
-    value: Any,
-    view: Ranking,
-    listing: Listing,
-    grades: dict[str, float],
+    reading: Reading, run: str, query: str, value: Any, view: Ranking, cuts: Floats | None, results: Results
 ) -> Explanation:
-    measure = reading.measure
-    cuts = None if measure.text else cut_values(measure, view)
+    listing, measure = results.under(reading.protocol), reading.measure
     adds = np.zeros(len(listing)) if cuts is None else np.diff(cuts)
     working = _working(measure, view, listing)
     last = _last(measure, adds, listing)
@@ -121,12 +120,12 @@ def _explained(
     return Explanation(
         measure,
         reading.protocol,
-        run.name,
+        run,
         query,
         value,
         _ranking(listing, columns, last),
-        _missed(reading, listing.documents, grades),
-        _ideal(working, listing, grades),
+        _missed(reading, listing.documents, results.grades),
+        _ideal(working, listing, results.grades),
         working.formula or (None if cuts is None else _sum(adds, cuts)),
         0.0 if cuts is None else float(cuts[0]),
         len(listing) - last,

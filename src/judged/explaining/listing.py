@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
+from judged.engine.prepare import prepared
 from judged.engine.protocol import Protocol
-from judged.kernels.align import JudgedIndex, align_columns
+from judged.kernels.align import RULES, JudgedIndex, align_columns
 from judged.kernels.segments import Flags, Floats, Ints
+from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
@@ -46,19 +49,21 @@ class Listing:
 class Results:
     """The results of one query as they stand in the run, with the grades of its judged documents."""
 
-    names: list[bytes]
-    score: Floats
+    run: Run
+    """The rows of this query alone."""
     grades: dict[str, float]
     """Every judged document, retrieved or not, in the order of the table."""
 
     @classmethod
     def of(cls, judgments: Judgments, run: Run, query: str) -> Results:
         """What the run holds for the query; the run is looked through once."""
-        return cls(*_rows(run, query), grades_of(judgments, query))
+        names, score = _rows(run, query)
+        columns = [query] * len(names), names, score
+        return cls(Run.from_columns(*columns, name=run.name), grades_of(judgments, query))
 
     def under(self, protocol: Protocol) -> Listing:
         """Every result with its rank, after depth and removal of unjudged documents."""
-        whole = _ranked(self.names, self.score, self.grades, protocol)
+        whole = _ranked(self.run, self.grades, protocol)
         if protocol.depth is not None:
             whole = whole.only(whole.rank <= protocol.depth)
         if protocol.unjudged == "removed":
@@ -76,45 +81,47 @@ def grades_of(judgments: Judgments, query: str) -> dict[str, float]:
     return dict(zip(names, judgments.grades[own].tolist(), strict=True))
 
 
-def _ranked(names: list[bytes], score: Floats, grades: dict[str, float], protocol: Protocol) -> Listing:
+def _ranked(run: Run, grades: dict[str, float], protocol: Protocol) -> Listing:
     """The results in order; the kernel that scores ranks them, as though every one of them were judged."""
-    if not names:
-        none = np.zeros(0, dtype=np.int64)
-        return Listing((), score, none, none, none, ())
-    offset = np.cumsum([0, *map(len, names)], dtype=np.int64)
-    data = np.frombuffer(b"".join(names), dtype=np.uint8)
+    given, ready = _columns_of(run), _columns_of(prepared(run, protocol))
+    scores = dict(zip(given.document.to_pylist(), given.score.tolist(), strict=True))
+    count = len(ready.score)
     one = np.zeros(1, dtype=np.uint8), np.array([0, 1])
-    index = JudgedIndex(*one, data, offset, np.array([0, len(names)]))
-    queries = np.zeros(len(names), dtype=np.uint8), np.arange(len(names) + 1)
-    single = protocol.precision == "float32"
-    found = align_columns(index, queries, (data, offset), score, ties=protocol.ties, single=single)
-    texts = tuple(names[row].decode(errors="backslashreplace") for row in found.row.tolist())
-    grade = tuple(grades.get(text) for text in texts)
-    return Listing(texts, score[found.row], found.rank, found.above, found.tied, grade)
+    queries = np.zeros(max(count, 1), dtype=np.uint8), np.arange(count + 1)
+    index = JudgedIndex(*one, *bytes_of(ready.document), np.array([0, count]))
+    ties = protocol.ties if protocol.ties in RULES else RULES[0]  # where all orders count, one is shown
+    single = protocol.precision == "float32" and protocol.order == "score"
+    found = align_columns(index, queries, bytes_of(ready.document), ready.score, ties=ties, single=single)
+    names = ready.document.take(arrow_of(found.row)).to_pylist()
+    least = 0.0 if protocol.negative == "nonrelevant" else -np.inf
+    grade = tuple(None if name not in grades else max(grades[name], least) for name in names)
+    score = np.array([scores[name] for name in names], dtype=np.float64)
+    return Listing(tuple(names), score, found.rank, found.above, found.tied, grade)
 
 
-def _rows(run: Run, query: str) -> tuple[list[bytes], Floats]:
+def _columns_of(run: Run) -> Columns:
+    source = run.as_columns().source
+    assert isinstance(source, Columns)  # noqa: S101 - `as_columns` returns nothing else
+    return source
+
+
+def _rows(run: Run, query: str) -> tuple[list[str], Floats]:
     """The documents of one query and their scores, as they stand in the run."""
     source = run.source
     if isinstance(source, Text):
         return _lines(source.buffer, query)
     if isinstance(source, Mappings):
         own = source.mapping.get(query) or {}
-        return [str(name).encode() for name in own], np.array([float(each) for each in own.values()])
-    return _columns(source, query)
+        return [str(name) for name in own], np.array([float(each) for each in own.values()])
+    at = np.flatnonzero(numpy_of(pc.equal(source.query, query)))
+    return source.document.take(arrow_of(at)).to_pylist(), source.score[at]
 
 
-def _columns(source: Columns, query: str) -> tuple[list[bytes], Floats]:
-    import pyarrow.compute as pc
-
-    mask = np.asarray(pc.equal(source.query, query).to_pylist(), dtype=bool)
-    at = np.flatnonzero(mask)
-    return [source.document[i].as_py().encode() for i in at.tolist()], source.score[at]
-
-
-def _lines(buffer: Any, query: str) -> tuple[list[bytes], Floats]:
+def _lines(buffer: Any, query: str) -> tuple[list[str], Floats]:
     """The lines of one query; the others are passed over without being taken apart."""
     blank = rb"[ \t\x0b\x0c\r]"
-    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, re.escape(query.encode()), blank), re.MULTILINE)
+    own = re.escape(query.encode())
+    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, own, blank), re.MULTILINE)
     fields = [line.group().split() for line in wanted.finditer(buffer)]
-    return [each[2] for each in fields], np.array([float(each[4]) for each in fields], dtype=np.float64)
+    names = [each[2].decode(errors="backslashreplace") for each in fields]
+    return names, np.array([float(each[4]) for each in fields], dtype=np.float64)

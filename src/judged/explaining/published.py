@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
-from judged.engine.evaluate import Evaluation, aggregate, evaluate
+from judged.engine.evaluate import evaluate
 from judged.engine.protocol import Protocol
 from judged.errors import BadMeasure
 from judged.explaining import explained
@@ -19,7 +17,6 @@ from judged.explaining.stance import Conventions, Stance, stance_of
 from judged.explaining.variants import Variant, axes_of, profiles_of, variants_of
 from judged.formats.read import read_judgments, read_run
 from judged.measures.measure import Measure
-from judged.measures.ranked.num_rel import NumRel
 from judged.report.layout import Table, Value, written
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
@@ -56,7 +53,7 @@ class Printed:
         unit = 10.0 ** -len(number[1].partition(".")[2])
         if number[2] or (value > high == 1.0 and value <= 100):
             return cls(text, value / 100, unit / 100, percent=True)
-        if not low - unit <= value <= high + unit:
+        if not low - unit / 2 <= value <= high + unit / 2:
             msg = f"{text} was published, and {measure} lies between {low:g} and {high:g}"
             raise BadMeasure(msg, hint="a percentage may be written as such: `75.6%`")
         return cls(text, value, unit)
@@ -200,14 +197,8 @@ def explain_published(
     stance = stance_of(protocol, measure)
     printed = Printed.of(published, stance.measure)
     tries = _Tries(read_judgments(qrels), read_run(run) if name is None else read_run(run, name=name))
-    axes = axes_of(stance)
-    for count in range(changes + 1):
-        some = list(variants_of(stance, axes, count))
-        tries.add([*some, *(profiles_of(measure) if count == 1 else ())])
-        if any(value in printed for value in tries.values):
-            break
+    _search(tries, stance, measure, printed, changes)
     matches = [i for i, value in enumerate(tries.values) if value in printed]
-    orders = tie_range(tries.judgments, tries.run, stance) if not matches else None
     return Published(
         tries.run.name,
         stance,
@@ -217,8 +208,27 @@ def explain_published(
         _nearest(tries, printed),
         len(tries.values),
         len({place for value in tries.values if abs(place := printed.place(value)) <= AROUND}),
-        orders,
+        None if matches else tie_range(tries.judgments, tries.run, stance),
     )
+
+
+def _search(tries: _Tries, stance: Stance, measure: Measure | str, printed: Printed, changes: int) -> None:
+    """Try variants with more and more changes, until a match is found.
+
+    From three changes on, only those are combined that change the number on their own.
+    """
+    axes = axes_of(stance)
+    for count in range(changes + 1):
+        if count == 3:
+            live = {
+                each.changes[0]
+                for each, value in tries
+                if len(each.changes) == 1 and value != tries.values[0]
+            }
+            axes = [kept for axis in axes if (kept := [change for change in axis if change in live])]
+        tries.add([*variants_of(stance, axes, count), *(profiles_of(stance, measure) if count == 1 else ())])
+        if any(value in printed for value in tries.values):
+            return
 
 
 class _Tries:
@@ -237,25 +247,19 @@ class _Tries:
         for i, variant in enumerate(some):
             by_protocol.setdefault(variant.protocol, []).append(i)
         for protocol, own in by_protocol.items():
-            measures = list(dict.fromkeys([NumRel, *(some[i].measure for i in own)]))
+            measures = [some[i].measure for i in own]
             scored = evaluate(self.judgments, self.run, measures, protocol=protocol)
-            values |= {i: _value(scored, some[i]) for i in own}
+            values |= {i: scored[some[i].measure] for i in own}
         self.variants += some
         self.values += [values[i] for i in range(len(some))]
+
+    def __iter__(self) -> Iterator[tuple[Variant, float]]:
+        return zip(self.variants, self.values, strict=True)
 
     def row(self, i: int) -> tuple[Value, ...]:
         """A variant as a row of the table: how many changes, which, the measure, the value."""
         variant = self.variants[i]
-        told = ", ".join(map(str, variant.changes)) or "nothing"
-        return len(variant.changes), told, str(variant.measure), self.values[i]
-
-
-def _value(scored: Evaluation, variant: Variant) -> float:
-    """The aggregate over the variant's queries."""
-    if variant.queries is None:
-        return scored[variant.measure]
-    kept = np.asarray(scored.scores[NumRel]) > 0
-    return aggregate(variant.measure, np.asarray(scored.scores[variant.measure])[kept])
+        return len(variant.changes), str(variant), str(variant.measure), self.values[i]
 
 
 def _table(rows: list[tuple[Value, ...]]) -> Table:

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 from judged.engine.profiles.catalogue import PROFILES
 from judged.engine.protocol import Protocol
 from judged.errors import JudgedError
-from judged.explaining.stance import Stance, stance_of
+from judged.explaining.stance import Stance, differing, stance_of
 from judged.measures.measure import Measure
 
 __all__ = ["Change", "Variant", "axes_of", "profiles_of", "variants_of"]
@@ -23,10 +23,9 @@ NUMBERS: dict[str, tuple[float, ...]] = {
 }
 """Values of numeric parameters that people publish; a cutoff's neighbours are tried as well."""
 DEPTHS = (10, 100, 1000)
-WORDED = ("ties", "precision", "missing", "unjudged")
+WORDED = ("ties", "precision", "missing", "unjudged", "order", "extra", "barren", "negative", "itself")
 """Conventions of a protocol of which every value is tried, but for those that give no number, or several."""
 _NO_NUMBER = {"error", "expected"}
-RELEVANT = "with a relevant document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +36,23 @@ class Change:
     value: Any
 
     def __str__(self) -> str:
-        return f"{self.name}={'none' if self.value is None else self.value}"
+        shown = f"{self.value:g}" if isinstance(self.value, float) else self.value
+        return f"{self.name}={'none' if self.value is None else shown}"
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A measure under a protocol, over some of the queries, and what was changed to get there."""
+    """A measure under a protocol, and what was changed to get there."""
 
     changes: tuple[Change, ...]
     measure: Measure
     protocol: Protocol
-    queries: str | None = None
-    """Which of the scored queries are averaged; None: all."""
+    detail: str = ""
+    """What a profile changes, in words."""
+
+    def __str__(self) -> str:
+        told = ", ".join(map(str, self.changes)) or "nothing"
+        return f"{told} ({self.detail})" if self.detail else told
 
 
 def axes_of(base: Stance) -> list[list[Change]]:
@@ -69,19 +73,18 @@ def axes_of(base: Stance) -> list[list[Change]]:
     axes += [
         [Change(name, each) for each in some if each != parameters.get(name)] for name, some in own.items()
     ]
-    if base.measure.aggregate == "mean":
-        axes.append([Change("queries", RELEVANT)])
     return [axis for axis in axes if axis]
 
 
-def profiles_of(measure: Measure | str) -> Iterator[Variant]:
-    """The measure as each profile that has it means it."""
+def profiles_of(base: Stance, measure: Measure | str) -> Iterator[Variant]:
+    """The measure as each profile that has it means it, and in what that differs."""
     for name in PROFILES:
         try:
             stance = stance_of(name, measure)
         except JudgedError:
             continue
-        yield Variant((Change("profile", name),), stance.measure, stance.protocol)
+        told = ", ".join(f"{each.name}={each.words[1]}" for each in differing(base, stance))
+        yield Variant((Change("profile", name),), stance.measure, stance.protocol, told)
 
 
 def variants_of(base: Stance, axes: Sequence[Sequence[Change]], changes: int) -> Iterator[Variant]:
@@ -95,14 +98,13 @@ def variants_of(base: Stance, axes: Sequence[Sequence[Change]], changes: int) ->
 
 def _made(base: Stance, changes: tuple[Change, ...]) -> Variant | None:
     """The variant, or None where the changes contradict each other."""
-    queries = next((each.value for each in changes if each.name == "queries"), None)
-    given = {each.name: each.value for each in changes if each.name != "queries"}
+    given = {each.name: each.value for each in changes}
     own = {name: value for name, value in given.items() if name in base.measure.defaults and name != "rel"}
     rest = {name: value for name, value in given.items() if name not in own}
     if base.measure.parameters.get("rel") is not None and "rel" in rest:
         own["rel"] = rest.pop("rel")
     try:
-        return Variant(changes, base.measure(**own), base.protocol.but(**rest), queries)
+        return Variant(changes, base.measure(**own), base.protocol.but(**rest))
     except JudgedError:
         return None
 

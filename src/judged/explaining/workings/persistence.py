@@ -21,17 +21,31 @@ def RBP(
     cutoff: int | None,
     p: float,
     rel: float | None,
-    gain: Gain | None,
+    gain: Literal["linear", "exp", "grade"] | None,
     max_grade: float | Literal["query"] | None,
 ) -> Working:
     """Gain times the chance of being reached, summed, over the number of results that a reader sees."""
-    share = view.hits(rel).astype(np.float64) if gain is None else _graded(view, gain, max_grade)
+    share = _share(view, rel, gain, max_grade)
     weight = reach(view, p)
     term = np.where(view.within(cutoff), share * weight, 0.0)
     total = np.cumsum(term)
     got = float(total[-1]) if len(total) else 0.0
     formula = Formula("(1 − p) × the sum of the terms", "(1 − {}) × {}", (p, got), (1.0 - p) * got)
     return Working({"gain": share, "weight": weight, "term": term, "total": total}, formula)
+
+
+def _share(
+    view: Ranking,
+    rel: float | None,
+    gain: Literal["linear", "exp", "grade"] | None,
+    max_grade: float | Literal["query"] | None,
+) -> Floats:
+    """What each result is worth to the reader."""
+    if gain is None:
+        return view.hits(rel).astype(np.float64)
+    if gain == "grade":
+        return np.where(view.hits(rel), view.grade, 0.0)
+    return _graded(view, gain, max_grade)
 
 
 def _graded(view: Ranking, gain: Gain, max_grade: float | Literal["query"] | None) -> Floats:
