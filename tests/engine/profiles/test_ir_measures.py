@@ -35,7 +35,7 @@ def compare(case: Case, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(case=cases())
 def test_says_what_the_tool_says(name: str, case: Case) -> None:
     """Ties by id descending or ascending, missing queries, counts and thresholds."""
@@ -43,7 +43,7 @@ def test_says_what_the_tool_says(name: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", ["Judged@3", "RR@3", "Compat", "AP", "nDCG@5"])
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(case=cases(grades=(-1, 0, 1, 2), relevant=True))
 def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> None:
     """`Judged` takes them for judgments, the others do not."""
@@ -51,7 +51,7 @@ def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> No
 
 
 @pytest.mark.parametrize("name", ["Compat", "Compat(p=0.8)", "Compat(p=0.8,normalize=False)"])
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(case=cases())
 def test_says_what_the_tool_says_of_compatibility(name: str, case: Case) -> None:
     """Each query as deep as the longer of its two lists, ties by ascending id."""
@@ -60,7 +60,7 @@ def test_says_what_the_tool_says_of_compatibility(name: str, case: Case) -> None
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CWL)
-@settings(max_examples=12)
+@settings(max_examples=10)
 @given(case=cases())
 def test_says_what_the_tool_says_of_browsing(name: str, case: Case) -> None:
     """cwl_eval is given ties in the order of the input."""
@@ -70,7 +70,7 @@ def test_says_what_the_tool_says_of_browsing(name: str, case: Case) -> None:
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval.pl needs perl")
 @pytest.mark.parametrize("name", GDEVAL)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_says_what_the_tool_says_of_exponential_gain(name: str, case: Case) -> None:
     """gdeval.pl prints five decimals, and ir_measures reads those."""

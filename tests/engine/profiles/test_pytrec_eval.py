@@ -17,7 +17,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=cases())
 def test_says_what_the_tool_says(name: str, case: Case) -> None:
     """Ties at single precision, missing and unjudged queries, graded judgments."""
@@ -29,7 +29,7 @@ def test_says_what_the_tool_says(name: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", ["map", "ndcg_cut_3", "bpref", "infAP", "recall_3", "num_rel_ret"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=cases(grades=(-2, -1, 0, 1, 2), relevant=True))
 def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> None:
     """A negative grade is a document that nobody judged."""
@@ -46,7 +46,7 @@ def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> No
 
 
 @pytest.mark.parametrize("name", ["gm_map", "gm_bpref"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=cases())
 def test_says_what_the_tool_says_of_geometric_means(name: str, case: Case) -> None:
     """The tool gives logarithms for queries, so only the aggregate is compared."""
@@ -56,7 +56,7 @@ def test_says_what_the_tool_says_of_geometric_means(name: str, case: Case) -> No
     agrees(case, "pytrec_eval", name, None, pytrec_eval.compute_aggregated_measure(name, logarithms))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=cases())
 def test_a_threshold_is_the_relevance_level_of_the_tool(case: Case) -> None:
     """`P(rel=2)@5` is what `relevance_level=2` makes of `P_5`."""

@@ -27,7 +27,7 @@ def compare(case: Case, name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_says_what_the_tool_says(name: str, case: Case) -> None:
     """Ties as in the input, grades as weights, levels that take gain away."""

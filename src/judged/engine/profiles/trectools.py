@@ -14,7 +14,7 @@ __all__ = ["PROFILE"]
 _AS_READ = {"ties": "document-ascending"}
 """How `TrecRun` sorts what it reads; these measures do not sort again."""
 _REMOVED: Mapping[tuple[str, Any], Mapping[str, Any]] = {
-    ("removeUnjudged", True): {"unjudged": "removed", "negative": "nonrelevant"},
+    ("removeUnjudged", True): {"unjudged": "removed"},
     ("removeUnjudged", False): {},
 }
 
@@ -58,7 +58,7 @@ PROFILE = Profile(
     ),
     left_out=(
         "`get_rbp` averages the weights of equal scores, also of two queries that stand side by side.",
-        "`get_bpref` is 0 where no document is judged not relevant; a negative grade brings it gain.",
+        "`get_bpref` is 0 where no document is judged not relevant.",
         "`get_bpref` looks at 1,000 judged documents of each query.",
         "`get_rprec` mixes up queries with pandas 3, and fails on a query that nobody judged.",
         "`get_geometric_map`, `get_unjudged` and the measures of understandability are not read.",
