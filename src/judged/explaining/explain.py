@@ -135,7 +135,7 @@ def _explained(
 
 def _working(measure: Measure, view: Ranking, listing: Listing) -> Working:
     """The columns of the measure's own arithmetic; none for measures that declare none."""
-    if measure.name not in WORKINGS or measure.family == "custom":
+    if measure.name not in WORKINGS:
         return Working()
     return WORKINGS[measure.name](with_every_result(view, listing.grade), **measure.parameters)
 

@@ -88,7 +88,7 @@ class Published:
     tried: int
     """How many combinations of conventions were tried."""
     reached: int
-    """How many of the numbers around the published one some combination gives."""
+    """How many of the other numbers around the published one some combination gives."""
     orders: tuple[float, float] | None = None
     """The lowest and highest value over all orders of tied results, where known and of interest."""
     tables: Mapping[str, Table] = field(init=False)
@@ -104,8 +104,8 @@ class Published:
 
     @property
     def chance(self) -> float:
-        """The share of the numbers around the published one that some combination gives."""
-        return self.reached / (2 * AROUND + 1)
+        """The share of the other numbers around the published one that some combination gives."""
+        return self.reached / (2 * AROUND)
 
     def headline(self, *, digits: int = 4) -> str:
         """The published number beside ours."""
@@ -141,8 +141,8 @@ class Published:
         if self.matches.rows and self.matches.rows[0][0] == 0:
             return [*told, "these very conventions give it"]
         told.append(
-            f"{self.tried:,} combinations were tried; of the {2 * AROUND + 1} numbers around {self.printed.text} "
-            f"they give {self.reached} ({self.chance:.0%}): a match is no proof"
+            f"{self.tried:,} combinations were tried; they also give {self.reached} of the {2 * AROUND} numbers "
+            f"around {self.printed.text} ({self.chance:.1%}): a match is no proof"
         )
         return told
 
@@ -207,7 +207,7 @@ def explain_published(
         _table([tries.row(i) for i in matches]),
         _nearest(tries, printed),
         len(tries.values),
-        len({place for value in tries.values if abs(place := printed.place(value)) <= AROUND}),
+        len({place for value in tries.values if 0 < abs(place := printed.place(value)) <= AROUND}),
         None if matches else tie_range(tries.judgments, tries.run, stance),
     )
 
