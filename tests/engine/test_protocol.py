@@ -29,6 +29,7 @@ def test_every_convention_changes_the_fingerprint() -> None:
     changes = [
         {"ties": "document-ascending"}, {"ties": "input-order"}, {"precision": "float64"}, {"missing": "skip"},
         {"missing": "error"}, {"unjudged": "removed"}, {"rel": 2}, {"depth": 10}, {"recall_points": "rounded"},
+        {"order": "input"}, {"extra": "zero"}, {"barren": "skip"}, {"negative": "nonrelevant"}, {"itself": "removed"},
     ]  # fmt: skip
     marks = {Protocol(**change).fingerprint for change in changes} | {Protocol().fingerprint}
 
@@ -72,3 +73,18 @@ def test_it_prints_every_convention() -> None:
         "custom protocol (ties by document id descending, float32 scores, missing queries score 0, "
         "unjudged not relevant, relevant from grade 2, depth 10, recall points truncated) #"
     )
+
+
+def test_conventions_that_came_later_leave_older_fingerprints_alone() -> None:
+    """The fingerprint of trec_eval 9, as it was printed before there were `order`, `extra` and the like."""
+    assert Protocol().fingerprint == "a5f0b97d1db8"
+
+
+def test_it_prints_a_later_convention_where_it_departs() -> None:
+    """Only what is not as usual is added to the line."""
+    told = str(Protocol(order="input", extra="zero", barren="skip", negative="nonrelevant", itself="removed"))
+
+    assert (
+        ", ranks as in the input, queries nobody judged score 0, queries without a relevant document skipped, "
+        "negative grades not relevant, documents with their query's id removed) #"
+    ) in told

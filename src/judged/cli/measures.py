@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.engine.profiles.catalogue import PROFILES
+
 if TYPE_CHECKING:
     from judged.measures.cards import Card
 
@@ -23,6 +25,7 @@ Examples:
   judged measures nDCG
   judged measures ndcg_cut_10 --format markdown
   judged measures --format json
+  judged measures --profile ranx
 """
 WIDEST = 100
 
@@ -43,11 +46,21 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     show_default=True,
     help="How to print.",
 )
-def command(names: tuple[str, ...], kind: str) -> None:
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help="List what a tool has, and how it computes it, instead.",
+)
+def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
     """List the measures by family, or print the card of each NAME.
 
     A name may be written as judged, trec_eval or another known tool writes it, in any case.
     """
+    if profile is not None:
+        from judged.cli.profile import described
+
+        click.echo(described(PROFILES[profile], kind), nl=False)
+        return
     from judged.measures.cards import card
     from judged.measures.names import parse_measure
 

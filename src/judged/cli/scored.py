@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
+from math import isnan
 from typing import Any
 
 from judged import __version__
@@ -88,7 +89,7 @@ class Scored:
         """A table for each run: a row for each query, a column for each measure, the whole run below."""
         for evaluation in self.evaluations:
             scores = evaluation.per_query()
-            columns = [_plain(measure, scores[measure].tolist()) for measure in self.measures]
+            columns = [_plain(measure, _defined(scores[measure].tolist())) for measure in self.measures]
             rows = list(zip(scores.queries.to_pylist(), *columns, strict=True))
             whole = tuple(
                 None if each.text else _plain(each, [evaluation[each]])[0] for each in self.measures
@@ -105,7 +106,7 @@ class Scored:
             ids = scores.queries.to_pylist()
             for measure in self.measures:
                 head = [(evaluation.run, query, str(measure)) for query in ids]
-                values = scores[measure].tolist()
+                values = _defined(scores[measure].tolist())
                 tail = zip_longest([], values) if measure.text else zip_longest(values, [])
                 rows += [(*names, *pair[: 1 + text]) for names, pair in zip(head, tail, strict=True)]
         return Table(("run", "query", "measure", "value", *(["text"] if text else [])), tuple(rows))
@@ -141,6 +142,7 @@ class Scored:
                 "fingerprint": protocol.fingerprint,
                 **protocol.as_dict(),
             },
+            **self._profile(),
             "inputs": [{"role": role, "path": path, "sha256": digest(path)} for role, path in paths],
             "measures": [_described(measure) for measure in self.measures],
             "runs": [self._run(evaluation, per_query=per_query) for evaluation in self.evaluations],
@@ -149,10 +151,24 @@ class Scored:
             document["comparisons"] = [_comparison(each) for each in self.compared]
         return document
 
+    def _profile(self) -> dict[str, Any]:
+        """The profile that was asked for, and the protocol of each measure where it has several."""
+        first = self.evaluations[0]
+        told: dict[str, Any] = {} if first.profile is None else {"profile": str(first.profile)}
+        if first.parts:
+            told["protocols"] = [
+                {
+                    "measures": [str(measure) for measure in part.measures],
+                    "fingerprint": part.protocol.fingerprint,
+                    **part.protocol.as_dict(),
+                }
+                for part in first.parts
+            ]
+        return told
+
     def _run(self, evaluation: Evaluation, *, per_query: bool) -> dict[str, Any]:
         seen = evaluation.observations
-        protocol = evaluation.protocol
-        sentences = seen.sentences(missing=protocol.missing, ties=protocol.ties)
+        sentences = list(dict.fromkeys(told for part in evaluation.every_part for told in part.sentences()))
         run: dict[str, Any] = {
             "name": evaluation.run,
             "queries": seen.queries,
@@ -168,7 +184,7 @@ class Scored:
             }
         if per_query:
             scores = evaluation.per_query()
-            columns = [scores[measure].tolist() for measure in self.measures]
+            columns = [_defined(scores[measure].tolist()) for measure in self.measures]
             names = [str(measure) for measure in self.measures]
             run["per_query"] = {
                 query: dict(zip(names, values, strict=True))
@@ -206,7 +222,7 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
     for other in others:
         for measure in measures:
             ours, theirs = other.scores.by_query(measure), first.scores.by_query(measure)
-            shared = [query for query in ours if query in theirs]
+            shared = [query for query in ours if query in theirs and not isnan(ours[query] + theirs[query])]
             if shared:
                 test = paired_t([ours[query] for query in shared], [theirs[query] for query in shared])
                 found.append((other.run, str(measure), len(shared), test))
@@ -223,11 +239,16 @@ def _probability(p: float, digits: int) -> Value:
     return f"<{least:.{digits}f}" if p < least else p
 
 
+def _defined(values: list[Any]) -> list[Any]:
+    """The values, with None where a profile's tool leaves a query out."""
+    return [None if isinstance(value, float) and isnan(value) else value for value in values]
+
+
 def _plain(measure: Measure, values: list[Any]) -> list[Value]:
     """Counts as whole numbers, everything else as it is."""
     if measure.aggregate != "sum" or measure.text:
         return values
-    return [int(value) if value == int(value) else value for value in values]
+    return [value if value is None or value != int(value) else int(value) for value in values]
 
 
 def _described(measure: Measure) -> dict[str, Any]:

@@ -53,7 +53,9 @@ class Observations:
         if self.extra:
             told.append(f"{_named(self.extra)} in the run but never judged: {_FATES[extra]}")
         if self.without_relevant:
-            told.append(f"{_many(self.without_relevant, 'query')} without any relevant document{_LEFT[barren]}")
+            told.append(
+                f"{_many(self.without_relevant, 'query')} without any relevant document{_LEFT[barren]}"
+            )
         if self.tied_documents:
             told.append(
                 f"{_many(self.tied_documents, 'judged document')} of {_many(self.tied_queries, 'query')} tied with "

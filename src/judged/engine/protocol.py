@@ -64,7 +64,8 @@ class Protocol:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that change when any convention does."""
-        stated = {name: value for name, value in self.as_dict().items() if value != _LATER.get(name)}
+        every = self.as_dict().items()
+        stated = {name: value for name, value in every if name not in _LATER or value != _LATER[name]}
         canonical = json.dumps(stated, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 

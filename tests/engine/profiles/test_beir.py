@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
+
 from engine.profiles.inputs import Case, agrees, cases
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 evaluation: Any = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
+
+from engine.profiles.inputs import Case, agrees, cases
 
 ranx: Any = pytest.importorskip("ranx", reason="ranx is not installed")
 

@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
+
+from engine.profiles.inputs import Case, agrees, cases
 
 trectools: Any = pytest.importorskip("trectools", reason="trectools is not installed")
 
@@ -39,8 +40,8 @@ def test_says_what_the_tool_says(case: Case) -> None:
     """A mean over the queries of the run, judged or not; ties up for nDCG, down for the others."""
     tool = evaluator(case)
 
-    for name, (method, settings) in CALLS.items():
-        agrees(case, "trectools", name, None, float(getattr(tool, method)(**settings)))
+    for name, (method, given_as) in CALLS.items():
+        agrees(case, "trectools", name, None, float(getattr(tool, method)(**given_as)))
 
 
 @pytest.mark.filterwarnings("ignore")

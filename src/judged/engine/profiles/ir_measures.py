@@ -26,9 +26,7 @@ _FROM_0: Mapping[tuple[str, Any], Mapping[str, Any]] = {("min_rel", 0): {}}
 
 def _trec(*names: str, measure: str = "", takes: tuple[str, ...] = ("rel",), **more: Any) -> list[Spelling]:
     """A measure that it leaves to pytrec_eval, under each of its names."""
-    return [
-        Spelling(name, measure or names[0], takes=takes, switches=_JUDGED_ONLY, **more) for name in names
-    ]
+    return [Spelling(name, measure or names[0], takes=takes, switches=_JUDGED_ONLY, **more) for name in names]
 
 
 def _cwl(name: str, *takes: str, number: bool | None = None) -> Spelling:
@@ -72,7 +70,7 @@ PROFILE = Profile(
         Spelling("ERR", "ERR", {"max_grade": 4}, takes=(), but=_GDEVAL, number=True, digits=5),
         *_trec("Rprec", "RPrec", number=False),
         *_trec("Success"),
-        *_trec("IPrec"),
+        *_trec("IPrec", shown="IPrec@x"),
         Spelling("Bpref", "Bpref"),
         Spelling("infAP", "infAP"),
         Spelling("Judged", "Judged", takes=(), but={**_PYTHON, "negative": "nonrelevant"}),

@@ -51,9 +51,7 @@ PROFILE = Profile(
             shown="NDCG(trec_eval=False)@k",
         ),
         Spelling("RBP", "RBP", takes=("p",), but=_AS_READ, switches=_REMOVED, number=True),
-        Spelling(
-            "RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AS_READ, switches=_REMOVED, number=False
-        ),
+        Spelling("RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AS_READ, switches=_REMOVED, number=False),
         Spelling("Bpref", "Bpref", takes=()),
     ),
     left_out=(

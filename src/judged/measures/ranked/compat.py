@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.overlap import ideal_overlap, overlap_of_ideals, overlap_weights
+from judged.kernels.overlap import ideal_overlap, ideal_places, overlap_of_ideals, overlap_weights
 from judged.kernels.ranking import Ranking
-from judged.kernels.segments import Floats, divide, segment_count
+from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.measure import Measure
 
 __all__ = ["Compat", "compatibility"]
@@ -58,18 +58,21 @@ def compatibility(
 def _to(ranking: Ranking, p: float, depth: int) -> tuple[Floats, Floats, Floats]:
     """The overlap with the ideal, that of the ideal with itself, and the depth."""
     weights = overlap_weights(p, depth)
-    return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.float64(depth)
+    return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.full(1, float(depth))
 
 
 def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
     """The same, each query as deep as the longer of its two lists."""
     wanted = segment_count(ranking.best > 0, ranking.best_offset)
-    found = segment_count(ranking.grade > 0, ranking.offset)
     deep = np.maximum(np.maximum(ranking.retrieved, wanted), 1)
-    weights = overlap_weights(p, int(deep.max(initial=1)))
-    beyond = weights[deep]  # what a document adds below the end of both lists, where nobody looks
-    shared, ideal = ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights)
-    return shared - found * beyond, ideal - wanted * beyond, deep.astype(np.float64)
+    depth = np.arange(1, int(deep.max(initial=1)) + 1)
+    # Summed from the top, so that no query's value depends, to the last bit, on how long another's list is.
+    above = np.concatenate(([0.0], np.cumsum(p ** (depth - 1.0) / depth)))
+    both = np.maximum(ranking.rank, ideal_places(ranking)) - 1
+    adds = np.where(ranking.grade > 0, above[deep][ranking.query] - above[np.minimum(both, len(depth))], 0.0)
+    before = np.concatenate(([0.0], np.cumsum(above)))
+    ideal = wanted.astype(np.float64) * above[deep] - before[wanted]
+    return segment_sum(adds, ranking.offset), ideal, deep.astype(np.float64)
 
 
 Compat = Measure(
