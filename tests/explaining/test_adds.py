@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -98,3 +100,35 @@ def test_an_explanation_holds_the_value_that_evaluate_gives(
     assert told.value == judged.evaluate(qrels, run, [measure]).scores[measure][0]
     if run["q"]:
         assert told.empty + sum(row["adds"] for row in told.rows) == pytest.approx(told.value, abs=1e-9)
+
+
+protocols = st.fixed_dictionaries(
+    {},
+    optional={
+        "ties": st.sampled_from(["document-ascending", "input-order"]),
+        "precision": st.just("float64"),
+        "unjudged": st.just("removed"),
+        "rel": st.sampled_from([0.0, 2.0]),
+        "depth": st.integers(1, 6),
+        "order": st.just("input"),
+        "negative": st.just("nonrelevant"),
+        "itself": st.just("removed"),
+    },
+)
+
+
+@given(
+    grades=st.dictionaries(st.sampled_from("abcdefgq"), st.sampled_from([-1, 0, 1, 2]), min_size=1),
+    scores=st.dictionaries(st.sampled_from("abcdefgq"), st.sampled_from([1.0, 2.0, 2.00000001]), min_size=1),
+    given_=protocols,
+    measure=st.sampled_from(["nDCG@3", "AP", "Bpref", "RBP", "SetP", "Judged@5", "infAP", "Q", "INST(T=1)"]),
+)
+def test_every_protocol_is_explained(grades: Any, scores: Any, given_: Any, measure: str) -> None:
+    """Whatever the conventions, the ranking shown is the one that was scored."""
+    protocol = judged.Protocol(**given_)
+    told = judged.explain({"q": grades}, {"q": scores}, measure, query="q", protocol=protocol)
+
+    assert told.value == judged.evaluate({"q": grades}, {"q": scores}, [measure], protocol=protocol)[measure]
+    assert told.empty + sum(row["adds"] for row in told.rows) == pytest.approx(told.value, abs=1e-9)
+    if told.formula is not None and told.rows:
+        assert told.formula.value == pytest.approx(told.value, abs=1e-9)

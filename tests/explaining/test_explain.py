@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import judged
-from judged.errors import BadInput, MissingQueries, UnknownName
+from judged.errors import BadInput, BadMeasure, MissingQueries, UnknownName
 from judged.kernels.segments import segment_max
 
 QRELS = {
@@ -216,6 +216,13 @@ def test_text_is_explained_without_arithmetic() -> None:
 
     assert (told.value, told.formula) == ("3021", None)
     assert told.ranking.columns == ("rank", "document", "score", "grade", "note")
+
+
+def test_a_measure_that_looks_at_no_grades_is_refused() -> None:
+    """Preferences have no rank to be cut at."""
+    measure = judged.Measure("Preferred", lambda view: view, family="preference")
+    with pytest.raises(BadMeasure, match="Preferred looks at no grades"):
+        judged.explain(QRELS, RUN, measure, query="q1")
 
 
 def test_a_measure_of_ones_own_is_explained_by_what_each_rank_adds() -> None:

@@ -11,7 +11,7 @@ from judged.engine.evaluate import evaluate
 from judged.engine.profiles.catalogue import as_profile
 from judged.engine.profiles.profile import Profile, Reading
 from judged.engine.protocol import Protocol
-from judged.errors import BadInput, Fault, MissingQueries, UnknownName
+from judged.errors import BadInput, BadMeasure, Fault, MissingQueries, UnknownName
 from judged.explaining.cuts import cut_values, one_query, with_every_result
 from judged.explaining.explanation import Explanation
 from judged.explaining.listing import Listing, Results, grades_of
@@ -28,6 +28,8 @@ __all__ = ["explain", "number_of"]
 
 NAMED = 8
 """So many queries are named where one is not known."""
+UNRANKED = {"preference"}
+"""Families whose measures are functions of something else than the grades of ranked documents."""
 CLOSE = 1e-9
 """How far rounding may carry the sum of what ranks add from the value."""
 
@@ -48,6 +50,9 @@ def explain(
     own arithmetic besides. `qrels`, `run`, `measure`, `protocol` and `name` are those of `judged.evaluate`.
     """
     reading = as_profile(protocol).read(measure)
+    if reading.measure.family in UNRANKED:
+        msg = f"{reading.measure} looks at no grades, and cannot be explained rank by rank"
+        raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
     judgments = read_judgments(qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     every = reading.protocol.but(missing="zero", barren="zero", extra="ignored")
