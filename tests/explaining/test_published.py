@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,3 +114,14 @@ def test_every_match_gives_the_number_when_it_is_asked_for() -> None:
         fields = {name: value for name, value in given.items() if name in judged.Protocol().as_dict()}
         ends = judged.evaluate(QRELS, RUN, [row["measure"]], protocol=judged.Protocol().but(**fields))
         assert round(ends[row["measure"]], 4) == 0.4621, row
+
+
+def test_the_threshold_behind_a_real_run_is_found(shared_data: Callable[[str], Path], tmp_path: Path) -> None:
+    """TREC Deep Learning counts a passage as relevant from grade 2: trec_eval's `-l 2 -m map_cut.100` gives 0.2476."""
+    folder = shared_data("dl19_dl20_runs")
+    with tarfile.open(folder / "runs.tar.gz") as runs:
+        runs.extract("retrieve/BM25__trec_results_dl19.txt", tmp_path, filter="data")
+    run = tmp_path / "retrieve" / "BM25__trec_results_dl19.txt"
+    told = judged.explain_published(folder / "qrels.dl19-passage.txt", run, "AP@100", "0.2476")
+
+    assert [row["changed"] for row in told.rows] == ["rel=2"]
