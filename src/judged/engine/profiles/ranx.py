@@ -66,6 +66,6 @@ PROFILE = Profile(
         "Its sort keeps no order among equal scores where a query has more than 15 results.",
         "Dicts given in place of objects are paired by position, and their ties are reversed.",
         "Without `make_comparable` it refuses a run whose queries are not those of the judgments.",
-        "`bpref` is NaN where no document is judged not relevant, and where none is relevant.",
+        "`bpref` is NaN or 0 where no document is judged not relevant, and where none is relevant; others may be 0 then.",
     ),
 )
