@@ -3,6 +3,7 @@
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
+    any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.
 """
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from judged.engine.profiles.profile import Profile as Profile
     from judged.engine.protocol import Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
+    from judged.explaining.difference import (
+        Difference as Difference,
+        explain_difference as explain_difference,
+    )
+    from judged.explaining.explain import explain as explain
+    from judged.explaining.explanation import Explanation as Explanation
+    from judged.explaining.published import Published as Published, explain_published as explain_published
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
     from judged.linting.lint import lint as lint
@@ -114,6 +122,12 @@ _HOMES = {
     "Profile": "judged.engine.profiles.profile",
     "Protocol": "judged.engine.protocol",
     "JudgedError": "judged.errors",
+    "Difference": "judged.explaining.difference",
+    "explain_difference": "judged.explaining.difference",
+    "explain": "judged.explaining.explain",
+    "Explanation": "judged.explaining.explanation",
+    "Published": "judged.explaining.published",
+    "explain_published": "judged.explaining.published",
     "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
@@ -214,6 +228,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Compat",
     "DCG",
     "DR",
+    "Difference",
     "DiversityCount",
     "ED",
     "ERR",
@@ -221,6 +236,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "ETU",
     "EU_residual",
     "Evaluation",
+    "Explanation",
     "F1",
     "FallOut",
     "G",
@@ -256,6 +272,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Preferences",
     "Profile",
     "Protocol",
+    "Published",
     "Q",
     "R",
     "RBP",
@@ -281,6 +298,9 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "define",
     "define_per_query",
     "evaluate",
+    "explain",
+    "explain_difference",
+    "explain_published",
     "georisk",
     "gm_AP",
     "gm_Bpref",

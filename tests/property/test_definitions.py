@@ -409,7 +409,9 @@ def _compat(q: Slow) -> float:
     results = [name for name, _ in found]
 
     def overlap(one: list[str], other: list[str]) -> float:
-        depths, p = range(1, q.given["depth"] + 1), q.given["p"]
+        longer = max(len(results), len(ideal), 1)
+        deep = longer if q.given["depth"] == "longer" else q.given["depth"]
+        depths, p = range(1, deep + 1), q.given["p"]
         shared = sum(p ** (d - 1) * len({*one[:d]} & {*other[:d]}) / d for d in depths)
         return shared / sum(p ** (d - 1) for d in depths)
 

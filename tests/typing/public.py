@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import judged
 from judged import AP, P, R, nDCG
@@ -58,3 +58,11 @@ def conventions() -> None:
     assert_type(judged.PROFILES["ranx"], judged.Profile)
     assert_type(judged.Protocol(ties="input-order").but(depth=10), judged.Protocol)
     judged.Protocol(ties="random")  # type: ignore[arg-type]
+
+
+def explanations(path: Path) -> None:
+    """Each verb returns an explanation of its own kind, with plain data in it."""
+    assert_type(judged.explain(path, path, "AP", query="q1"), judged.Explanation)
+    assert_type(judged.explain_difference(path, path, "AP", against="ranx"), judged.Difference)
+    assert_type(judged.explain_published(path, path, "AP", "0.75"), judged.Published)
+    assert_type(judged.explain(path, path, "AP", query="q1").rows, list[dict[str, Any]])

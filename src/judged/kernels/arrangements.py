@@ -72,7 +72,7 @@ def arranged(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | 
     hit = lists.hit[owned]
     offset = lists.offset[first : last + 1] - lists.offset[first]
     best, best_offset = repeated_segments(ranking.best_offset, query)
-    apart = int(ranking.best_target.max(initial=0)) + 1  # a target's number belongs to one query only
+    apart = int(np.ptp(ranking.best_target)) + 1 if len(best) else 1  # a target's number belongs to one query
     return replace(
         ranking,
         rank=lists.rank[owned],

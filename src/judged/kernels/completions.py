@@ -63,7 +63,8 @@ class Holes:
         target[self.unjudged] = fresh + np.arange(len(self.unjudged))  # each is a target of its own
         names = np.concatenate([self.best_target, target[self.unjudged]])
         order = np.argsort(-every, axis=1, kind="stable")
-        apart = (fresh + len(self.unjudged)) * np.arange(many)[:, None]
+        lowest = int(min(self.target.min(initial=0), self.best_target.min(initial=0)))
+        apart = (fresh + len(self.unjudged) - lowest) * np.arange(many)[:, None]
         return replace(
             self.ranking,
             rank=np.tile(np.arange(1, results + 1), many),

@@ -1,0 +1,179 @@
+"""`judged explain`: where a number comes from, and why two numbers differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import click
+
+from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
+from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, says_bold
+from judged.cli.score import conventions
+from judged.engine.profiles.catalogue import PROFILES
+from judged.engine.protocol import Protocol
+from judged.report.write import write
+
+if TYPE_CHECKING:
+    from judged.engine.profiles.profile import Profile
+    from judged.explaining.explained import Explained
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  judged explain qrels.txt bm25.run -m nDCG@10 --query q1
+  judged explain qrels.txt bm25.run -m nDCG@10 --against ranx
+  judged explain qrels.txt bm25.run -m AP --against ties=input-order,missing=skip
+  judged explain qrels.txt bm25.run -m AP --against pytrec_eval --against ranx
+  judged explain qrels.txt bm25.run -m nDCG@10 --published 0.7559
+"""
+
+
+@click.command("explain", epilog=EXAMPLES)
+@click.argument("qrels", type=InputPath())
+@click.argument("run", type=InputPath(named=True))
+@click.option(
+    "-m",
+    "--measure",
+    default="nDCG@10",
+    show_default=True,
+    metavar="MEASURE",
+    help="The measure; `judged measures` lists them.",
+)
+@click.option("--query", metavar="QUERY", help="Show how this query came by its value, rank by rank.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="PROFILE",
+    help="Show why the value differs from that of another profile, or with conventions changed (ties=input-order);"
+    " given twice, compare the two.",
+)
+@click.option("--published", metavar="NUMBER", help="Look for conventions that give this number.")
+@click.option(
+    "--changes",
+    type=click.IntRange(0, 5),
+    default=3,
+    show_default=True,
+    help="With --published: how many conventions are changed at once, at most.",
+)
+@click.option(
+    "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write FILE, in the format its extension names; may be repeated.",
+)
+@click.option(
+    "--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals, where people read."
+)
+@conventions
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes on standard error.")
+def command(qrels: str, run: str, **options: Any) -> None:
+    """Show where a number of RUN comes from, judged by QRELS.
+
+    One of --query, --against and --published says what is to be explained: the value of one query, the difference
+    between two sets of conventions, or a number that someone published.
+    """
+    refuse_bytes_on_a_terminal(options["kind"])
+    _refuse_several(options)
+    (named,) = named_runs((run,))
+    only_one_standard_input([qrels, named.path])
+    outputs = {path: format_of(path) for path in options["outputs"]}
+    told = _explained(qrels, named, _profile(options), options)
+    inputs = [("judgments", qrels), ("run", named.path)]
+    for path, kind in outputs.items():
+        write(path, _rendered(told, kind, inputs, digits=options["digits"]))
+    bold = says_bold()
+    click.echo(_rendered(told, options["kind"], inputs, digits=options["digits"], bold=bold), nl=False)
+    if not options["quiet"]:
+        for path in options["outputs"]:
+            click.echo(f"Wrote: {path}", err=True)
+
+
+def _refuse_several(options: dict[str, Any]) -> None:
+    """Refuse to explain nothing, or two things at once."""
+    asked = [name for name in ("query", "against", "published") if options[name]]
+    if len(asked) != 1:
+        got = " and ".join(f"`--{name}`" for name in asked) or "none of them was given"
+        msg = f"one of `--query`, `--against` and `--published` says what to explain: {got}"
+        raise click.UsageError(msg)
+    if len(options["against"]) > 2:
+        msg = f"`--against` was given {len(options['against'])} times, expected once or twice"
+        raise click.UsageError(msg)
+
+
+def _profile(options: dict[str, Any]) -> Profile:
+    """The profile, changed by the options."""
+    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
+    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**given)
+
+
+def _explained(qrels: str, run: Input, profile: Profile, options: dict[str, Any]) -> Explained:
+    """What was asked for, explained."""
+    given: dict[str, Any] = {"name": run.name}
+    if options["query"]:
+        from judged.explaining.explain import explain
+
+        told = explain(qrels, run.path, options["measure"], query=options["query"], protocol=profile, **given)
+        if not options["quiet"]:
+            click.echo(f"Protocol: {told.protocol}", err=True)
+        return told
+    if options["published"]:
+        from judged.explaining.published import explain_published
+
+        given |= {"protocol": profile, "changes": options["changes"]}
+        return explain_published(qrels, run.path, options["measure"], options["published"], **given)
+    from judged.explaining.difference import explain_difference
+
+    first, second = (profile, *options["against"])[-2:]
+    return explain_difference(qrels, run.path, options["measure"], protocol=first, against=second, **given)
+
+
+def _rendered(
+    told: Explained, kind: str, inputs: list[tuple[str, str]], *, digits: int, bold: bool = False
+) -> str | bytes:
+    """The explanation in a format; those of one table have the main one, every number in full."""
+    from judged.explaining.explained import as_text
+    from judged.report.delimited import to_delimited
+    from judged.report.json import to_json, to_json_lines
+    from judged.report.parquet import to_parquet
+
+    if kind == "table":
+        return as_text(told, digits=digits, bold=bold)
+    if kind in {"markdown", "latex"}:
+        return _set(told, kind, digits=digits)
+    if kind == "json":
+        return to_json(_document(told, inputs))
+    main = next(iter(told.tables.values()))
+    if kind == "jsonl":
+        return to_json_lines(main)
+    return (
+        to_parquet(main)
+        if kind == "parquet"
+        else to_delimited(main, delimiter="," if kind == "csv" else "\t")
+    )
+
+
+def _set(told: Explained, kind: str, *, digits: int) -> str:
+    """The explanation for a page or a paper: the tables, and between them what is said."""
+    from judged.report.latex import to_latex
+    from judged.report.markdown import to_markdown
+
+    lay_out, mark = (to_markdown, "- ") if kind == "markdown" else (to_latex, "% ")
+    head = told.headline(digits=digits) if kind == "markdown" else f"% {told.headline(digits=digits)}"
+    said = "".join(f"{mark}{sentence}\n" for sentence in told.sentences(digits=digits))
+    tables = [lay_out(table, digits=digits) for table in told.shown(digits=digits)]
+    return "\n".join(part for part in (f"{head}\n", *tables, said) if part)
+
+
+def _document(told: Explained, inputs: list[tuple[str, str]]) -> dict[str, Any]:
+    from judged import __version__
+
+    files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in inputs]
+    return {"judged": __version__, "inputs": files, **told.to_dict()}

@@ -1,0 +1,1 @@
+"""What each family of measures computes on its way."""

@@ -1,0 +1,127 @@
+"""`explain_published` finds the conventions that give a number, with the fewest changes, and claims no proof."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import judged
+from judged.errors import BadMeasure
+
+QRELS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"a": 1, "e": 2}, "q3": {"x": 1}}
+RUN = {"q1": {"b": 3.0, "u": 2.0, "a": 1.0}, "q2": {"a": 2.0, "e": 2.0, "f": 1.0}}
+
+
+def found(measure: str, published: str | float, **settings: Any) -> list[str]:
+    """What has to be changed to get the number."""
+    told = judged.explain_published(QRELS, RUN, measure, published, **settings)
+    return [row["changed"] for row in told.rows]
+
+
+def test_the_number_itself_needs_no_change() -> None:
+    """RR: q1 1, q2 1 (both are relevant), q3 missing: 2/3."""
+    told = judged.explain_published(QRELS, RUN, "RR", "0.6667")
+
+    assert told.rows == [{"changes": 0, "changed": "nothing", "measure": "RR", "value": pytest.approx(2 / 3)}]
+    assert told.sentences() == ["these very conventions give it"]
+
+
+def test_one_change_is_found_before_two() -> None:
+    """Leaving out the missing query makes RR 1; so do the profiles that do that."""
+    told = judged.explain_published(QRELS, RUN, "RR", "1.0000")
+
+    assert {row["changes"] for row in told.rows} == {1}
+    assert {"missing=skip", "profile=pytrec_eval (missing=skip)"} <= {row["changed"] for row in told.rows}
+
+
+def test_the_gain_of_a_measure_is_among_the_changes() -> None:
+    """q1 with gains 1, 0, 7 at ranks 1 to 3: 4.5/7.6309; q2: (3 + 1/log₂3)/(3 + 1/log₂3) = 1; mean of three 0.5299."""
+    assert "gain=exp" in found("nDCG@10", "0.5299")
+
+
+def test_two_changes_are_found() -> None:
+    """The same with q2 in ascending order, (1 + 3/log₂3)/(3 + 1/log₂3): 0.4621."""
+    assert "ties=document-ascending, gain=exp" in found("nDCG@10", "0.4621")
+
+
+def test_a_profile_says_what_it_changes() -> None:
+    """The exponential gain over the two queries that have results, 0.7949, is gdeval.pl's."""
+    (told,) = found("nDCG@10", "0.7949")
+
+    assert told.startswith("profile=gdeval (")
+    assert {"missing=skip", "gain=exp"} <= set(told.removesuffix(")").partition("(")[2].split(", "))
+
+
+def test_printed_digits_say_how_exactly_a_number_is_known() -> None:
+    """0.67 holds for 0.6667, 0.670 does not; a float has the digits that Python prints."""
+    assert found("RR", "0.67") == found("RR", 0.67) == ["nothing"]
+    assert "nothing" not in found("RR", "0.670", changes=0)
+
+
+@pytest.mark.parametrize("published", ["66.67", "66.67%", " 66.7 % "])
+def test_percentages_are_understood(published: str) -> None:
+    """A number above 1 for a measure up to 1, or one with its sign."""
+    told = judged.explain_published(QRELS, RUN, "RR", published)
+
+    assert told.rows[0]["changed"] == "nothing"
+    assert f"{published.strip()} was taken as a percentage" in told.sentences()
+
+
+def test_where_nothing_matches_the_nearest_is_told() -> None:
+    """With its distance, how many were tried, and how easily a number is met there."""
+    told = judged.explain_published(QRELS, RUN, "RR", "0.1234", changes=1)
+    distances = [abs(row[-1]) for row in told.nearest.rows]  # type: ignore[arg-type]
+
+    assert told.rows == []
+    assert distances == sorted(distances)
+    assert "no combination that was tried gives the published number" in told.sentences()
+    assert f"{told.tried} combinations were tried; they also give 0 of the 200 numbers around 0.1234" in str(
+        told
+    )
+    assert told.chance == 0
+
+
+def test_other_orders_of_ties_may_give_it() -> None:
+    """One relevant document of three tied ones: RR is 1/3, 1/2 or 1; no rule of the search gives 1/2 here."""
+    run = {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
+    told = judged.explain_published({"q": {"c": 1}}, {"q": {**run["q"], "d": 1.0}}, "RR", "0.7000")
+
+    assert told.orders == (0.25, 1.0)
+    assert (
+        "the orders of tied results give values from 0.2500 to 1.0000: some order may give it"
+        in told.sentences()
+    )
+
+
+@pytest.mark.parametrize("published", ["about 0.7", "", "0,7", "170", "-0.1", "1.2e3"])
+def test_what_the_measure_cannot_be_is_refused(published: str) -> None:
+    """No number, or none that the measure can have."""
+    with pytest.raises(BadMeasure):
+        judged.explain_published(QRELS, RUN, "RR", published)
+
+
+def test_every_match_gives_the_number_when_it_is_asked_for() -> None:
+    """What a match states, `evaluate` confirms."""
+    told = judged.explain_published(QRELS, RUN, "nDCG@10", "0.4621")
+
+    assert told.rows
+    for row in told.rows:
+        given = dict(change.split("=") for change in row["changed"].split(", "))
+        fields = {name: value for name, value in given.items() if name in judged.Protocol().as_dict()}
+        ends = judged.evaluate(QRELS, RUN, [row["measure"]], protocol=judged.Protocol().but(**fields))
+        assert round(ends[row["measure"]], 4) == 0.4621, row
+
+
+def test_the_threshold_behind_a_real_run_is_found(shared_data: Callable[[str], Path], tmp_path: Path) -> None:
+    """TREC Deep Learning counts a passage as relevant from grade 2: trec_eval's `-l 2 -m map_cut.100` gives 0.2476."""
+    folder = shared_data("dl19_dl20_runs")
+    with tarfile.open(folder / "runs.tar.gz") as runs:
+        runs.extract("retrieve/BM25__trec_results_dl19.txt", tmp_path, filter="data")
+    run = tmp_path / "retrieve" / "BM25__trec_results_dl19.txt"
+    told = judged.explain_published(folder / "qrels.dl19-passage.txt", run, "AP@100", "0.2476")
+
+    assert [row["changed"] for row in told.rows] == ["rel=2"]
