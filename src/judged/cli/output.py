@@ -71,9 +71,8 @@ def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterat
         yield from scored.queries()
     else:
         yield _fitted(scored.means(digits=digits), kind, digits=digits)
-    comparison = scored.comparisons(digits=digits)
-    if comparison is not None:
-        yield comparison
+    further = (scored.bounds(), scored.comparisons(digits=digits))
+    yield from (table for table in further if table is not None)
 
 
 def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:

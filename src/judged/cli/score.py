@@ -107,6 +107,11 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
 )
 @click.option("--per-query", is_flag=True, help="Show every query, not only the whole run.")
 @click.option(
+    "--bounds",
+    is_flag=True,
+    help="Show between which values unjudged results, and the order of tied ones, could move each number.",
+)
+@click.option(
     "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
 )
 @click.option(
@@ -188,7 +193,7 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     statistics = configuration.statistics
     level = 1 - statistics.alpha_level if statistics.confidence_intervals else None
     tested = compared(evaluations) if statistics.significance_testing and len(evaluations) > 1 else []
-    return Scored(qrels, runs, evaluations, level, tested)
+    return Scored(qrels, runs, evaluations, level, tested, bounded=options["bounds"])
 
 
 def _judgments(
@@ -279,6 +284,12 @@ def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]
         notes.append(
             f"brackets hold the {100 * scored.level:.4g} % confidence interval of each mean (Student's t)"
         )
+    if not options["per_query"] and scored.shows_ties(digits=options["digits"]):
+        notes.append("`ties` holds the least and the greatest value over all orders of tied results")
+    if options["bounds"] and any(
+        part.protocol.ties == "expected" for part in scored.evaluations[0].every_part
+    ):
+        notes.append("bounds over judgments hold for one order of ties, and `--ties expected` has none")
     text = [str(measure) for measure in scored.measures if measure.text]
     if text and not options["per_query"]:
         notes.append(f"{', '.join(text)} has values for queries only: add `--per-query`")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from math import isnan
@@ -10,9 +10,10 @@ from typing import Any
 
 from judged import __version__
 from judged.cli.inputs import Input, digest
-from judged.engine.evaluation import Evaluation
+from judged.engine.evaluation import Evaluation, Range
+from judged.errors import BadMeasure
 from judged.measures.measure import Measure
-from judged.report.layout import Estimate, Table, Value, with_best
+from judged.report.layout import Between, Estimate, Table, Value, with_best
 from judged.stats.interval import student_interval
 from judged.stats.t_test import Comparison, holm, paired_t, stars
 
@@ -42,6 +43,8 @@ class Scored:
     level: float | None = None
     """The confidence of the intervals; None: no intervals."""
     compared: Sequence[Compared] = ()
+    bounded: bool = False
+    """Whether it was asked how far ties and unjudged results could move each number."""
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -57,7 +60,7 @@ class Scored:
         """A row for each run, a column for each measure, the best of several runs marked."""
         columns = ("run", *map(str, self.averaged))
         rows = tuple(
-            (evaluation.run, *(self._shown(evaluation, measure) for measure in self.averaged))
+            (evaluation.run, *(self._shown(evaluation, measure, digits) for measure in self.averaged))
             for evaluation in self.evaluations
         )
         better = {str(measure): measure.higher_is_better for measure in self.averaged}
@@ -175,6 +178,12 @@ class Scored:
             "means": evaluation.mean(),
             "observations": {**asdict(seen), "sentences": sentences},
         }
+        ranges = {
+            str(measure): tie_range(evaluation, measure, asked=self.bounded) for measure in self.averaged
+        }
+        run["tie_ranges"] = {name: list(each) for name, each in ranges.items() if each is not None}
+        if self.bounded:
+            run["bounds"] = {str(measure): _moved(evaluation, measure) for measure in self.averaged}
         if self.level is not None:
             figures = {str(measure): self._figures(evaluation, measure) for measure in self.averaged}
             run["intervals"] = {
@@ -192,13 +201,35 @@ class Scored:
             }
         return run
 
-    def _shown(self, evaluation: Evaluation, measure: Measure) -> Value:
-        """The value of a run, with its interval where one is wanted and makes sense."""
-        figures = self._figures(evaluation, measure)
-        value = figures["value"]
-        if "low" not in figures or not isinstance(value, float):
+    def shows_ties(self, *, digits: int) -> bool:
+        """Whether some number could have another last digit if tied results were ordered otherwise."""
+        return any(
+            isinstance(cell, Estimate) and cell.ties is not None
+            for row in self.means(digits=digits).rows
+            for cell in row
+        )
+
+    def bounds(self) -> Table | None:
+        """A row for each run and measure: how far ties and unjudged results could move it; None: not asked for."""
+        if not self.bounded:
+            return None
+        columns = ("run", "measure", "value", "judged", "over all judgments", "over all tie orders")
+        rows = tuple(
+            (evaluation.run, str(measure), evaluation[measure], *_spread(_moved(evaluation, measure)))
+            for evaluation in self.evaluations
+            for measure in self.averaged
+        )
+        return Table(columns, rows, title="Bounds")
+
+    def _shown(self, evaluation: Evaluation, measure: Measure, digits: int) -> Value:
+        """The value of a run, with its interval where one is wanted, and what ties leave open if that is seen."""
+        figures: dict[str, Any] = self._figures(evaluation, measure)
+        value: Value = figures["value"]
+        ties = tie_range(evaluation, measure, asked=self.bounded)
+        seen = Between(*ties) if ties is not None and ties.high - ties.low > 10.0**-digits else None
+        if not isinstance(value, float) or ("low" not in figures and seen is None):
             return value
-        return Estimate(value, figures["low"], figures["high"])  # type: ignore[arg-type]
+        return Estimate(value, figures.get("low"), figures.get("high"), seen)
 
     def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
         """The value of a run, and the figures that belong beside it, by name."""
@@ -207,11 +238,49 @@ class Scored:
         if self.level is not None and measure.aggregate == "mean" and len(values):
             interval = student_interval(values, level=self.level)
             figures |= {"low": interval.low, "high": interval.high}
+        if self.bounded:
+            figures |= _moved(evaluation, measure)
         for each in self.compared:
             if (each.run, each.measure) == (evaluation.run, str(measure)):
                 figures |= {"difference": each.test.difference, "t": each.test.statistic, "p": each.test.p}
                 figures |= {"p_holm": each.corrected, "effect_size": each.test.effect}
         return figures
+
+
+def tie_range(evaluation: Evaluation, measure: Measure, *, asked: bool) -> Range | None:
+    """The least and greatest value over all orders of ties; None: nothing is tied, or there are too many orders.
+
+    Unless it was asked for, it is looked at only where two orders tell it.
+    """
+    if not evaluation.has_ties or not (asked or "by-grade" in measure.properties):
+        return None
+    try:
+        return evaluation.tie_range(measure)
+    except BadMeasure:
+        return None
+
+
+def _moved(evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
+    """How much was judged, and between which values unjudged results and ties could move the number."""
+    try:
+        holes: tuple[Value, Value] = evaluation.hole_range(measure)
+        share: Value = evaluation.judged_share(measure)
+    except BadMeasure:  # as for a table of gains that falls where grades rise
+        holes, share = (None, None), None
+    ties = tie_range(evaluation, measure, asked=True) or (None, None)
+    return {
+        "judged": share,
+        "holes_low": holes[0],
+        "holes_high": holes[1],
+        "ties_low": ties[0],
+        "ties_high": ties[1],
+    }
+
+
+def _spread(moved: Mapping[str, Any]) -> tuple[Value, ...]:
+    """The share that was judged, and the two ranges in a cell each."""
+    ends = [(moved[f"{name}_low"], moved[f"{name}_high"]) for name in ("holes", "ties")]
+    return (moved["judged"], *(None if low is None else Between(low, high) for low, high in ends))
 
 
 def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:

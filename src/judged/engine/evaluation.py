@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.engine.hear import Hearing
-from judged.engine.holes import hole_range
+from judged.engine.holes import hole_range, judged_shares
 from judged.engine.meeting import Meeting
 from judged.engine.observations import Observations
 from judged.engine.profiles.profile import Profile
@@ -83,6 +83,19 @@ class Evaluation:
     def tie_range(self, measure: Measure | str) -> Range:
         """The least and the greatest aggregate over all orders of tied results."""
         return self._over_queries(measure, tie_range)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether the order of tied results can have changed a number; where they are averaged, it cannot."""
+        return any(
+            part.observations.tied_documents and part.protocol.ties != "expected" for part in self.every_part
+        )
+
+    def judged_share(self, measure: Measure | str) -> float:
+        """The mean share of judged documents among the results that the measure looks at."""
+        known = self._named(measure)
+        cutoff = known.parameters.get("cutoff")
+        return float(judged_shares(self._met(known), cutoff if isinstance(cutoff, int) else None).mean())
 
     def tie_ranges(self, measure: Measure | str) -> dict[str, Range]:
         """For each query, the least and the greatest value over all orders of its tied results."""

@@ -15,10 +15,10 @@ from judged.errors import BadMeasure
 from judged.kernels.best_completion import best_counts
 from judged.kernels.completions import Holes, holes, levels
 from judged.kernels.gains import worth
-from judged.kernels.segments import Flags, Floats
+from judged.kernels.segments import Flags, Floats, divide, segment_count
 from judged.measures.measure import Measure
 
-__all__ = ["Bounds", "hole_bounds", "hole_range"]
+__all__ = ["Bounds", "hole_bounds", "hole_range", "judged_shares"]
 
 COMPLETIONS = 5_000
 """How many completions of one query are looked at one by one."""
@@ -53,6 +53,13 @@ def hole_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
     return bounds.low, bounds.high
 
 
+def judged_shares(meeting: Meeting, cutoff: int | None) -> Floats:
+    """The share of judged documents among each query's first `cutoff` results, or all; 0 of no results."""
+    view = meeting.ranking
+    shown = view.retrieved if cutoff is None else np.minimum(view.retrieved, cutoff)
+    return divide(segment_count(view.within(cutoff) & (view.grade >= 0), view.offset), shown)
+
+
 @dataclass(frozen=True)
 class _Completed:
     """A measure, and a run with unjudged results."""
@@ -61,7 +68,12 @@ class _Completed:
     meeting: Meeting
 
     def refuse(self) -> None:
-        """Refuse what has no bounds: texts, and gains that fall where grades rise."""
+        """Refuse what has no bounds: texts, ties in no order, and gains that fall where grades rise."""
+        if self.meeting.protocol.ties == "expected" and self.meeting.observations.tied_documents:
+            msg = (
+                "bounds over unjudged results hold for one order of the results, and tied ones have none here"
+            )
+            raise BadMeasure(msg, hint="another rule for `ties` chooses one")
         if self.measure.text:
             msg = f"{self.measure} is a text and has no bounds"
             raise BadMeasure(msg)

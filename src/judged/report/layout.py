@@ -7,21 +7,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-__all__ = ["Estimate", "Table", "Value", "numeric", "transposed", "with_best", "written"]
+__all__ = ["Between", "Estimate", "Table", "Value", "numeric", "transposed", "with_best", "written"]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value with the bounds of its interval."""
+class Between:
+    """The two values between which a number lies."""
 
-    value: float
     low: float
     high: float
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with the bounds of its interval, and those that the order of tied results leaves open."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    ties: Between | None = None
+
+
 _LIKE_NUMBER = re.compile(r"[<+-]?\d+(\.\d+)?$")
 
-Value: TypeAlias = str | int | float | Estimate | None
+Value: TypeAlias = str | int | float | Estimate | Between | None
 """What a cell may hold; None is shown as nothing."""
 
 
@@ -43,17 +52,29 @@ def written(value: Value, *, digits: int = 4) -> str:
 
     >>> written(0.12345), written(7), written(Estimate(0.5, 0.25, 0.75), digits=2), written(None)
     ('0.1235', '7', '0.50 [0.25, 0.75]', '')
+    >>> written(Estimate(0.5, ties=Between(0.4, 0.6)), digits=1)
+    '0.5 (ties 0.4–0.6)'
     """
     if value is None:
         return ""
     if isinstance(value, str):
         return value if value.isprintable() else "".join(map(_visible, value))
     if isinstance(value, Estimate):
-        bounds = ", ".join(written(bound, digits=digits) for bound in (value.low, value.high))
-        return f"{written(value.value, digits=digits)} [{bounds}]"
+        return _estimated(value, digits)
+    if isinstance(value, Between):
+        return f"{written(value.low, digits=digits)}–{written(value.high, digits=digits)}"
     if isinstance(value, int):
         return str(value)
     return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0 makes −0 positive
+
+
+def _estimated(value: Estimate, digits: int) -> str:
+    told = [written(value.value, digits=digits)]
+    if value.low is not None:
+        told.append(f"[{written(value.low, digits=digits)}, {written(value.high, digits=digits)}]")
+    if value.ties is not None:
+        told.append(f"(ties {written(value.ties, digits=digits)})")
+    return " ".join(told)
 
 
 def numeric(table: Table, column: int) -> bool:
@@ -92,7 +113,7 @@ def transposed(table: Table, *, corner: str) -> Table:
 def _number(value: Value) -> float | None:
     if isinstance(value, Estimate):
         return value.value
-    return None if value is None or isinstance(value, str) else float(value)
+    return None if value is None or isinstance(value, (str, Between)) else float(value)
 
 
 def _visible(character: str) -> str:
