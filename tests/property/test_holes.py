@@ -16,6 +16,7 @@ from judged.errors import BadMeasure
 from judged.formats.read import read_judgments, read_run
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
+from judged.measures.names import parse_measure
 from strategies import variants
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text and not MEASURES[name].intents]
@@ -73,6 +74,22 @@ def test_bounds_contain_every_completion(
     if bounds.exact[0]:
         assert bounds.low[0] == pytest.approx(values.min(), abs=1e-9)
         assert bounds.high[0] == pytest.approx(values.max(), abs=1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    gain=st.sampled_from(["nDCG", 'nDCG(gain="exp")', "nDCG@2", 'nDCG(gain="exp")@3']),
+    query=query_with_holes(),
+)
+def test_the_best_completion_of_ndcg_is_found_among_all(
+    gain: str, query: tuple[dict[str, int], list[str]]
+) -> None:
+    """Its highest value may need any of the grades, so that it is searched for by level."""
+    measure, (judged, results) = parse_measure(gain), query
+    run = {name: float(-place) for place, name in enumerate(results)}
+    high = evaluate({"q": judged}, {"q": run}, [measure]).hole_range(measure).high
+
+    assert high == pytest.approx(every_completion(measure, judged, results, None).max(), abs=1e-12)
 
 
 def test_bounds_of_measures_of_intents_are_those_of_the_measure() -> None:

@@ -77,3 +77,23 @@ def test_mean_and_extremes_over_tie_orders_are_those_of_the_orders(
     assert expected(measure, meeting)[0] == pytest.approx(every.mean(), abs=1e-9)
     assert low[0] == pytest.approx(every.min(), abs=1e-9)
     assert high[0] == pytest.approx(every.max(), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@QUICK
+@given(data=st.data(), query=tied_query(), names=st.permutations("abcdefuvwxyz"))
+def test_expected_values_do_not_depend_on_what_documents_are_called(
+    name: str, data: st.DataObject, query: tuple[dict[str, int], dict[str, float]], names: list[str]
+) -> None:
+    """Renaming documents, and giving them in another order, changes no value."""
+    measure = data.draw(variants(MEASURES[name]))
+    judged, run = query
+    new = dict(zip("abcdef", names, strict=False))
+    graded = needed(measure, judged)
+    renamed = {new.get(each, each): grade for each, grade in reversed(graded.items())}
+    values = [
+        evaluate({"q": grades}, {"q": scores}, [measure], protocol=Protocol(ties="expected"))[measure]
+        for grades, scores in [(graded, run), (renamed, {new[each]: run[each] for each in reversed(run)})]
+    ]
+
+    assert values[0] == pytest.approx(values[1], abs=1e-12)

@@ -90,7 +90,9 @@ class _Completed:
             return 0.0, 0.0, True
         if self.measure.intents:  # an unjudged result could answer any of the intents, or a new one
             return (*self.measure.bounds, False)
-        hole = holes(self.meeting.ranking, query)
+        cutoff = self.measure.parameters.get("cutoff")
+        seen = cutoff if self._has("linear") or self._has("stepwise") else None
+        hole = holes(self.meeting.ranking, query, seen if isinstance(seen, int) else None)
         rows = self._extremes(hole)
         return self._graded(hole) if rows is None else self._among(hole, rows)
 
@@ -149,7 +151,8 @@ class _Completed:
             worth(grade, given["gain"], given["gains"]) for grade in (self._levels, hole.best, hole.grade)
         )
         weight = 1.0 / np.log2(np.arange(len(hole.best) + len(hole.grade)) + 2.0)
-        weight[given["cutoff"] :] = 0.0
+        if given["cutoff"] is not None:
+            weight[given["cutoff"] :] = 0.0
         counts = best_counts(
             np.diff(value),
             (best >= value[1:, None]).sum(axis=1),

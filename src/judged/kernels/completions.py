@@ -37,6 +37,8 @@ class Holes:
     """The places of the unjudged results, from 0."""
     best: Floats
     best_target: Ints
+    visible: int
+    """How many results are looked at; those below it count as missed."""
 
     def valued(self, value: Valuation, rows: Floats, counted: Floats | None = None) -> Floats:
         """What the measure says of each completion.
@@ -53,9 +55,10 @@ class Holes:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _view(self, rows: Floats, listed: Floats) -> Ranking:
-        many, results = len(rows), len(self.grade)
-        found = np.tile(self.grade, (many, 1))
-        found[:, self.unjudged] = rows
+        many, results = len(rows), self.visible
+        near = self.unjudged[self.unjudged < results]
+        found = np.tile(self.grade[:results], (many, 1))
+        found[:, near] = rows[:, : len(near)]
         known = np.tile(self.best, (many, 1))
         every = np.concatenate([known, listed], axis=1)
         fresh = int(max(self.target.max(initial=0), self.best_target.max(initial=0))) + 1
@@ -70,10 +73,10 @@ class Holes:
             rank=np.tile(np.arange(1, results + 1), many),
             grade=found.ravel(),
             offset=np.arange(many + 1) * results,
-            retrieved=np.full(many, results),
+            retrieved=np.full(many, len(self.grade)),
             best=np.take_along_axis(every, order, axis=1).ravel(),
             best_offset=np.arange(many + 1) * every.shape[1],
-            target=(target + apart).ravel(),
+            target=(target[:results] + apart).ravel(),
             best_target=(names[order] + apart).ravel(),
             document=np.zeros(0, dtype=np.int64),
             intents=None,
@@ -83,8 +86,11 @@ class Holes:
         )
 
 
-def holes(ranking: Ranking, query: int) -> Holes:
-    """The results of one query; a negative grade means unjudged, as it does everywhere."""
+def holes(ranking: Ranking, query: int, cutoff: int | None = None) -> Holes:
+    """The results of one query, of which a measure looks at the first `cutoff`, or all.
+
+    A negative grade means unjudged, as it does everywhere.
+    """
     own = slice(int(ranking.offset[query]), int(ranking.offset[query + 1]))
     listed = slice(int(ranking.best_offset[query]), int(ranking.best_offset[query + 1]))
     judged = ranking.grade[own] >= 0
@@ -95,4 +101,5 @@ def holes(ranking: Ranking, query: int) -> Holes:
     unjudged = np.setdiff1d(np.arange(len(grade)), place)
     known = ranking.best[listed] >= 0
     best, names = ranking.best[listed][known], ranking.best_target[listed][known]
-    return Holes(ranking, query, grade, target, unjudged, best, names)
+    visible = len(grade) if cutoff is None else min(cutoff, len(grade))
+    return Holes(ranking, query, grade, target, unjudged, best, names, visible)

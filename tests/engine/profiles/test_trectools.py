@@ -65,3 +65,18 @@ def test_says_what_the_tool_says_of_rbp(case: Case) -> None:
     told = evaluator(case).get_rbp(p=0.5, depth=3)[0]
 
     agrees(case, "trectools", "RBP(p=0.5)@3", None, 0.0 if told != told else float(told))  # noqa: PLR0124
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@given(case=cases())
+def test_says_what_the_tool_says_of_rbp_with_ties(case: Case) -> None:
+    """Tied results share the mean of their weights; no score is that of another query."""
+    apart = {
+        query: {document: score + 1000 * i for document, score in each.items()}
+        for i, (query, each) in enumerate(sorted(case.run.items(), reverse=True))
+    }
+    case = Case(case.qrels, apart)
+    told = evaluator(case).get_rbp(p=0.5)[0]
+
+    agrees(case, "trectools", "RBP(p=0.5)", None, 0.0 if told != told else float(told))  # noqa: PLR0124

@@ -13,6 +13,8 @@ __all__ = ["PROFILE"]
 
 _AS_READ = {"ties": "document-ascending"}
 """How `TrecRun` sorts what it reads; these measures do not sort again."""
+_AVERAGED = {"ties": "expected"}
+"""`get_rbp` gives documents with equal scores the mean of their weights."""
 _REMOVED: Mapping[tuple[str, Any], Mapping[str, Any]] = {
     ("removeUnjudged", True): {"unjudged": "removed"},
     ("removeUnjudged", False): {},
@@ -51,11 +53,12 @@ PROFILE = Profile(
             shown="NDCG(trec_eval=False)@k",
         ),
         Spelling("RBP", "RBP", takes=("p",), but=_AS_READ, switches=_REMOVED, number=True),
-        Spelling("RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AS_READ, switches=_REMOVED, number=False),
+        Spelling("RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AVERAGED, switches=_REMOVED, number=False),
         Spelling("Bpref", "Bpref", takes=()),
     ),
     left_out=(
-        "`get_rbp` averages the weights of equal scores, also of two queries that stand side by side.",
+        "`get_rbp` averages the weights of equal scores also of two queries that stand side by side.",
+        "`get_rbp` with a depth averages the weights of equal scores within it; here ties go up.",
         "`get_bpref` is 0 where no document is judged not relevant.",
         "`get_bpref` looks at 1,000 judged documents of each query.",
         "`get_rprec` mixes up queries with pandas 3, and fails on a query that nobody judged.",
