@@ -78,8 +78,13 @@ def _estimated(value: Estimate, digits: int) -> str:
 
 
 def numeric(table: Table, column: int) -> bool:
-    """Whether a column holds numbers, or text that reads like them, and is set flush right."""
+    """Whether a column holds numbers, or text that reads like them, and is set flush right.
+
+    Where some numbers have more to say than others, they stand below each other flush left.
+    """
     cells = [row[column] for row in table.rows if row[column] is not None]
+    if any(isinstance(cell, Estimate) and cell.ties is not None for cell in cells):
+        return False
     return bool(cells) and not any(isinstance(cell, str) and not _LIKE_NUMBER.match(cell) for cell in cells)
 
 
