@@ -23,11 +23,12 @@ Invoke = Callable[..., Result]
 
 THREE = ("-m", "nDCG@10", "-m", "AP RR")
 TABLE = """\
-run    nDCG@10      AP      RR
-──────────────────────────────
-bm25    0.4637  0.3333  0.5000
-dense   0.5400  0.5278  0.5000
+run    nDCG@10                          AP      RR
+──────────────────────────────────────────────────
+bm25   0.4637                       0.3333  0.5000
+dense  0.5400 (ties 0.5400–0.5566)  0.5278  0.5000
 """
+"""With d1 before d3, which it is tied with, q1 of `dense` has (2 / log₂3 + 1 / 2) / (2 + 1 / log₂3) = 0.6697."""
 
 
 def test_several_runs_are_rows_and_measures_columns(invoke: Invoke) -> None:
@@ -360,3 +361,39 @@ def test_text_measures_are_shown_for_queries(invoke: Invoke) -> None:
 
     assert "relstring@3 has values for queries only" in summary.stderr
     assert "bm25,q1,relstring@3,,20-" in queries.stdout.splitlines()
+
+
+def test_bounds_tell_how_far_judgments_and_ties_could_move_a_number(invoke: Invoke) -> None:
+    """Of bm25's five results one is unjudged, at rank 3 of q1: if relevant, P@3 has one hit more there."""
+    result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", "P@3", "--bounds", "--quiet")
+
+    assert result.stdout.splitlines()[4:] == [
+        "",
+        "Bounds",
+        "",
+        "run    measure   value  judged  over all judgments  over all tie orders",
+        "───────────────────────────────────────────────────────────────────────",
+        "bm25   P@3      0.2222  0.5556       0.2222–0.3333",
+        "dense  P@3      0.3333  0.6667       0.3333–0.4444        0.3333–0.3333",
+    ]
+
+
+def test_bounds_are_columns_of_data(invoke: Invoke) -> None:
+    """CSV and JSON have the ends of the ranges in full."""
+    table = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "csv", "--quiet")
+    document = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "json", "--quiet")
+    names = ["judged", "holes_low", "holes_high", "ties_low", "ties_high"]
+
+    assert table.stdout.splitlines()[0] == ",".join(["run", "RR", *(f"RR {name}" for name in names)])
+    assert list(json.loads(document.stdout)["runs"][0]["bounds"]["RR"]) == names
+    assert json.loads(document.stdout)["runs"][0]["tie_ranges"] == {"RR": [0.5, 0.5]}
+
+
+def test_bounds_of_averaged_ties_are_left_out_and_that_is_said(invoke: Invoke) -> None:
+    """Over judgments there are bounds for one order of ties only."""
+    result = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--ties", "expected")
+
+    assert result.stdout.splitlines()[-1] == "dense  RR       0.5000"
+    assert "Note: bounds over judgments hold for one order of ties, and `--ties expected` has none" in (
+        result.stderr.splitlines()
+    )
