@@ -381,7 +381,9 @@ def test_bounds_tell_how_far_judgments_and_ties_could_move_a_number(invoke: Invo
 def test_bounds_are_columns_of_data(invoke: Invoke) -> None:
     """CSV and JSON have the ends of the ranges in full."""
     table = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "csv", "--quiet")
-    document = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "json", "--quiet")
+    document = invoke(
+        "score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "json", "--quiet"
+    )
     names = ["judged", "holes_low", "holes_high", "ties_low", "ties_high"]
 
     assert table.stdout.splitlines()[0] == ",".join(["run", "RR", *(f"RR {name}" for name in names)])

@@ -199,18 +199,17 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
 def _judgments(
     qrels: str, measures: list[Measure], *, binary: bool, intents: bool
 ) -> Judgments | Preferences:
-    """What the measures need: judgments, or preferences."""
-    from judged.engine.hear import preferences_wanted
-    from judged.formats.preferences import read_preferences
-    from judged.formats.read import read_judgments
+    """What the measures demand, with every positive grade as 1 where that is asked for."""
+    from judged.engine.demanded import judgments_demanded
+    from judged.tables.judgments import Judgments
 
-    if not preferences_wanted(measures):
-        judgments = read_judgments(qrels, intents=intents or any(each.intents for each in measures))
-        return _binary(judgments) if binary else judgments
-    if binary:
-        msg = f"`graded_relevance: false` makes grades of 1, and `{measures[0]}` is a measure of preferences"
-        raise BadProtocol(msg, hint="leave the setting out")
-    return read_preferences(qrels)
+    judgments = judgments_demanded(qrels, measures, intents=intents)
+    if not binary:
+        return judgments
+    if isinstance(judgments, Judgments):
+        return _binary(judgments)
+    msg = f"`graded_relevance: false` makes grades of 1, and `{measures[0]}` is a measure of preferences"
+    raise BadProtocol(msg, hint="leave the setting out")
 
 
 def _evaluated(

@@ -70,19 +70,15 @@ def align(
         interleaved=aligned.interleaved,
         notes=(*judgments.notes, *run.notes, *wide_lines(aligned)),
     )
-    more = aligned.extra if protocol.extra == "zero" else ()
-
-    def view(*, tied_across: bool = False) -> Ranking:
-        return _with_empty(_view(judgments, aligned, protocol, keep, tied_across=tied_across), len(more))
-
-    return Meeting(
-        view() if more else ranking,
-        pa.concat_arrays([ids.take(arrow_of(np.flatnonzero(keep))), pa.array(more, type=ids.type)]),
-        np.append(present[keep], np.zeros(len(more), dtype=bool)),
-        replace(observations, queries=observations.queries + len(more)),
+    meeting = Meeting(
+        ranking,
+        ids.take(arrow_of(np.flatnonzero(keep))),
+        present[keep],
+        observations,
         protocol,
-        lambda: view(tied_across=True),
+        lambda: _view(judgments, aligned, protocol, keep, tied_across=True),
     )
+    return _with_unjudged(meeting, aligned.extra) if protocol.extra == "zero" and aligned.extra else meeting
 
 
 def located(
@@ -108,8 +104,21 @@ def located(
     return aligned, run, absent
 
 
+def _with_unjudged(meeting: Meeting, queries: tuple[str, ...]) -> Meeting:
+    """The meeting with further queries behind, which nobody judged and which therefore score 0."""
+    more = len(queries)
+    return replace(
+        meeting,
+        ranking=_with_empty(meeting.ranking, more),
+        queries=pa.concat_arrays([meeting.queries, pa.array(queries, type=meeting.queries.type)]),
+        present=np.append(meeting.present, np.zeros(more, dtype=bool)),
+        observations=replace(meeting.observations, queries=meeting.observations.queries + more),
+        undecide=lambda: _with_empty(meeting.undecide(), more),
+    )
+
+
 def _with_empty(view: Ranking, more: int) -> Ranking:
-    """The view with further queries behind, which nobody judged and which therefore score 0."""
+    """The view with so many queries behind that have neither results nor judgments."""
     return replace(
         view,
         offset=np.append(view.offset, np.repeat(view.offset[-1:], more)),

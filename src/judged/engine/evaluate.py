@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,23 +12,23 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.engine.align import align
+from judged.engine.demanded import judgments_demanded
 from judged.engine.evaluation import Evaluation, Part
-from judged.engine.hear import Hearing, hear, preferences_wanted
-from judged.engine.intents import refuse_without_intents
 from judged.engine.meeting import Meeting
 from judged.engine.profiles.catalogue import as_profile
 from judged.engine.profiles.profile import Profile, Reading
 from judged.engine.protocol import Protocol
-from judged.engine.ties import expected
-from judged.formats.preferences import read_preferences
-from judged.formats.read import read_judgments, read_run
+from judged.formats.read import read_run
 from judged.kernels.align import Progress
 from judged.measures.measure import Measure
 from judged.tables.arrays import numpy_of
 from judged.tables.judgments import Judgments
-from judged.tables.preferences import Preferences
 from judged.tables.run import Run
 from judged.tables.scores import Scores
+
+if TYPE_CHECKING:
+    from judged.engine.hear import Hearing
+    from judged.tables.preferences import Preferences
 
 __all__ = ["evaluate"]
 
@@ -57,8 +57,7 @@ def evaluate(
     groups: dict[Protocol, list[Reading]] = {}
     for reading in readings:
         groups.setdefault(reading.protocol, []).append(reading)
-    chosen = [each.measure for each in readings]
-    judgments = read_preferences(qrels) if preferences_wanted(chosen) else _judgments(qrels, chosen)
+    judgments = judgments_demanded(qrels, [each.measure for each in readings])
     ranked = read_run(run) if name is None else read_run(run, name=name)
     work: dict[str, Any] = {"threads": threads or _processors(), "progress": progress}
     met = {
@@ -72,13 +71,6 @@ def evaluate(
     return _assembled(profile, readings, met, made, ranked.name)
 
 
-def _judgments(qrels: Any, measures: list[Measure]) -> Judgments:
-    """The judgments, by intent where a measure looks at intents."""
-    judgments = read_judgments(qrels, intents=any(measure.intents for measure in measures))
-    refuse_without_intents(judgments, measures)
-    return judgments
-
-
 def _met(
     judgments: Judgments | Preferences,
     run: Run,
@@ -86,9 +78,11 @@ def _met(
     measures: list[Measure],
     work: dict[str, Any],
 ) -> Meeting | Hearing:
-    if isinstance(judgments, Preferences):
-        return hear(judgments, run, protocol, measures, **work)
-    return align(judgments, run, protocol, **work)
+    if isinstance(judgments, Judgments):
+        return align(judgments, run, protocol, **work)
+    from judged.engine.hear import hear  # few need it, and its modules take time to load
+
+    return hear(judgments, run, protocol, measures, **work)
 
 
 def _assembled(
@@ -148,9 +142,11 @@ def _processors() -> int:
 
 def _values(measure: Measure, met: Meeting | Hearing) -> Any:
     """One value for each query; a query missing from the run scores 0 whatever its empty list would."""
-    if isinstance(met, Hearing):
+    if not isinstance(met, Meeting):
         values = measure.per_query(met.opinions)
     elif met.protocol.ties == "expected" and met.observations.tied_documents:
+        from judged.engine.ties import expected
+
         values = expected(measure, met)
     else:
         values = measure.per_query(met.ranking)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.engine.hear import Hearing
-from judged.engine.holes import hole_range, judged_shares
 from judged.engine.meeting import Meeting
 from judged.engine.observations import Observations
 from judged.engine.profiles.profile import Profile
 from judged.engine.protocol import Protocol
-from judged.engine.ties import tie_range
 from judged.errors import BadMeasure
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measures
 from judged.tables.scores import Scores
+
+if TYPE_CHECKING:
+    from judged.engine.hear import Hearing
 
 __all__ = ["Evaluation", "Part", "Range", "aggregate"]
 
@@ -82,6 +82,8 @@ class Evaluation:
 
     def tie_range(self, measure: Measure | str) -> Range:
         """The least and the greatest aggregate over all orders of tied results."""
+        from judged.engine.ties import tie_range
+
         return self._over_queries(measure, tie_range)
 
     @property
@@ -93,20 +95,28 @@ class Evaluation:
 
     def judged_share(self, measure: Measure | str) -> float:
         """The mean share of judged documents among the results that the measure looks at."""
+        from judged.engine.holes import judged_shares
+
         known = self._named(measure)
         cutoff = known.parameters.get("cutoff")
         return float(judged_shares(self._met(known), cutoff if isinstance(cutoff, int) else None).mean())
 
     def tie_ranges(self, measure: Measure | str) -> dict[str, Range]:
         """For each query, the least and the greatest value over all orders of its tied results."""
+        from judged.engine.ties import tie_range
+
         return self._by_query(measure, tie_range)
 
     def hole_range(self, measure: Measure | str) -> Range:
         """The least and the greatest aggregate over all grades that unjudged results could be given."""
+        from judged.engine.holes import hole_range
+
         return self._over_queries(measure, hole_range)
 
     def hole_ranges(self, measure: Measure | str) -> dict[str, Range]:
         """For each query, the least and the greatest value over all grades of its unjudged results."""
+        from judged.engine.holes import hole_range
+
         return self._by_query(measure, hole_range)
 
     def mean(self) -> dict[str, float]:

@@ -20,7 +20,7 @@ from judged.tables.arrays import arrow_of
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
 
-__all__ = ["Hearing", "hear", "preferences_wanted"]
+__all__ = ["Hearing", "hear"]
 
 JUDGES = frozenset({"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"})
 """Measures that take levels as grades."""
@@ -35,16 +35,6 @@ class Hearing:
     present: Flags
     """Which of these queries have results; the others are missing from the run."""
     observations: Observations
-
-
-def preferences_wanted(measures: Sequence[Measure]) -> bool:
-    """Whether measures are of preferences; refuses them together with measures of judgments."""
-    preferring = [each for each in measures if each.family == "preference"]
-    if preferring and len(preferring) < len(measures):
-        other = next(each for each in measures if each.family != "preference")
-        msg = f"`{preferring[0]}` is a measure of preferences and `{other}` of judgments"
-        raise BadMeasure(msg, hint="score them one after the other, each against its own file")
-    return bool(preferring)
 
 
 def hear(

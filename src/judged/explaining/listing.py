@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow.compute as pc
 
-from judged.engine.intents import refuse_without_intents
+from judged.engine.demanded import judgments_demanded
 from judged.engine.prepare import prepared
 from judged.engine.protocol import Protocol
 from judged.errors import BadMeasure
-from judged.formats.read import read_judgments
 from judged.kernels.align import RULES, JudgedIndex, align_columns
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure
@@ -29,9 +28,7 @@ def judgments_for(measure: Measure, qrels: Any) -> Judgments:
     if measure.family == "preference":
         msg = f"{measure} looks at no grades, and cannot be explained rank by rank"
         raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
-    judgments = read_judgments(qrels, intents=measure.intents)
-    refuse_without_intents(judgments, [measure])
-    return judgments
+    return cast("Judgments", judgments_demanded(qrels, [measure]))
 
 
 @dataclass(frozen=True, eq=False)

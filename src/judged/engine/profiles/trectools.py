@@ -53,7 +53,9 @@ PROFILE = Profile(
             shown="NDCG(trec_eval=False)@k",
         ),
         Spelling("RBP", "RBP", takes=("p",), but=_AS_READ, switches=_REMOVED, number=True),
-        Spelling("RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AVERAGED, switches=_REMOVED, number=False),
+        Spelling(
+            "RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AVERAGED, switches=_REMOVED, number=False
+        ),
         Spelling("Bpref", "Bpref", takes=()),
     ),
     left_out=(
