@@ -418,3 +418,9 @@ def test_a_measure_made_by_hand_can_be_announced(installed: Callable[..., None])
 
     assert parse_measure("hand@3").per_query(rank([1, 0, 1])).tolist() == [pytest.approx(2 / 3)]
     assert replace(MEASURES["Hand"], name="P", family="ranked") == MEASURES["P"]
+
+
+def test_a_law_that_is_none_is_refused() -> None:
+    """Laws are relied on, so a misspelt one is an error that names the right ones."""
+    with pytest.raises(UnknownName, match="law of measures"):
+        judged.define("Misspelt", lambda ranking: ranking.retrieved, properties=["grow"])

@@ -15,6 +15,7 @@ from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.catalogue import FAMILIES, register, unregister
+from judged.measures.laws import checked_laws
 from judged.measures.measure import Aggregate, Measure
 from judged.measures.names import named_otherwise, readable
 from judged.measures.parameters import PARAMETERS, Parameter, checked
@@ -45,7 +46,8 @@ def define(
     `function` takes a `Ranking`, the view of all queries at once, and returns an array with a number for each;
     its parameters stand after a `*`. `at` is the one that `@` sets. Parameters that measures of judged have
     (`cutoff`, `rel`, `p`, …) mean the same here; others may be described in `parameters`. The function's
-    docstring becomes the card. `replace` allows to define the same name again, as a notebook does.
+    docstring becomes the card. `properties` are laws of `judged.measures.laws.LAWS` that it obeys, which makes
+    ranges over ties and unjudged results faster to find. `replace` allows to define the same name again, as a notebook does.
 
     >>> from judged.kernels.ranking import rank
     >>> def missed(ranking, *, rel: float | None = None):
@@ -67,7 +69,7 @@ def define(
             higher_is_better=higher_is_better,
             family="custom",
             of_run=of_run,
-            properties=frozenset(properties),
+            properties=checked_laws(properties),
             own=dict(parameters or {}),
         ),
         replace=replace,

@@ -36,7 +36,7 @@ class Measure:
     """None: the value describes and does not praise, as counts do."""
     family: str = "ranked"
     properties: frozenset[str] = frozenset()
-    """Laws it obeys, which the tests then hold it to: see `tests/property/test_measures.py`."""
+    """Laws it obeys, of `judged.measures.laws`: the tests hold it to them, and the engine relies on some."""
     of_run: bool = True
     """A query missing from the run scores 0, whatever the formula says of an empty list."""
     text: bool = False
