@@ -119,8 +119,9 @@ def orders(
     width = as_single if protocol["precision"] == "float32" else float
     tied: dict[float, list[str]] = {}
     for document, score in rows:
-        alike = [name for name, _ in rows if judged.get(name) == judged.get(document)]
-        tied.setdefault(width(score), []).append(alike[0])
+        group = tied.setdefault(width(score), [])
+        alike = (name for name in group if judged.get(name) == judged.get(document))
+        group.append(next(alike, document))
     groups = [sorted(set(_arrangements(Counter(tied[score])))) for score in sorted(tied, reverse=True)]
     return [[name for group in chosen for name in group] for chosen in product(*groups)]
 

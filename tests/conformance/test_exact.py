@@ -74,8 +74,8 @@ def test_ties_left_open_are_all_orders_of_what_can_be_told_apart() -> None:
     ("name", "parameters", "value"),
     [
         ("alpha_DCG", {"cutoff": 1}, "1/2"),
-        ("ERR_IA", {"cutoff": 2}, "4/5"),
-        ("NRBP", {}, "3/4"),
+        ("ERR_IA", {"cutoff": 2}, "7/10"),
+        ("NRBP", {}, "21/32"),
         ("AP_IA", {}, "3/4"),
         ("P_IA", {"cutoff": 2}, "3/4"),
         ("StRecall", {"cutoff": 1}, "1/2"),
