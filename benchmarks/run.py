@@ -189,6 +189,7 @@ def _properties(data: Data, options: argparse.Namespace, judged: Cost) -> Iterat
     linted = _measured(Task("lint", "judged_lint"), data, options, run)
     if isinstance(linted, Cost):
         yield f"| `judged lint`, million lines per CPU second | {linted.means['lines'] / linted.cpu / 1e6:.1f} |"
+        yield f"| CPU time of `judged lint` against scoring | {linted.cpu / judged.cpu:.1f} |"
 
 
 def _start_up(options: argparse.Namespace) -> Iterator[str]:

@@ -94,3 +94,16 @@ def test_standard_input_is_linted(invoke: Invoke) -> None:
 
     assert done.exit_code == 2
     assert "standard input:1: score is `nan`" in done.output
+
+
+def test_intents_are_read_where_asked_for_and_hinted_at_where_not(invoke: Invoke, collection: Path) -> None:
+    """The hint stands below the places, and `--intents` settles the matter."""
+    (collection / "web.qrels").write_text("q1 1 d1 2\nq1 2 d1 1\nq2 1 d1 1\n")
+    plain, asked = (invoke("lint", "web.qrels", "bm25.run", *more) for more in ((), ("--intents",)))
+
+    assert (plain.exit_code, asked.exit_code) == (2, 0)
+    assert (
+        "\n  hint: these look like judgments by intent, told apart by the second column: `--intents`"
+        in plain.output
+    )
+    assert asked.output == "nothing found in 2 files\n"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias
 
 Number: TypeAlias = Fraction | Decimal
@@ -23,6 +24,7 @@ def decimal(value: Number | int) -> Decimal:
         return Decimal(value.numerator) / value.denominator if isinstance(value, Fraction | int) else value
 
 
+@cache
 def logarithm(number: int) -> Decimal:
     """The logarithm to base 2."""
     with localcontext(prec=WORKING):

@@ -46,7 +46,10 @@ class Case:
     title: str
     about: str
     measures: list[M]
-    qrels: dict[str, dict[str, float]] | None = None
+    qrels: dict[str, dict[str, Any]] | None = None
+    """Query → document → grade, or → intent → grade."""
+    targets: dict[str, dict[str, str]] | None = None
+    """Query → document → what it answers, where judgments say so."""
     run: dict[str, dict[str, float | str]] | None = None
     qrels_text: str | None = None
     run_text: str | None = None
@@ -93,6 +96,11 @@ PLAIN = {
     "NumRet": "num_ret",
     "NumRel": "num_rel",
     "NumRelRet": "num_rel_ret",
+    "G": "G",
+    "nDCG_rel": "ndcg_rel",
+    "Rndcg": "Rndcg",
+    "yaap": "yaap",
+    "Utility": "utility",
 }
 CUT = {"P": "P", "R": "recall", "Success": "success", "nDCG": "ndcg_cut", "AP": "map_cut", "Unjudged": "unj"}
 
@@ -112,10 +120,10 @@ def _with_parameters(name: str, rest: dict[str, Any]) -> str | None:
             return f"iprec_at_recall.{recall}"
         case "Rprec", {"multiple": multiple}:
             return f"Rprec_mult.{multiple}"
-        case "nDCG", {"gains": gains}:
-            return "ndcg." + ",".join(f"{grade}={gain}" for grade, gain in gains.items())
-        case "SetF", {"weight": weight}:
-            return f"set_F.{weight}"
+        case "nDCG" | "G" | "Rndcg" | "nDCG_rel", {"gains": gains}:
+            return f"{PLAIN[name]}." + ",".join(f"{grade}={gain}" for grade, gain in gains.items())
+        case ("SetF", {"weight": _}) | ("Utility", {"a": _, "b": _, "c": _, "d": _}):
+            return f"{PLAIN[name]}." + ",".join(str(each) for each in rest.values())
         case ("RBP", {"gain": "linear", "max_grade": "query", "p": p}) | (
             "RBP_residual",
             {"tail": "unjudged", "p": p},

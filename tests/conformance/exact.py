@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any
 
 from conformance.arithmetic import (
     WORKING,
     Number,
     decimal,
     discounted,
-    geometric_mean,
     mean,
     ratio,
     value,
@@ -37,6 +35,10 @@ class List:
     rounded: bool = False
     """Whether a share of the relevant documents is rounded (trec_eval 10) or cut after adding 0.9 (9)."""
     highest: Fraction = Fraction(1)
+    answers: tuple[Mapping[str, Fraction], ...] = ()
+    """Of each result, the grades that it has for the intents of the query."""
+    documents: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)
+    """The same of every judged document, by name."""
 
     def hits(self, rel: float | None, cutoff: int | None = None) -> list[bool]:
         """For each of the first results, whether it is relevant."""
@@ -342,21 +344,3 @@ MEASURES: dict[str, Measured] = {
     "NumRelRet": lambda each, *, rel=None: Fraction(sum(each.hits(rel))),
 }
 """Each measure's definition; `over` is written `over_` here, for there it is a function."""
-
-OF_JUDGMENTS = frozenset({"NumRel", "IDCG"})
-"""What a query missing from the run keeps: these are functions of the judgments alone."""
-
-
-def measured(each: List, name: str, parameters: Mapping[str, Any]) -> Number:
-    """The value of one query."""
-    renamed = {"over_" if key == "over" else key: given for key, given in parameters.items()}
-    return MEASURES[name](each, **renamed)
-
-
-def aggregate(name: str, values: list[Number]) -> Number:
-    """One number from those of all queries: geometric mean, sum of counts, or mean."""
-    if name.startswith("gm_"):
-        return geometric_mean(values)
-    if name.startswith("Num"):
-        return sum((each for each in values if isinstance(each, Fraction)), ZERO)
-    return mean(values)

@@ -20,6 +20,7 @@ from conformance.arithmetic import written  # noqa: E402
 from conformance.case import Case, M, Theme  # noqa: E402
 from conformance.protocol import (  # noqa: E402
     DEFAULT,
+    Grade,
     Judgments,
     Refused,
     Results,
@@ -35,10 +36,12 @@ SUITE = ROOT / "conformance"
 FORMAT = 1
 THEMES = (
     "ties",
+    "expected",
     "missing",
     "grades",
     "lengths",
     "gains",
+    "intents",
     "scores",
     "means",
     "ids",
@@ -60,7 +63,7 @@ def inputs(case: Case) -> tuple[Judgments, Results]:
         results_of(case.run_text) if case.run_text is not None else None,
     )
     objects = (
-        {query: {d: Fraction(str(grade)) for d, grade in each.items()} for query, each in case.qrels.items()}
+        {query: _grades(case, query, each) for query, each in case.qrels.items()}
         if case.qrels is not None
         else None,
         {query: [(d, float(score)) for d, score in each.items()] for query, each in case.run.items()}
@@ -71,6 +74,20 @@ def inputs(case: Case) -> tuple[Judgments, Results]:
     assert judgments is not None
     assert results is not None
     return judgments, checked(results)
+
+
+def _grades(case: Case, query: str, judged: dict[str, Any]) -> dict[str, Grade]:
+    """The grades of a query's documents; a target is the one intent of its document."""
+    table: dict[str, Grade] = {}
+    for document, given in judged.items():
+        if isinstance(given, dict):
+            table[document] = {intent: Fraction(str(grade)) for intent, grade in given.items()}
+        elif case.targets is not None:
+            target = case.targets.get(query, {}).get(document, f"the document {document} itself")
+            table[document] = {target: Fraction(str(given))}
+        else:
+            table[document] = Fraction(str(given))
+    return table
 
 
 def described(theme: Theme, recorded: dict[str, Any]) -> dict[str, Any]:
@@ -87,6 +104,7 @@ def described(theme: Theme, recorded: dict[str, Any]) -> dict[str, Any]:
 def _case(case: Case, recorded: dict[str, Any]) -> dict[str, Any]:
     given = {
         "qrels": case.qrels,
+        "targets": case.targets,
         "run": case.run,
         "qrels_text": case.qrels_text,
         "run_text": case.run_text,

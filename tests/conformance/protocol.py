@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
-from conformance.arithmetic import Number
-from conformance.exact import OF_JUDGMENTS, List, aggregate, measured
+from conformance.arithmetic import Number, mean
+from conformance.exact import List
+from conformance.measured import OF_JUDGMENTS, aggregate, measured
 
 DEFAULT: dict[str, Any] = {
     "ties": "document-descending",
@@ -31,7 +34,9 @@ OTHERS: dict[str, list[Any]] = {
 }
 """The conventions that are varied to see whether a result depends on them."""
 
-Judgments = dict[str, dict[str, Fraction]]
+Grade = Fraction | dict[str, Fraction]
+"""The grade of a document, or its grades by intent."""
+Judgments = dict[str, dict[str, Grade]]
 Results = dict[str, list[tuple[str, float]]]
 
 
@@ -102,25 +107,67 @@ def ordered(rows: list[tuple[str, float]], protocol: Mapping[str, Any]) -> list[
     return [document for document, _ in sorted(names, key=lambda row: -width(row[1]))]
 
 
-def lists(judgments: Judgments, results: Results, protocol: Mapping[str, Any]) -> dict[str, List | None]:
-    """Each judged query's list; None where the run lacks the query and it counts as 0."""
-    highest = max((grade for each in judgments.values() for grade in each.values()), default=Fraction(1))
-    made: dict[str, List | None] = {}
-    for query, grades in judgments.items():
-        if query not in results and protocol["missing"] == "skip":
-            continue
-        names = ordered(results.get(query, []), protocol)
-        if protocol["unjudged"] == "removed":
-            names = [name for name in names if grades.get(name, Fraction(-1)) >= 0]
-        names = names[: protocol["depth"]]
-        made[query] = List(
-            found=tuple(grades.get(name) for name in names),
-            judged=tuple(grades.values()),
-            rel=Fraction(str(protocol["rel"])),
-            rounded=protocol["recall_points"] == "rounded",
-            highest=highest,
-        )
-    return made
+def orders(
+    rows: list[tuple[str, float]], judged: dict[str, Grade], protocol: Mapping[str, Any]
+) -> list[list[str]]:
+    """The one order of the documents that the rule for ties gives, or all that are equally likely.
+
+    Of tied documents with the same judgments one stands for all, for no measure tells them apart.
+    """
+    if protocol["ties"] != "expected":
+        return [ordered(rows, protocol)]
+    width = as_single if protocol["precision"] == "float32" else float
+    tied: dict[float, list[str]] = {}
+    for document, score in rows:
+        group = tied.setdefault(width(score), [])
+        alike = (name for name in group if judged.get(name) == judged.get(document))
+        group.append(next(alike, document))
+    groups = [sorted(set(_arrangements(Counter(tied[score])))) for score in sorted(tied, reverse=True)]
+    return [[name for group in chosen for name in group] for chosen in product(*groups)]
+
+
+def _arrangements(left: Counter[str]) -> Iterator[tuple[str, ...]]:
+    """Every order of things of which some are alike."""
+    if not left.total():
+        yield ()
+    for name in [name for name in left if left[name]]:
+        yield from ((name, *rest) for rest in _arrangements(left - Counter([name])))
+
+
+def highest_of(grade: Grade) -> Fraction:
+    """The grade, or the highest of those by intent."""
+    return grade if isinstance(grade, Fraction) else max(grade.values())
+
+
+def lists(judgments: Judgments, results: Results, protocol: Mapping[str, Any]) -> dict[str, list[List]]:
+    """Each judged query's list, or all that it may be where ties are left open."""
+    every = [highest_of(grade) for each in judgments.values() for grade in each.values()]
+    highest = max(every, default=Fraction(1))
+    return {
+        query: [
+            _list(judged, names, protocol, highest)
+            for names in orders(results.get(query, []), judged, protocol)
+        ]
+        for query, judged in judgments.items()
+        if query in results or protocol["missing"] != "skip"
+    }
+
+
+def _list(judged: dict[str, Grade], names: list[str], protocol: Mapping[str, Any], highest: Fraction) -> List:
+    grades = {name: highest_of(grade) for name, grade in judged.items()}
+    by_intent = {name: grade for name, grade in judged.items() if isinstance(grade, dict)}
+    if protocol["unjudged"] == "removed":
+        names = [name for name in names if grades.get(name, Fraction(-1)) >= 0]
+    names = names[: protocol["depth"]]
+    return List(
+        found=tuple(grades.get(name) for name in names),
+        judged=tuple(grades.values()),
+        rel=Fraction(str(protocol["rel"])),
+        rounded=protocol["recall_points"] == "rounded",
+        highest=highest,
+        answers=tuple(by_intent.get(name, {}) for name in names),
+        documents=by_intent,
+    )
 
 
 def expected(
@@ -134,7 +181,7 @@ def expected(
     values: dict[str, Number] = {}
     for query, each in lists(judgments, results, protocol).items():
         absent = query not in results and name not in OF_JUDGMENTS
-        values[query] = Fraction(0) if absent or each is None else measured(each, name, parameters)
+        values[query] = Fraction(0) if absent else mean([measured(one, name, parameters) for one in each])
     return values, aggregate(name, list(values.values()))
 
 

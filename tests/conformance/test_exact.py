@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from conformance.arithmetic import discounted, geometric_mean, ratio, root, written
-from conformance.exact import MEASURES, List, measured
-from conformance.protocol import DEFAULT, Refused, as_single, checked, judgments_of, ordered, results_of
+from conformance.exact import List
+from conformance.measured import MEASURES, measured
+from conformance.protocol import (
+    DEFAULT,
+    Grade,
+    Refused,
+    as_single,
+    checked,
+    judgments_of,
+    ordered,
+    orders,
+    results_of,
+)
 from judged.measures.names import parse_measure
+
+CUT = {"P", "R", "DR", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "P_IA", "StRecall"}
+"""Measures that need a cutoff."""
 
 
 def listed(*grades: int | None, missed: tuple[int, ...] = ()) -> List:
@@ -43,9 +58,45 @@ def test_measures_by_hand(
     assert written(measured(listed(*grades), name, parameters)) == value
 
 
+def test_ties_left_open_are_all_orders_of_what_can_be_told_apart() -> None:
+    """Two documents of the same judgments make three orders with a third, not six."""
+    rows = [("a", 1.0), ("b", 1.0), ("c", 1.0), ("z", 0.5)]
+    judged: dict[str, Grade] = {"a": Fraction(1)}
+
+    assert orders(rows, judged, {**DEFAULT, "ties": "expected"}) == [
+        ["a", "b", "b", "z"],
+        ["b", "a", "b", "z"],
+        ["b", "b", "a", "z"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "value"),
+    [
+        ("alpha_DCG", {"cutoff": 1}, "1/2"),
+        ("ERR_IA", {"cutoff": 2}, "7/10"),
+        ("NRBP", {}, "21/32"),
+        ("AP_IA", {}, "3/4"),
+        ("P_IA", {"cutoff": 2}, "3/4"),
+        ("StRecall", {"cutoff": 1}, "1/2"),
+        ("nNRBP", {}, "1"),
+    ],
+)
+def test_measures_of_intents_by_hand(name: str, parameters: dict[str, Any], value: str) -> None:
+    """The first result answers one of two intents, and the second both."""
+    one, both = {"1": Fraction(1)}, {"1": Fraction(1), "2": Fraction(1)}
+    each = replace(listed(1, 1), answers=(one, both), documents={"a": one, "b": both})
+    if name == "nNRBP":
+        each = replace(each, answers=(both, one))
+
+    assert written(measured(each, name, parameters)) == value
+
+
 def test_every_measure_is_one_of_judged() -> None:
     """The names are those of judged's measures."""
-    assert all(parse_measure(f"{name}@1" if name in {"P", "R"} else name).name == name for name in MEASURES)
+    needed = {"IA": 'IA(of="RR")'} | {name: f"{name}@1" for name in MEASURES if name in CUT}
+
+    assert all(parse_measure(needed.get(name, name)).name == name for name in MEASURES)
 
 
 def test_discounts_that_are_powers_are_exact() -> None:

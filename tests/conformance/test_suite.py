@@ -25,10 +25,11 @@ PRINTED = [
     for record in measure.get("recorded", [])
 ]
 DIFFERENT = {
-    "trec_eval 9.0.4": {"grades/fractional", "layout/fractional-grade"},
+    "trec_eval 9.0.4": {"grades/fractional", "layout/fractional-grade", "lengths/counts-by-level"},
     "trec_eval 10.0-rc3": {
         "grades/fractional",
         "layout/fractional-grade",
+        "lengths/counts-by-level",
         "scores/float32-tie",
         "scores/huge",
         "scores/large-whole-numbers",
@@ -36,8 +37,8 @@ DIFFERENT = {
         "scores/tiny",
     },
 }
-"""Cases on which trec_eval prints something else: it cuts grades to whole numbers, and version 10 compares scores as
-64-bit floats and rounds recall points."""
+"""Cases on which trec_eval prints something else: it cuts grades to whole numbers and, with `-c`, forgets the level of
+relevance in the sum of `num_rel`; version 10 compares scores as 64-bit floats and rounds recall points."""
 
 
 @pytest.mark.parametrize("theme", themes(), ids=lambda theme: theme.name)

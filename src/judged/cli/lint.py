@@ -50,6 +50,7 @@ Examples:
     metavar="FILE",
     help="Where a cleaned copy goes: once for each RUN, or first for QRELS and then for each RUN.",
 )
+@click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
 @click.option("--force", is_flag=True, help="Write over FILE if it exists.")
 @click.option("--strict", is_flag=True, help="Let warnings count as errors.")
 def command(
@@ -59,6 +60,7 @@ def command(
     kind: str,
     policy: str | None,
     outputs: tuple[str, ...],
+    intents: bool,
     force: bool,
     strict: bool,
 ) -> None:
@@ -73,10 +75,10 @@ def command(
     from judged.linting.lint import lint
 
     given = {path: _content(path) for path in (qrels, *runs)}
-    report = lint(given[qrels], *(given[run] for run in runs))
+    report = lint(given[qrels], *(given[run] for run in runs), intents=intents)
     click.echo(_json(report) if kind == "json" else _table(report), nl=False)
     for path, role, destination in fixed:
-        _fix(given[path], destination, role=role, policy=policy, force=force)
+        _fix(given[path], destination, role=role, policy=policy, force=force, intents=intents)
     left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs
     grave = {"error", "warning"} if strict else {"error"}
     if any(finding.severity in grave for file in left for finding in file.findings):
@@ -107,12 +109,12 @@ def _content(path: str) -> Any:
     return content
 
 
-def _fix(given: Any, destination: str, *, role: Any, policy: Any, force: bool) -> None:
+def _fix(given: Any, destination: str, **how: Any) -> None:
     from judged.linting.fix import fix
 
     if isinstance(given, io.BytesIO):
         given.seek(0)
-    changes = fix(given, destination, role=role, policy=policy, force=force)
+    changes = fix(given, destination, **how)
     click.echo(f"wrote {destination}: {'; '.join(changes.sentences())}", err=True)
 
 
@@ -138,8 +140,12 @@ def _table(report: LintReport) -> str:
     told = [to_text(Table(("file", "severity", "kind", "count", "of"), rows), bold=says_bold())]
     for file, each in found:
         told.append(f"{file.file}: {each.kind.name}: {each.kind.explanation}\n")
-        told.append("".join(f"  {place}\n" for place in each.places) + _more(each))
+        told.append("".join(f"  {place}\n" for place in each.places) + _more(each) + _hint(each))
     return "\n".join([told[0], *("".join(pair) for pair in zip(told[1::2], told[2::2], strict=True))])
+
+
+def _hint(finding: Any) -> str:
+    return "" if finding.hint is None else f"  hint: {finding.hint}\n"
 
 
 def _more(finding: Any) -> str:

@@ -23,6 +23,7 @@ DEFAULT: dict[str, Any] = {
     "recall_points": "truncated",
 }
 """The protocol that a tool is held to where a case says nothing else."""
+BY_INTENT = "has no judgments by intent"
 
 
 class Crashed(Exception):
@@ -91,8 +92,25 @@ class Case:
         """Whether the layout matters, so that tools are given files."""
         return "run_text" in self.raw
 
+    @property
+    def by_intent(self) -> bool:
+        """Whether documents have grades for intents of their query."""
+        judged = (grade for grades in self.raw.get("qrels", {}).values() for grade in grades.values())
+        return any(isinstance(grade, dict) for grade in judged)
+
+    def rows(self) -> list[tuple[str, str, str, float]]:
+        """The judgments by intent: query, intent, document and grade."""
+        return [
+            (query, intent, document, grade)
+            for query, judged in self.raw["qrels"].items()
+            for document, grades in judged.items()
+            for intent, grade in grades.items()
+        ]
+
     def qrels(self) -> dict[str, dict[str, float]]:
         """The judgments as nested dicts; a document judged twice has its last grade."""
+        if self.by_intent:
+            raise NotSupported(BY_INTENT)
         if "qrels" in self.raw:
             return {query: dict(grades) for query, grades in self.raw["qrels"].items()}
         table: dict[str, dict[str, float]] = {}
@@ -114,6 +132,8 @@ class Case:
 
     def write(self, folder: Path) -> tuple[str, str]:
         """Write judgments and run as TREC files; return their paths."""
+        if self.by_intent:
+            raise NotSupported(BY_INTENT)
         qrels, run = folder / "qrels.txt", folder / "run.txt"
         qrels.write_bytes((self.raw.get("qrels_text") or _qrels_text(self.raw)).encode())
         run.write_bytes((self.raw.get("run_text") or _run_text(self.raw)).encode())

@@ -57,6 +57,10 @@ class Lines:
         faults.add_rows(f"{number}s that are not numbers", bad, lambda row: self._telling(row, number))
         return query, document, np.where(self.sound, self.number, 0.0)
 
+    def names(self, place: int, name: str, faults: Faults) -> pa.Array:
+        """One column of ids as text; those that are not UTF-8 become faults."""
+        return _texts(self.ids[place], name, faults)
+
     def line(self, row: int) -> int:
         """The line of a row, from 1."""
         return self._line(int(self.begin[row]))

@@ -47,7 +47,7 @@ def read_judgments(file: File) -> Judgments:
     lines = read_lines(data, columns=4, wanted=QRELS)
     faults = Faults(file.label, line=lines.line)
     columns = lines.table("grade", faults)
-    intent = _intents(data) if file.intents else None
+    intent = _intents(data, faults) if file.intents else None
     notes = (*_notes(lines), *_note_of_intents(columns[0], intent))
     try:
         return Judgments.from_columns(*columns, intent=intent, name=file.name, notes=notes, faults=faults)
@@ -150,10 +150,9 @@ def _hint(lines: Lines) -> str | None:
     return None
 
 
-def _intents(data: Any) -> pa.Array:
+def _intents(data: Any, faults: Faults) -> pa.Array:
     """The second column of every line that has four."""
-    lines = read_lines(data, columns=4, wanted=INTENTS)
-    return lines.table("grade", Faults(""))[1]
+    return read_lines(data, columns=4, wanted=INTENTS).names(1, "intent", faults)
 
 
 def _note_of_intents(query: pa.Array, intent: pa.Array | None) -> tuple[str, ...]:
@@ -168,7 +167,7 @@ def _by_intent(error: BadInput, data: Any, columns: Table) -> str | None:
     if set(error.counts) != {TWICE}:
         return None
     try:
-        Judgments.from_columns(*columns, intent=_intents(data))
+        Judgments.from_columns(*columns, intent=_intents(data, Faults("")))
     except BadInput:
         return None
     return (

@@ -15,7 +15,25 @@ from judged.kernels.segments import Flags, Floats, Ints
 from judged.kernels.strings import Bytes, Strings, Words, mix
 from judged.linting.findings import Findings
 
-__all__ = ["Batch", "Source", "joined"]
+__all__ = ["Batch", "Source", "between", "joined"]
+
+ROWS = (
+    "number",
+    "query",
+    "document",
+    "value",
+    "sound",
+    "folded",
+    "fate",
+    "token",
+    "intent",
+    "aside",
+    "rank",
+    "tag",
+)
+"""What a batch has for each of its rows."""
+_WHITE = np.zeros(256, dtype=bool)
+_WHITE[[9, 10, 11, 12, 13, 32]] = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +53,10 @@ class Batch:
     """The document without regard to case: see `judged.kernels.folding`."""
     token: Strings | None = None
     """The score or grade as it is written, where it is text."""
+    intent: Strings | None = None
+    """What a document was judged for, where that tells rows apart."""
+    aside: Strings | None = None
+    """The second column of judgments, where it was taken out of a text and is not read as intents."""
     rank: Floats | None = None
     tag: Words | None = None
     origin: int = 0
@@ -45,8 +67,7 @@ class Batch:
 
     def __getitem__(self, which: Any) -> Batch:
         """Some of the rows."""
-        names = ("number", "query", "document", "value", "sound", "folded", "fate", "token", "rank", "tag")
-        held = {name: getattr(self, name) for name in names}
+        held = {name: getattr(self, name) for name in ROWS}
         some: dict[str, Any] = {name: None if each is None else each[which] for name, each in held.items()}
         return replace(self, **some)
 
@@ -75,6 +96,21 @@ class Batch:
             return self.document.hashes ^ np.repeat(mix(self.query.hashes[self.starts]), self.lengths)
 
     @cached_property
+    def identity(self) -> Words:
+        """A number for what may stand once: query and document, and the intent where there is one."""
+        if self.intent is None:
+            return self.keys
+        with np.errstate(over="ignore"):
+            return mix(self.keys) ^ self.intent.hashes
+
+    @property
+    def second(self) -> Strings | None:
+        """The second column of judgments in TREC text, whatever it holds."""
+        if self.aside is not None or self.token is None:
+            return self.aside
+        return between(self.query, self.document)
+
+    @cached_property
     def compared(self) -> NDArray[np.float32]:
         """The values as scores are compared: at 32 bits, and −0 as 0."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -93,6 +129,16 @@ class Source:
     """The bytes that hold the documents' ids, among others."""
 
 
+def between(query: Strings, document: Strings) -> Strings:
+    """What stands between query and document on their lines, white space at its ends aside."""
+    data, start, end = query.data, query.start + query.length, document.start.copy()
+    while (white := _WHITE[data[start]]).any():
+        start = start + white
+    while (white := _WHITE[data[end - 1]]).any():
+        end = end - white
+    return Strings(query.buffer, start, end - start)
+
+
 def joined(parts: Sequence[Batch]) -> Batch:
     """Batches as one, in a buffer of its own, its rows grouped by query."""
     whole = Batch(
@@ -103,9 +149,16 @@ def joined(parts: Sequence[Batch]) -> Batch:
         sound=np.concatenate([each.sound for each in parts]),
         folded=np.concatenate([each.folded for each in parts]),
         fate=np.concatenate([each.fate for each in parts]),
+        intent=_packed_if_there([each.intent for each in parts]),
+        aside=_packed_if_there([each.second for each in parts]) if parts[0].rank is None else None,
         rank=None if parts[0].rank is None else np.concatenate([each.rank for each in parts]),
     )
     return whole[np.argsort(whole.query.hashes, kind="stable")]
+
+
+def _packed_if_there(parts: Sequence[Strings | None]) -> Strings | None:
+    there = [each for each in parts if each is not None]
+    return _packed(there) if there else None
 
 
 def _packed(parts: Sequence[Strings]) -> Strings:

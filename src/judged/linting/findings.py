@@ -16,6 +16,11 @@ __all__ = ["SHOWN", "Findings"]
 
 SHOWN = 5
 """How many places of each kind are kept."""
+TWICE = ("judged-twice", "judged-differently")
+BY_INTENT = (
+    "these look like judgments by intent, told apart by the second column: `--intents` reads it so (in Python "
+    "`intents=True`); if it holds judges, `judged.read_preferences` reads the file"
+)
 
 
 class Findings:
@@ -25,6 +30,8 @@ class Findings:
         self.file = file
         self.lines = lines
         self.counts: Counter[str] = Counter()
+        self.told_apart = 0
+        """Rows judged twice that differ in the second column."""
         self._places: dict[str, list[tuple[int, Place]]] = {}
 
     def place(self, number: int, what: str) -> Place:
@@ -42,6 +49,7 @@ class Findings:
     def take(self, other: Findings) -> None:
         """Take over what was found elsewhere."""
         self.counts.update(other.counts)
+        self.told_apart += other.told_apart
         for kind, places in other._places.items():
             self._places.setdefault(kind, []).extend(places)
 
@@ -80,10 +88,15 @@ class Findings:
     def all(self) -> tuple[Finding, ...]:
         """Every finding, the gravest kinds first."""
         return tuple(
-            Finding(kind, self.counts[name], self._first(name))
+            Finding(kind, self.counts[name], self._first(name), self._hint(name))
             for name, kind in KINDS.items()
             if self.counts[name]
         )
+
+    def _hint(self, name: str) -> str | None:
+        """What to do, where most documents judged twice stand there for different values of the second column."""
+        twice = sum(self.counts[each] for each in TWICE)
+        return BY_INTENT if name in TWICE and 2 * self.told_apart > twice else None
 
     def _first(self, name: str) -> tuple[Place, ...]:
         first = nsmallest(SHOWN, self._places.get(name, []), key=lambda each: each[0])

@@ -26,7 +26,7 @@ from judged.linting.text import COLUMNS, Stretch, stretches
 __all__ = ["Changes", "Policy", "clean", "fix"]
 
 Policy: TypeAlias = Literal["first", "last", "best"]
-"""Of rows with one query and document, which stays: the first, the last, or the one with the best number."""
+"""Of rows with one query and document (and intent), which stays: the first, the last, or the one with the best number."""
 _FEED = 10
 
 
@@ -53,7 +53,9 @@ class Changes:
         return told + [f"{count:,} {words}" for count, words in counted if words and count]
 
 
-def fix(given: Any, destination: str, *, role: Role, policy: Policy, force: bool = False) -> Changes:
+def fix(
+    given: Any, destination: str, *, role: Role, policy: Policy, force: bool = False, intents: bool = False
+) -> Changes:
     """Write a cleaned copy of TREC text; what was changed comes back, the original stays as it is."""
     found = open_source(given, None) if is_file(given) else None
     if not isinstance(found, tuple) or found[1].name != "trec":
@@ -63,7 +65,7 @@ def fix(given: Any, destination: str, *, role: Role, policy: Policy, force: bool
     _refuse_in_place(given, destination)
     text = np.frombuffer(text_of_lines(file), dtype=np.uint8)
     changes = Changes(marks=int(file.head().startswith(BOM)))
-    parts = clean(text, role=role, policy=policy, changes=changes)
+    parts = clean(text, role=role, policy=policy, changes=changes, intents=intents and role == "judgments")
     first = next(parts, b"")
     if role == "judgments" and not first:
         msg = f"{file.label} holds no judgment that could stay, so there is nothing to write"
@@ -84,14 +86,18 @@ def _refuse_in_place(given: Any, destination: str) -> None:
         raise JudgedError(msg, hint="give the copy another name")
 
 
-def clean(text: Bytes, *, role: Role, policy: Policy, changes: Changes) -> Iterator[bytes]:
+def clean(
+    text: Bytes, *, role: Role, policy: Policy, changes: Changes, intents: bool = False
+) -> Iterator[bytes]:
     """The text without what is wrong with it, part by part; `changes` is filled on the way."""
     columns = COLUMNS[role]
     while text[:3].tobytes() == BOM:
         text, changes.marks = text[3:], changes.marks + 1
-    sound = _joined([_sound(text, part, role, changes) for part in stretches(text, columns=columns)])
+    sound = _joined(
+        [_sound(text, part, role, changes) for part in stretches(text, columns=columns, intents=intents)]
+    )
     grouped = _grouped(sound, columns, changes)
-    for part in stretches(grouped, columns=columns):
+    for part in stretches(grouped, columns=columns, intents=intents):
         done = _deduplicated(grouped[part.at : part.at + part.size], part, policy, changes)
         if role == "run":
             done = _renumbered(done, columns, changes)

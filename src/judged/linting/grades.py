@@ -29,18 +29,23 @@ class Graded:
     def __init__(self) -> None:
         self._keys: list[Words] = []
         self._grades: list[Floats] = []
+        self._by_intent = False
 
     def add(self, batch: Batch) -> None:
         """Take in judgments whose grades are finite."""
         self._keys.append(batch.keys)
         self._grades.append(batch.value)
+        self._by_intent |= batch.intent is not None
 
     def close(self) -> None:
-        """Make ready for `find`."""
+        """Make ready for `find`; of a document's grades for its intents the highest counts."""
         keys = np.concatenate([np.zeros(0, dtype=np.uint64), *self._keys])
-        order = np.argsort(keys)
+        grades: Floats = np.concatenate([np.zeros(0), *self._grades])
+        order = np.lexsort((grades, keys)) if self._by_intent else np.argsort(keys)
+        if self._by_intent:
+            order = order[np.append(np.diff(keys[order]) != 0, True)[: len(order)]]
         self.keys = Keys(keys[order])
-        self.grades = np.concatenate([np.zeros(0), *self._grades])[order]
+        self.grades = grades[order]
 
     def find(self, keys: Words) -> tuple[Ints, Floats]:
         """Which keys are judged, and their grades."""

@@ -25,8 +25,14 @@ class Kind:
 _KINDS = (
     Kind("unreadable", "error", "files", "The file cannot be read at all, or lacks a column that is needed."),
     Kind("no-judgments", "error", "files", "The judgments hold no row, so nothing can be scored."),
+    Kind(
+        "preferences",
+        "error",
+        "files",
+        "The file holds preferences, which are no judgments: `judged.read_preferences` reads them.",
+    ),
     Kind("malformed", "error", "lines", "The line has too few columns, or is not what its format says."),
-    Kind("missing-value", "error", "rows", "A query, document, score or grade is null."),
+    Kind("missing-value", "error", "rows", "A query, document, score, grade or intent is null."),
     Kind("bad-id", "error", "ids", "An id is neither text nor a whole number."),
     Kind("score-not-a-number", "error", "scores", "The score is text that is no number."),
     Kind("score-nan", "error", "scores", "The score is NaN, which has no place in any order."),
@@ -44,6 +50,12 @@ _KINDS = (
         "error",
         "rows",
         "The document is judged again for the same query, with a different grade: only one can be meant.",
+    ),
+    Kind(
+        "intent-weight",
+        "error",
+        "rows",
+        "The weight of an intent is no number from 0, or not the same in all its rows.",
     ),
     Kind("judgment-not-utf-8", "error", "ids", "An id of the judgments is not UTF-8 text."),
     Kind(
@@ -102,7 +114,19 @@ _KINDS = (
         "lines",
         "The line has more columns than its kind of file; the rest is ignored.",
     ),
+    Kind(
+        "single-intent",
+        "warning",
+        "files",
+        "No query has more than one intent: the column that was read as intents may hold something else.",
+    ),
     Kind("tag-changes", "warning", "lines", "The tag differs from that of the row before: is this one run?"),
+    Kind(
+        "barren-intents",
+        "note",
+        "intents",
+        "No document has a grade above 0 for the intent, so measures of intents leave it out.",
+    ),
     Kind("comments", "note", "lines", "The line begins with `#` and is skipped; other tools would read it."),
     Kind("blank-lines", "note", "lines", "The line holds nothing and is skipped."),
     Kind("carriage-returns", "note", "lines", "The line ends with a carriage return and a line feed."),

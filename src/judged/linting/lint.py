@@ -10,6 +10,7 @@ from judged.errors import JudgedError
 from judged.linting.findings import Findings
 from judged.linting.grades import Graded, Inversion
 from judged.linting.ids import meeting_documents, note_alike, side_of_queries, sides_of_documents
+from judged.linting.preferences import Preferred
 from judged.linting.report import FileReport, LintReport, Place
 from judged.linting.sources import open_source
 from judged.linting.survey import Survey, survey
@@ -17,18 +18,19 @@ from judged.linting.survey import Survey, survey
 __all__ = ["lint"]
 
 
-def lint(qrels: Any, *runs: Any) -> LintReport:
+def lint(qrels: Any, *runs: Any, intents: bool = False) -> LintReport:
     r"""What is wrong or notable with judgments and runs: each kind with its count and its first places.
 
     `qrels` and `runs` may be whatever `judged.evaluate` takes. Nothing is raised for what the files hold: a
-    file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses.
+    file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` takes
+    the second column of TREC judgments as intents, or a column `iteration`, as `judged.read_judgments` does.
 
     >>> report = lint(b"q1 0 d1 1\nq1 0 d1 2\n", b"q1 Q0 d1 1 0.5 t\n")
     >>> [(finding.kind.name, str(finding.places[0])) for _, finding in report]
     [('judged-differently', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
     graded = Graded()
-    judgments = _surveyed(qrels, "judgments", 0, graded)
+    judgments = _surveyed(qrels, "judgments", 0, graded, intents=intents)
     graded.close()
     files = [_report(judgments)]
     if isinstance(judgments, Survey):
@@ -47,15 +49,18 @@ def lint(qrels: Any, *runs: Any) -> LintReport:
     return LintReport(tuple(files))
 
 
-def _surveyed(given: Any, role: Any, number: int, watcher: Graded | Inversion) -> Survey | FileReport:
+def _surveyed(
+    given: Any, role: Any, number: int, watcher: Graded | Inversion, *, intents: bool = False
+) -> Survey | FileReport:
     """A file looked through; one that cannot be read is reported as such."""
     findings = Findings(f"{role} {number}" if number else role)
     try:
-        source = open_source(given, role, name=findings.file)
+        source = open_source(given, role, name=findings.file, intents=intents)
         return survey(source, watcher.add)
     except JudgedError as error:
         label = given if isinstance(given, str) else findings.file
-        findings.add_place("unreadable", Place(label, _first_line(error)))
+        kind = "preferences" if isinstance(error, Preferred) else "unreadable"
+        findings.add_place(kind, Place(label, _first_line(error)))
         return FileReport(label, role, 0, findings.all())
 
 

@@ -38,16 +38,19 @@ def note_queries(batch: Batch, findings: Findings, role: Role) -> None:
 
 
 def repeats(batch: Batch) -> tuple[Ints, Ints]:
-    """Rows whose document their query had before, ascending, and the row that had it first."""
-    ordered = np.sort(batch.keys)
+    """Rows whose document their query (and intent) had before, ascending, and the row that had it first."""
+    keys = batch.identity
+    ordered = np.sort(keys)
     twice = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
     if len(twice) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero(_among(batch.keys, twice))
-    order = rows[np.argsort(batch.keys[rows], kind="stable")]
+    rows = np.flatnonzero(_among(keys, twice))
+    order = rows[np.argsort(keys[rows], kind="stable")]
     later, earlier = order[1:], order[:-1]
-    same = (batch.keys[later] == batch.keys[earlier]) & (batch.block[later] == batch.block[earlier])
+    same = (keys[later] == keys[earlier]) & (batch.block[later] == batch.block[earlier])
     same &= batch.document[later].equals(batch.document[earlier])
+    if batch.intent is not None:
+        same &= batch.intent[later].equals(batch.intent[earlier])
     chain = np.cumsum(np.concatenate(([True], ~same)))
     first = order[np.flatnonzero(np.concatenate(([True], ~same)))][chain - 1]
     again = np.flatnonzero(np.concatenate(([False], same)))
@@ -57,6 +60,7 @@ def repeats(batch: Batch) -> tuple[Ints, Ints]:
 
 def _note_judged_twice(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
     """Note documents judged twice, with the same grade and with another apart."""
+    _count_told_apart(batch, again, first, findings)
     same = batch.value[again] == batch.value[first]
     for kind, which in (("judged-twice", same), ("judged-differently", ~same)):
         later, earlier = again[which], first[which]
@@ -64,11 +68,21 @@ def _note_judged_twice(batch: Batch, again: Ints, first: Ints, findings: Finding
             kind,
             batch.number[later],
             lambda i, later=later, earlier=earlier: (  # type: ignore[misc]
-                f"document `{shown(batch.document, int(later[i]))}` of query `{shown(batch.query, int(later[i]))}` "
-                f"has grade {batch.value[later[i]]:g}, and {batch.value[earlier[i]]:g} at "
+                f"document `{shown(batch.document, int(later[i]))}` of query `{shown(batch.query, int(later[i]))}`"
+                f"{_for_intent(batch, int(later[i]))} has grade {batch.value[later[i]]:g}, and {batch.value[earlier[i]]:g} at "
                 f"{findings.where(int(batch.number[earlier[i]]))}"
             ),
         )
+
+
+def _for_intent(batch: Batch, row: int) -> str:
+    return "" if batch.intent is None else f" and intent `{shown(batch.intent, row)}`"
+
+
+def _count_told_apart(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
+    """Count the rows that a second column which nobody reads tells apart from the first of their document."""
+    if batch.intent is None and len(again) and (second := batch.second) is not None:
+        findings.told_apart += int((~second[again].equals(second[first])).sum())
 
 
 def _note_ties(batch: Batch, findings: Findings) -> None:

@@ -41,6 +41,8 @@ class Finding:
     kind: Kind
     count: int
     places: tuple[Place, ...]
+    hint: str | None = None
+    """What may be done about it, where that can be told."""
 
     @property
     def severity(self) -> Severity:
@@ -115,6 +117,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "count": finding.count,
         "counted": finding.kind.counted,
         "explanation": finding.kind.explanation,
+        "hint": finding.hint,
         "places": [
             {"file": each.file, "line": each.line, "row": each.row, "what": each.what}
             for each in finding.places

@@ -75,15 +75,22 @@ def _note_bytes(batch: Batch, findings: Findings, kind: str) -> None:
     findings.add(
         kind,
         batch.number[which],
-        lambda i: f"query {batch.query.at(int(which[i]))!r}, document {batch.document.at(int(which[i]))!r}",
+        lambda i: ", ".join(f"{name} {ids.at(int(which[i]))!r}" for name, ids in _ids(batch).items()),
     )
 
 
+def _ids(batch: Batch) -> dict[str, Strings]:
+    named = {"query": batch.query, "document": batch.document}
+    return named if batch.intent is None else {**named, "intent": batch.intent}
+
+
 def not_utf8(batch: Batch) -> Flags:
-    """Which rows have a query or a document that is not UTF-8."""
+    """Which rows have a query, a document or an intent that is not UTF-8."""
     heads = batch.query[batch.starts]
     bad: Flags = np.repeat(_not_text(heads, np.flatnonzero(fold(heads)[1] == LEFT)), batch.lengths)
     bad |= _not_text(batch.document, np.flatnonzero(batch.fate == LEFT))
+    if batch.intent is not None:
+        bad |= _not_text(batch.intent, np.flatnonzero(fold(batch.intent)[1] == LEFT))
     return bad
 
 

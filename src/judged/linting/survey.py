@@ -12,6 +12,7 @@ from judged.kernels.strings import Words
 from judged.linting.batch import Batch, Source, joined
 from judged.linting.findings import Findings
 from judged.linting.ids import Documents
+from judged.linting.intents import Intents
 from judged.linting.queries import note_queries
 from judged.linting.rows import Tags, note_rows, shown
 
@@ -34,7 +35,7 @@ class Survey:
 
 def survey(source: Source, watch: Watch) -> Survey:
     """Look through a file; a second time if queries are interleaved, whose rows are then set aside first."""
-    seen, blocks, tags = Survey(source), _Blocks(), Tags()
+    seen, blocks, tags, intents = Survey(source), _Blocks(), Tags(), Intents()
     within = Findings(source.file, lines=source.findings.lines)
     for batch in source.batches():
         seen.rows += len(batch)
@@ -44,7 +45,9 @@ def survey(source: Source, watch: Watch) -> Survey:
         sound = _sound(batch, source)
         blocks.add(sound, seen.queries)
         note_queries(sound, within, source.role)
+        intents.add(sound)
         watch(sound)
+    intents.note(source.findings)
     scattered = blocks.note(source)
     source.findings.take(_apart(source, scattered) if len(scattered) else within)
     return seen

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.errors import BadInput, Fault
-from judged.formats.columns import find_columns
+from judged.formats.columns import Roles, find_columns
 from judged.formats.csv import Sheet, read_fast
 from judged.formats.format import Kind as Role
 from judged.formats.records import flat_rows, keys_of
@@ -24,6 +25,8 @@ from judged.linting.findings import Findings
 from judged.linting.report import Place
 from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.faults import Faults, Line
+from judged.tables.intents import BAD_WEIGHTS, add_weight_faults
+from judged.tables.judgments import refuse_both
 from judged.tables.objects import id_text, is_number
 from judged.tables.strings import as_ids, as_numbers, one_array
 
@@ -46,8 +49,11 @@ NAMES = {
     "documents retrieved twice": "retrieved-twice",
     "ids that are not UTF-8": "judgment-not-utf-8",
     "empty": "no-judgments",
+    BAD_WEIGHTS: "intent-weight",
 }
 """The kinds that stand for what readers call their faults."""
+NUMBERS = (2, 4)
+"""Which of the columns in the order of `_wanted` hold numbers."""
 
 
 def note_faults(
@@ -79,10 +85,10 @@ def _placed(fault: Fault, file: str) -> Place:
     return Place(file, f"{fault.where}: {fault.what}")
 
 
-def batch_of_table(table: pa.Table, role: Role, findings: Findings) -> Batch:
+def batch_of_table(table: pa.Table, role: Role, findings: Findings, *, intents: bool = False) -> Batch:
     """The rows of an Arrow table; those with a null are noted and left out."""
-    roles = find_columns(table.column_names, role, subject=findings.file)
-    columns = [table.column(table.column_names.index(name)) for name in roles.all()[:3]]
+    names = _wanted(find_columns(table.column_names, role, subject=findings.file, intents=intents), findings)
+    columns = [table.column(table.column_names.index(name)) for name in names]
     null = np.zeros(table.num_rows, dtype=bool)
     for column in columns:
         if column.null_count:
@@ -92,44 +98,82 @@ def batch_of_table(table: pa.Table, role: Role, findings: Findings) -> Batch:
     if null.any():
         kept = arrow_of(np.flatnonzero(~null))
         columns = [column.take(kept) for column in columns]
-    return batch_of_columns(*columns, number=number[~null], subject=findings.file)
+    return _weighed(columns, number[~null], findings)
+
+
+def _wanted(roles: Roles, findings: Findings) -> list[str]:
+    """The columns of query, document and number; then of the intent and its weight, where they are."""
+    refuse_both(roles.more, findings.file)
+    more = [roles.more[role] for role in ("intent", "weight") if role in roles.more]
+    return [roles.query, roles.document, roles.number, *more]
+
+
+def _weighed(columns: Sequence[Any], number: Ints, findings: Findings) -> Batch:
+    """Columns in the order of `_wanted` as a batch; weights of intents that cannot be are noted."""
+    intent = columns[3] if len(columns) > 3 else None
+    batch = batch_of_columns(*columns[:3], number=number, subject=findings.file, intent=intent)
+    if len(columns) > 4:
+        place = (
+            {"line": number.__getitem__} if findings.lines else {"place": lambda row: f"row {number[row]}"}
+        )
+        faults: Any = Faults(findings.file, **place)
+        query, intent = (as_ids(columns[k], name="id", faults=Faults(""))[0] for k in (0, 3))
+        add_weight_faults(query, intent, as_numbers(columns[4], name="weight", faults=faults), faults)
+        note_gathered(faults, findings, "judgments")
+    return batch
 
 
 def batch_of_columns(
-    query: Any, document: Any, number_column: Any, *, number: Ints | None = None, subject: str = "table"
+    query: Any,
+    document: Any,
+    number_column: Any,
+    *,
+    number: Ints | None = None,
+    subject: str = "table",
+    intent: Any = None,
 ) -> Batch:
     """Columns without nulls as a batch."""
     faults = Faults(subject)
     queries = _strings(as_ids(query, name="query", faults=faults)[0])
     documents = _strings(as_ids(document, name="document", faults=faults)[0])
     value = numpy_of(as_numbers(number_column, name="number", faults=faults))
-    return _batch(queries, documents, value, np.arange(1, len(value) + 1) if number is None else number)
+    batch = _batch(queries, documents, value, np.arange(1, len(value) + 1) if number is None else number)
+    return (
+        batch
+        if intent is None
+        else replace(batch, intent=_strings(as_ids(intent, name="intent", faults=faults)[0]))
+    )
 
 
-def batch_of_sheet(sheet: Sheet, role: Role, findings: Findings) -> Batch:
+def batch_of_sheet(sheet: Sheet, role: Role, findings: Findings, *, intents: bool = False) -> Batch:
     """The rows of CSV or TSV, at speed where nothing is wrong with them."""
-    roles = find_columns(sheet.header, role, subject=findings.file)
-    wanted = [sheet.header.index(name) for name in roles.all()[:3]]
+    roles = find_columns(sheet.header, role, subject=findings.file, intents=intents)
+    wanted = [sheet.header.index(name) for name in _wanted(roles, findings)]
     try:
-        return batch_of_columns(*read_fast(sheet, wanted), subject=findings.file)
+        columns = read_fast(sheet, wanted, [place for place in NUMBERS if place < len(wanted)])
+        return _weighed(columns, np.arange(1, len(columns[0]) + 1), findings)
     except pa.ArrowInvalid:
         return _careful(sheet, wanted, role, findings)
 
 
-def batch_of_records(records: Sequence[Any], role: Role, findings: Findings, *, line: Line) -> Batch:
+def batch_of_records(
+    records: Sequence[Any], role: Role, findings: Findings, *, line: Line, intents: bool = False
+) -> Batch:
     """The rows of objects that name their values, and stand on lines."""
     faults = Faults(findings.file, line=line)
     rows, owner = flat_rows(records, faults)
     note_gathered(faults, findings, role)
     if not rows:
         return batch_of_columns([], [], np.zeros(0))
-    roles = find_columns(keys_of(rows[0]), role, subject=findings.file)
-    cells = [_cells(row, (roles.query, roles.document, roles.number)) for row in rows]
+    roles = find_columns(keys_of(rows[0]), role, subject=findings.file, intents=intents)
+    wanted = _wanted(roles, findings)
+    cells = [tuple(row.get(name) for name in wanted) for row in rows]
     return _of_cells(cells, np.array([line(record) for record in owner], dtype=np.int64), role, findings)
 
 
 def _careful(sheet: Sheet, wanted: Sequence[int], role: Role, findings: Findings) -> Batch:
-    cells, numbers = [], []
+    cells: list[tuple[Any, ...]] = []
+    numbers = []
     for number, (line, row) in enumerate(sheet.rows(), 1):
         if line < 0 or len(row) != len(sheet.header):
             told = (
@@ -139,24 +183,27 @@ def _careful(sheet: Sheet, wanted: Sequence[int], role: Role, findings: Findings
             )
             findings.add("malformed", np.array([number]), lambda _, told=told: told)  # type: ignore[misc]
             continue
-        query, document, text = (row[place] for place in wanted)
-        bare = text.strip(" \t")
-        cells.append(
-            (query, document, float(bare) if is_number_text(bare.encode(errors="replace")) else text)
-        )
+        read: list[Any] = [row[place] for place in wanted]
+        for place in range(2, len(read), 2):
+            read[place] = _number_or_text(read[place])
+        cells.append(tuple(read))
         numbers.append(number)
     return _of_cells(cells, np.array(numbers, dtype=np.int64), role, findings)
 
 
-def _of_cells(cells: Sequence[tuple[Any, Any, Any]], number: Ints, role: Role, findings: Findings) -> Batch:
+def _number_or_text(text: str) -> float | str:
+    bare = text.strip(" \t")
+    return float(bare) if is_number_text(bare.encode(errors="replace")) else text
+
+
+def _of_cells(cells: Sequence[tuple[Any, ...]], number: Ints, role: Role, findings: Findings) -> Batch:
     """Rows of Python objects; those with a bad id are noted and left out, bad numbers are marked as such."""
     kind = "score-not-a-number" if role == "run" else "grade-not-a-number"
     bad = {
         "missing-value": [None in row for row in cells],
-        "bad-id": [None not in row and None in map(id_text, row[:2]) for row in cells],
-        kind: [
-            None not in row and None not in map(id_text, row[:2]) and not is_number(row[2]) for row in cells
-        ],
+        "bad-id": [None not in row and None in _texts(row) for row in cells],
+        kind: [None not in row and None not in _texts(row) and not is_number(row[2]) for row in cells],
+        "intent-weight": [None not in row and not all(map(is_number, row[4:])) for row in cells],
     }
     kept: Flags = np.ones(len(cells), dtype=bool)
     for name, flags in bad.items():
@@ -164,14 +211,17 @@ def _of_cells(cells: Sequence[tuple[Any, Any, Any]], number: Ints, role: Role, f
         kept[which] = False
         findings.add(name, number[which], lambda i, which=which: f"the row holds {_shown(cells[which[i]])}")  # type: ignore[misc]
     good = [cells[i] for i in np.flatnonzero(kept).tolist()]
-    query, document = ([str(id_text(row[k])) for row in good] for k in (0, 1))
-    value = np.array([float(row[2]) for row in good], dtype=np.float64)
-    return batch_of_columns(query, document, value, number=number[kept], subject=findings.file)
+    width = max(map(len, good), default=3)
+    columns: list[Any] = [[str(id_text(row[k])) for row in good] for k in (0, 1)]
+    columns.append(np.array([float(row[2]) for row in good], dtype=np.float64))
+    columns += [[str(id_text(row[3])) for row in good]] if width > 3 else []
+    columns += [np.array([float(row[4]) for row in good])] if width > 4 else []
+    return _weighed(columns, number[kept], findings)
 
 
-def _cells(row: Mapping[str, Any], names: Sequence[str]) -> tuple[Any, Any, Any]:
-    query, document, number = (row.get(name) for name in names)
-    return query, document, number
+def _texts(row: tuple[Any, ...]) -> list[str | None]:
+    """The ids of a row as text; None for what cannot be one."""
+    return [id_text(row[k]) for k in (0, 1, 3) if k < len(row)]
 
 
 def _shown(cells: tuple[Any, ...]) -> str:

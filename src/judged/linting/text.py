@@ -12,7 +12,7 @@ from judged.kernels.rows import BLANK, COMMENT, JUDGMENTS, RETURN, ROW, RUN, SHO
 from judged.kernels.segments import Ints
 from judged.kernels.strings import Bytes
 from judged.kernels.text import line_end
-from judged.linting.batch import Batch
+from judged.linting.batch import Batch, between
 from judged.linting.findings import Findings
 
 __all__ = ["COLUMNS", "STRETCH", "Stretch", "note_lines", "stretches"]
@@ -33,6 +33,8 @@ class Stretch:
     """The bytes before."""
     size: int
     """The bytes of these lines."""
+    intents: bool = False
+    """Whether the second column tells judgments apart."""
 
     @property
     def batch(self) -> Batch:
@@ -48,13 +50,14 @@ class Stretch:
             folded=rows.folded,
             fate=rows.fate,
             token=rows.token,
+            intent=between(rows.query, rows.document) if self.intents else None,
             rank=rows.rank if run else None,
             tag=rows.tag if run else None,
             origin=self.at,
         )
 
 
-def stretches(text: Bytes, *, columns: int) -> Iterator[Stretch]:
+def stretches(text: Bytes, *, columns: int, intents: bool = False) -> Iterator[Stretch]:
     """The lines of a text, cut so that rows of one query that stand together stay together."""
     at, line, size = 0, 0, STRETCH
     while at < len(text):
@@ -67,7 +70,7 @@ def stretches(text: Bytes, *, columns: int) -> Iterator[Stretch]:
                 continue
             last = int(rows.line[row])
             end, rows = at + int(rows.begins[last]), _head(rows, row, last)
-        yield Stretch(rows, line, at, end - at)
+        yield Stretch(rows, line, at, end - at, intents)
         at, line, size = end, line + len(rows.kinds), STRETCH
 
 

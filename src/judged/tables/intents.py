@@ -13,7 +13,7 @@ from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.faults import Faults
 from judged.tables.strings import one_array
 
-__all__ = ["add_weight_faults", "codes_in_order", "folded", "single", "unfolded"]
+__all__ = ["BAD_WEIGHTS", "add_weight_faults", "codes_in_order", "folded", "single", "unfolded"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

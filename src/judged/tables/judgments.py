@@ -21,7 +21,7 @@ from judged.tables.nested import flat_lists, flat_mapping, need_mapping
 from judged.tables.repeats import add_repeats
 from judged.tables.strings import as_ids, as_numbers, one_array
 
-__all__ = ["NUMBERED", "TWICE", "Judgments"]
+__all__ = ["NUMBERED", "TWICE", "Judgments", "refuse_both"]
 
 NUMBERED = "integer ids were taken as their decimal text"
 NOT_FINITE = "grades that are not finite"
@@ -77,7 +77,7 @@ class Judgments:
         if target is not None:
             columns["target"] = as_ids(target, name="target", absent="", faults=found)[0]
         columns |= _intent_columns(intent, weight, found)
-        _refuse_both(columns, found.subject)
+        refuse_both(columns, found.subject)
         _refuse_unequal_lengths(columns, found.subject)
         if target is not None:
             columns["target"] = _own_where_absent(columns["target"], documents)
@@ -218,7 +218,8 @@ def _intent_columns(intent: Any, weight: Any, faults: Faults) -> dict[str, pa.Ar
     )
 
 
-def _refuse_both(columns: dict[str, pa.Array], subject: str) -> None:
+def refuse_both(columns: Mapping[str, Any], subject: str) -> None:
+    """Refuse columns that say in two ways what a document answers."""
     if {"intent", "target"} <= set(columns):
         told = "both `intent` and `target` are there, expected one: a target is the one intent of a document"
         raise BadInput(subject, [Fault("columns", "columns", told)])

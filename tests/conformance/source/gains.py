@@ -108,6 +108,61 @@ THEME = Theme(
             by_hand={"RBP_residual(p=0.8)": {"1": "0.2 * 0.8**3 + 0.8**5"}},
         ),
         Case(
+            "gains/experimental",
+            "trec_eval's G, ndcg_rel and Rndcg",
+            "G discounts by how far the list has fallen behind the best order; the others average nDCG at some ranks.",
+            [m("G"), m("nDCG_rel"), m("Rndcg")],
+            qrels=GRADED,
+            run=GRADED_RUN,
+            by_hand={
+                "G": {"1": "(2/log2(3) + 3/log2(3) + 1/log2(4)) / 6"},
+                "nDCG_rel": {
+                    "1": "(2/3 + (2 + 3/2 + 2 + 3/2 + 1/log2(6)) / (3 + 2/log2(3) + 1/2)) / 3",
+                },
+                "Rndcg": {
+                    "1": "(2/3 + 2/(3 + 2/log2(3)) + (2 + 3/2 + 2 + 3/2 + 1/log2(6)) / (3 + 2/log2(3) + 1/2)) / 4",
+                },
+            },
+        ),
+        Case(
+            "gains/experimental-table",
+            "The same with gains by a table, one document missed, and a query without anything relevant",
+            "A missed document counts with nDCG of the whole list in ndcg_rel.",
+            [
+                m("G", gains={1: 3, 2: 9}),
+                m("nDCG_rel", gains={1: 3, 2: 9}),
+                m("Rndcg", gains={1: 3, 2: 9}),
+                m("G"),
+                m("nDCG_rel"),
+                m("Rndcg"),
+            ],
+            qrels={"1": {"a": 1, "b": 2, "c": 1}, "2": {"a": 0}},
+            run={"1": descending("a", "x", "b"), "2": descending("a")},
+            by_hand={
+                "G(gains={1: 3, 2: 9})": {"1": "(3/log2(8) + 9/log2(5)) / 15", "2": "0"},
+                "nDCG_rel": {
+                    "1": "(1/2 + 2 * (1 + 2/2) / (2 + 1/log2(3) + 1/2)) / 3",
+                },
+            },
+        ),
+        Case(
+            "gains/no-cutoff",
+            "Gains and cascades without a cutoff, and gains that are no whole numbers",
+            "Some tools have these measures only with a cutoff, and table gains only as whole numbers.",
+            [
+                m("nDCG", gain="exp"),
+                m("ERR", max_grade=4),
+                m("RBP", 10, p=0.8, rel=1),
+                m("nDCG", 10, gains={1: 0.5, 2: 1.5}),
+            ],
+            qrels=GRADED,
+            run=GRADED_RUN,
+            by_hand={
+                'nDCG(gain="exp")': {"1": "(3 + 7/2 + 1/log2(6)) / (7 + 3/log2(3) + 1/2)"},
+                "ERR(max_grade=4)": {"1": "3/16 + 13/16 * 7/16 / 3 + 13/16 * 9/16 * 1/16 / 5"},
+            },
+        ),
+        Case(
             "gains/perfect",
             "The best possible order",
             "Every normalised measure is 1.",

@@ -22,6 +22,8 @@ SAME = {"P", "R", "AP", "RR", "Success", "Rprec", "Bpref", "infAP", "Judged", "N
 }
 """Measures that it writes as judged does, as far as their parameters are its own."""
 OWN = {"cutoff", "recall", "rel", "beta", "p"}
+NOVELTY = {"alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"}
+"""Measures of intents, which it takes from ndeval."""
 
 
 def version(_program: str) -> str | None:
@@ -41,6 +43,11 @@ def answer(case: Case, measure: Measured, _program: str) -> Answer:
         msg = "has no such measure"
         raise NotSupported(msg)
     asked = ir_measures.parse_measure(written)
+    if case.by_intent:
+        rows = [
+            ir_measures.Qrel(query, document, grade, intent) for query, intent, document, grade in case.rows()
+        ]
+        return _scored(ir_measures, asked, rows, case.run(), _digits(measure))
     if not case.is_text:
         return _scored(ir_measures, asked, case.qrels(), case.run(), _digits(measure))
     with TemporaryDirectory() as folder:
@@ -55,8 +62,9 @@ def spelling(measure: Measured) -> str | None:
     for name in ("cutoff", "recall"):
         if name in given:
             at = f"@{given.pop(name)}"
-    if measure.name in SAME:
-        return _written(measure.name, given, at) if set(given) <= OWN else None
+    if measure.name in SAME or measure.name in NOVELTY:
+        own = OWN | {"alpha"} if measure.name.startswith(("alpha", "NRBP", "nNRBP")) else OWN
+        return _written(measure.name, given, at) if set(given) <= own else None
     if measure.name == "nDCG":
         renamed = {"gain": ("dcg", "exp-log2"), "gains": ("gains", given.get("gains"))}
         return _written("nDCG", dict(renamed[name] for name in given), at)
@@ -64,8 +72,8 @@ def spelling(measure: Measured) -> str | None:
         return _written("RBP", given, at)
     if measure.name == "ERR" and given == {"max_grade": 4}:
         return _written("ERR", {}, at)
-    if measure.name == "NumRelRet" and not given:
-        return "NumRet(rel=1)"
+    if measure.name == "NumRelRet":
+        return f"NumRet(rel={given.get('rel', 1)})"
     return None
 
 

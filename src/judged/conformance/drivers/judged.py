@@ -21,10 +21,22 @@ def version(_program: str) -> str:
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """What judged makes of one measure."""
     if not case.is_text:
-        return _evaluated(case, measure, case.qrels(), case.run())
+        return _evaluated(case, measure, _judgments(case), case.run())
     with TemporaryDirectory() as folder:
         qrels, run = case.write(Path(folder))
         return _evaluated(case, measure, qrels, run)
+
+
+def _judgments(case: Case) -> Any:
+    """Nested dicts, or rows where documents have targets."""
+    if "targets" not in case.raw:
+        return case.raw["qrels"] if case.by_intent else case.qrels()
+    return [
+        {"query": query, "document": document, "grade": grade, "target": named.get(document)}
+        for query, judged in case.qrels().items()
+        for named in [case.raw["targets"].get(query, {})]
+        for document, grade in judged.items()
+    ]
 
 
 def _evaluated(case: Case, measure: Measured, qrels: Any, run: Any) -> Answer:
