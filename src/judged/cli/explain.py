@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import click
 
 from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
-from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.cli.score import conventions
+from judged.cli.options import conventions, written_results
+from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.engine.profiles.catalogue import PROFILES
 from judged.engine.protocol import Protocol
 from judged.report.write import write
@@ -57,21 +56,7 @@ Examples:
     show_default=True,
     help="With --published: how many conventions are changed at once, at most.",
 )
-@click.option(
-    "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write FILE, in the format its extension names; may be repeated.",
-)
-@click.option(
-    "--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals, where people read."
-)
+@written_results()
 @conventions
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on standard error.")
 def command(qrels: str, run: str, **options: Any) -> None:

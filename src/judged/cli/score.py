@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import click
 
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
-from judged.cli.output import FORMATS, format_of, refuse_bytes_on_a_terminal, render, says_bold
+from judged.cli.options import conventions, written_results
+from judged.cli.output import format_of, refuse_bytes_on_a_terminal, render, says_bold
 from judged.engine.profiles.catalogue import PROFILES
 from judged.engine.protocol import Protocol
 from judged.errors import BadProtocol
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 EXAMPLES = """\b
 Examples:
@@ -39,46 +38,6 @@ Examples:
   judged score qrels.txt old=2023/run.txt new=2024/run.txt
   zcat bm25.run.gz | judged score qrels.txt -
 """
-
-
-def _choices(field: str) -> list[str]:
-    return list(get_args(get_type_hints(Protocol)[field]))
-
-
-def conventions(command: F) -> F:
-    """The options that change the protocol."""
-    profile = click.option(
-        "--profile",
-        type=click.Choice(list(PROFILES)),
-        help=f"Conventions to score under.  [default: {next(iter(PROFILES))}]",
-    )
-    words = {
-        "ties": "How documents with equal scores are ordered.",
-        "precision": "The width at which scores are compared.",
-        "missing": "What a judged query without results scores.",
-        "unjudged": "What becomes of unjudged documents.",
-        "recall_points": "How a share of the relevant documents becomes a number of them.",
-        "order": "Whether scores or the order of rows rank documents.",
-        "extra": "What a query of the run that nobody judged scores.",
-        "barren": "What a query without any relevant document scores.",
-        "negative": "What a negative grade means.",
-        "itself": "What becomes of a document with the id of its query.",
-    }
-    options = [
-        click.option(f"--{name.replace('_', '-')}", type=click.Choice(_choices(name)), help=told)
-        for name, told in words.items()
-    ]
-    numbers = [
-        click.option(
-            "--rel", type=float, metavar="GRADE", help="The grade from which a document is relevant."
-        ),
-        click.option(
-            "--depth", type=int, metavar="N", help="Look at the first N documents of each query only."
-        ),
-    ]
-    for option in reversed([profile, *options, *numbers]):
-        command = option(command)
-    return command
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
@@ -111,21 +70,7 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     is_flag=True,
     help="Show between which values unjudged results, and the order of tied ones, could move each number.",
 )
-@click.option(
-    "--format", "kind", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write FILE, in the format its extension names; may be repeated.",
-)
-@click.option(
-    "--digits", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimals, where people read."
-)
+@written_results()
 @conventions
 @click.option(
     "--config",

@@ -1,0 +1,95 @@
+"""Options that several commands have: how results are written, and the conventions they are made under."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import click
+
+from judged.cli.output import FORMATS
+from judged.engine.profiles.catalogue import PROFILES
+from judged.engine.protocol import Protocol
+
+__all__ = ["conventions", "written_results"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def written_results(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[F], F]:
+    """The options that say what is printed, what is written to files, and with how many decimals."""
+
+    def decorated(command: F) -> F:
+        for option in reversed(
+            [
+                click.option(
+                    "--format",
+                    "kind",
+                    type=click.Choice(formats),
+                    default=formats[0],
+                    show_default=True,
+                    help="What to print.",
+                ),
+                click.option(
+                    "-o",
+                    "--output",
+                    "outputs",
+                    multiple=True,
+                    metavar="FILE",
+                    type=click.Path(dir_okay=False, path_type=Path),
+                    help=f"Also write FILE, in the format its extension names{note}; may be repeated.",
+                ),
+                click.option(
+                    "--digits",
+                    type=click.IntRange(0, 17),
+                    default=4,
+                    show_default=True,
+                    help="Decimals, where people read.",
+                ),
+            ]
+        ):
+            command = option(command)
+        return command
+
+    return decorated
+
+
+def conventions(command: F) -> F:
+    """The options that change the protocol."""
+    profile = click.option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        help=f"Conventions to score under.  [default: {next(iter(PROFILES))}]",
+    )
+    words = {
+        "ties": "How documents with equal scores are ordered.",
+        "precision": "The width at which scores are compared.",
+        "missing": "What a judged query without results scores.",
+        "unjudged": "What becomes of unjudged documents.",
+        "recall_points": "How a share of the relevant documents becomes a number of them.",
+        "order": "Whether scores or the order of rows rank documents.",
+        "extra": "What a query of the run that nobody judged scores.",
+        "barren": "What a query without any relevant document scores.",
+        "negative": "What a negative grade means.",
+        "itself": "What becomes of a document with the id of its query.",
+    }
+    options = [
+        click.option(f"--{name.replace('_', '-')}", type=click.Choice(_choices(name)), help=told)
+        for name, told in words.items()
+    ]
+    numbers = [
+        click.option(
+            "--rel", type=float, metavar="GRADE", help="The grade from which a document is relevant."
+        ),
+        click.option(
+            "--depth", type=int, metavar="N", help="Look at the first N documents of each query only."
+        ),
+    ]
+    for option in reversed([profile, *options, *numbers]):
+        command = option(command)
+    return command
+
+
+def _choices(field: str) -> list[str]:
+    return list(get_args(get_type_hints(Protocol)[field]))
