@@ -86,8 +86,8 @@ def margin_test(
     signs of the excesses in place of assuming a distribution: in every way up to 20 queries, else in 10,000 drawn
     from `seed`, where $p = (k + 1) / (B + 1)$.
 
-    One query shows nothing: `inconclusive`. Where excesses are all equal there is no spread, and the outcome is
-    what is seen: a `pass` from the margin up.
+    One query shows nothing: `inconclusive`. Where excesses are all equal, or no query differs at all, there is no
+    spread, and the outcome is what is seen: a `pass` from the margin up.
 
     Example:
         >>> found = margin_test([0.0, 0.01, -0.005, 0.02, 0.0, 0.005], margin=-0.01)
@@ -100,7 +100,7 @@ def margin_test(
     excess = given - margin
     around = float(np.mean(margin))
     left = sample(excess, name="the differences, less the margin")
-    if left.size == 1 or _spreadless(excess, left):
+    if left.size == 1 or not given.any() or _spreadless(excess, left):
         return _without_spread(test, of, left, around, alpha)
     found = _by_t(left, alpha) if test == "t" else _by_signs(excess, alpha, seed)
     return MarginTest(
@@ -153,7 +153,17 @@ def _without_spread(test: Test, of: Sample, left: Sample, margin: float, alpha: 
     """What is seen, where nothing can be estimated: one query shows nothing, equal ones what they are."""
     if left.size == 1:
         return MarginTest(
-            test, 1, of.mean, margin, alpha, -math.inf, math.inf, 1.0, 1.0, "inconclusive", undefined="one query"
+            test,
+            1,
+            of.mean,
+            margin,
+            alpha,
+            -math.inf,
+            math.inf,
+            1.0,
+            1.0,
+            "inconclusive",
+            undefined="one query",
         )
     passes = left.mean >= -SAME
     above, below = (0.0, 1.0) if passes else (1.0, 0.0)
@@ -246,6 +256,8 @@ def _power(queries: int, effect: float, alpha: float) -> float:
     from scipy.special import nctdtr, ndtr, stdtrit
 
     critical, shift = float(stdtrit(queries - 1, 1 - alpha)), effect * math.sqrt(queries)
-    if queries > 1_000 or shift > 30:  # there the noncentral t is the normal to four digits, and its series slow
+    if (
+        queries > 1_000 or shift > 30
+    ):  # there the noncentral t is the normal to four digits, and its series slow
         return float(ndtr(shift - critical))
     return 1 - float(nctdtr(queries - 1, shift, critical))
