@@ -218,12 +218,13 @@ def _format_of(path: Path) -> str:
 def _rendered(
     gates: Sequence[Gated], kind: str, *, code: int, inconclusive: int, digits: int, seconds: float
 ) -> str:
+    from judged import __version__
     from judged.cli.output import says_bold
     from judged.gating.show import as_document, as_junit, as_markdown, as_text
     from judged.report.json import to_json
 
     if kind == "json":
-        return to_json(as_document(gates, exit_code=code))
+        return to_json({"judged": __version__, **as_document(gates, exit_code=code)})
     if kind == "junit":
         return as_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
     if kind == "markdown":

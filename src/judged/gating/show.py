@@ -71,10 +71,7 @@ def as_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: floa
 
 def as_document(gates: Sequence[Gated], *, exit_code: int) -> dict[str, Any]:
     """Everything as one object, for JSON."""
-    from judged import __version__
-
     return {
-        "judged": __version__,
         "verdict": outcome(gates),
         "exit_code": exit_code,
         "gates": [gate.to_dict() for gate in gates],

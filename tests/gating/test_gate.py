@@ -1,0 +1,456 @@
+"""`judged.gate`: verdicts, pairs of queries, stored baselines, margins, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import judged
+from judged.cli.main import judged as program
+from judged.errors import BadInput, BadMeasure, BadProtocol, BadSample, MissingQueries, UnknownName
+from judged.gating.delta import Delta, as_delta
+
+scipy_stats = pytest.importorskip("scipy.stats")
+
+Nested = dict[str, dict[str, Any]]
+
+
+def collection(queries: int = 30, *, seed: int = 7) -> tuple[Nested, Nested, Nested]:
+    """Judgments, a baseline, and the baseline with a little noise."""
+    rng = np.random.default_rng(seed)
+    qrels: Nested = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(8)} for i in range(queries)}
+    old = {q: {d: g + float(rng.normal()) for d, g in grades.items()} for q, grades in qrels.items()}
+    new = {q: {d: s + 0.1 * float(rng.normal()) for d, s in scores.items()} for q, scores in old.items()}
+    return qrels, old, new
+
+
+def reversed_run(run: Nested) -> Nested:
+    """The same results upside down."""
+    return {query: {d: -s for d, s in scores.items()} for query, scores in run.items()}
+
+
+def written(folder: Path, qrels: Nested, **runs: Nested) -> None:
+    """The collection as TREC files."""
+    lines = [f"{q} 0 {d} {g}\n" for q, grades in qrels.items() for d, g in grades.items()]
+    (folder / "qrels.txt").write_text("".join(lines))
+    for name, run in runs.items():
+        rows = [f"{q} Q0 {d} 0 {s!r} {name}\n" for q, scores in run.items() for d, s in scores.items()]
+        (folder / f"{name}.run").write_text("".join(rows))
+
+
+def test_the_outcome_is_the_test_of_the_per_query_differences() -> None:
+    """The p-value and the bound are scipy's, of what `judged.evaluate` says of each query."""
+    qrels, old, new = collection()
+    report = judged.gate(qrels, new, ["nDCG@10", "AP"], baseline=old, min_delta=-0.03)
+    for measure in ("nDCG@10", "AP"):
+        first, second = (judged.evaluate(qrels, run, measure).scores[measure] for run in (new, old))
+        wanted = scipy_stats.ttest_1samp(first - second, -0.03, alternative="greater")
+
+        assert report[measure].test.p_above == pytest.approx(wanted.pvalue, rel=1e-9)
+        assert report[measure].test.low == pytest.approx(wanted.confidence_interval(0.95).low, rel=1e-9)
+    assert report.passed
+    assert report.verdict == "pass"
+
+
+def test_the_verdict_of_the_whole_is_the_worst_of_any_measure() -> None:
+    """A pass, and a fail, make a fail."""
+    qrels, old, _ = collection()
+    worse = reversed_run(old)
+    report = judged.gate(qrels, worse, ["nDCG@10", "R@100"], baseline=old)
+
+    assert [each.verdict for each in report.results] == ["fail", "pass"]
+    assert report.verdict == "fail"
+    assert not report.passed
+
+
+def test_a_report_is_frozen_and_says_why() -> None:
+    """The text has the verdict and a paragraph with the numbers that decided."""
+    qrels, old, new = collection()
+    report = judged.gate(qrels, new, "AP", baseline=old, min_delta=-0.05, run_name="new", baseline_name="old")
+    test = report["AP"].test
+
+    assert report.text.startswith("new against old: pass\n\nAP: passed. Over 30 queries, new has a mean of ")
+    assert f"the true difference is at least {test.low:+.4f}" in report.text
+    assert "The margin is -0.0500." in report.text
+    assert f"is {test.detectable:.4f} above or below the margin" in report.text
+    with pytest.raises(FrozenInstanceError):
+        report.name = "other"  # type: ignore[misc]
+
+
+def test_an_inconclusive_gate_says_how_many_queries_would_do() -> None:
+    """Few queries, and a narrow margin."""
+    qrels, old, _ = collection(6)
+    _, other, _ = collection(6, seed=9)
+    report = judged.gate(qrels, other, "AP", baseline=old, min_delta=-0.01)
+
+    assert report.verdict == "inconclusive"
+    assert f"{report['AP'].test.needed:,} queries are needed" in report.text
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    """Two dicts are both called `run`."""
+    qrels, old, new = collection()
+    report = judged.gate(qrels, new, "AP", baseline=old)
+
+    assert (report.run, report.baseline) == ("run", "run (baseline)")
+
+
+def test_less_is_better_where_the_measure_says_so() -> None:
+    """A run with fewer unjudged documents is the better one, and a difference above 0 says so."""
+    qrels, old, _ = collection()
+    dirty = {query: {**run, "x1": 9.0, "x2": 8.0} for query, run in old.items()}
+    better = judged.gate(qrels, old, "FallOut@5", baseline=dirty)
+    worse = judged.gate(qrels, dirty, "FallOut@5", baseline=old, min_delta=-0.001)
+
+    assert judged.FallOut.higher_is_better is False
+    assert better["FallOut@5"].test.difference == pytest.approx(-worse["FallOut@5"].test.difference)
+    assert "less of it is better" in better.text
+
+
+def test_a_share_of_the_baseline_is_a_test_of_the_ratio() -> None:
+    """`-2%` tests run − 0.98 · baseline, so the spread of the baseline's mean is part of it."""
+    qrels, old, new = collection()
+    found = judged.gate(qrels, new, "AP", baseline=old, min_delta="-2%")["AP"]
+    first, second = (judged.evaluate(qrels, run, "AP").scores["AP"] for run in (new, old))
+    wanted = scipy_stats.ttest_1samp(first - 0.98 * second, 0.0, alternative="greater")
+
+    assert found.test.p_above == pytest.approx(wanted.pvalue, rel=1e-9)
+    assert found.test.margin == pytest.approx(-0.02 * second.mean())
+    assert "(-2% of the baseline's mean)" in found.text
+
+
+@pytest.mark.parametrize(
+    ("given", "delta"),
+    [
+        ("-0.01", Delta(-0.01)),
+        (0, Delta(0.0)),
+        ("−2 %", Delta(-0.02, relative=True)),
+        ("+1e-3", Delta(0.001)),
+    ],
+)
+def test_differences_are_written_as_numbers_or_percentages(given: Any, delta: Delta) -> None:
+    """A true minus sign is a minus sign."""
+    assert as_delta(given) == delta
+
+
+@pytest.mark.parametrize("given", ["two", "", "%", "nan", math.inf, None, True])
+def test_a_difference_that_is_no_number_is_refused(given: Any) -> None:
+    """With what was expected."""
+    with pytest.raises(BadProtocol, match="expected a number or a percentage"):
+        as_delta(given)
+
+
+def test_the_same_run_passes_with_nothing_to_test() -> None:
+    """No query differs: no spread, and what is seen decides."""
+    qrels, old, _ = collection()
+    for delta in (-0.01, 0, "-1%"):
+        report = judged.gate(qrels, old, "AP", baseline=old, min_delta=delta)
+
+        assert report.passed
+        assert report["AP"].test.undefined == "no spread"
+        assert "The test is undefined: no spread (no query differs)" in report.text
+
+
+def test_one_query_shows_nothing() -> None:
+    """Whatever it says."""
+    report = judged.gate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", baseline={"q": {"b": 1.0}})
+
+    assert report.verdict == "inconclusive"
+    assert "The test is undefined: one query shows nothing of others." in report.text
+    assert report["AP"].to_dict()["low"] is None
+
+
+def test_a_query_that_one_run_lacks_scores_0_and_is_told() -> None:
+    """The protocol's rule, as for any run."""
+    qrels, old, new = collection()
+    del new["q3"]
+    report = judged.gate(qrels, new, "AP", baseline=old, run_name="new")
+
+    assert report["AP"].test.queries == 30
+    assert "new: 1 query (q3) judged but missing from the run: scored as 0" in report.notes
+    assert "q3" in dict(report["AP"].hurt)
+
+
+def test_under_skip_the_queries_of_both_are_compared_and_the_others_counted() -> None:
+    """Never silently dropped."""
+    qrels, old, new = collection()
+    del new["q3"], old["q4"], old["q5"]
+    report = judged.gate(
+        qrels,
+        new,
+        "AP",
+        baseline=old,
+        protocol=judged.Protocol(missing="skip"),
+        run_name="new",
+        baseline_name="old",
+    )
+    found = report["AP"]
+
+    assert (found.test.queries, found.only_in_run, found.only_in_baseline) == (27, ("q4", "q5"), ("q3",))
+    assert "2 queries (q4, q5) with a value in new only: not compared." in found.text
+    assert "1 query (q3) with a value in old only: not compared." in found.text
+    assert (found.to_dict()["only_in_run"], found.to_dict()["only_in_baseline"]) == (2, 1)
+
+
+def test_no_query_in_common_is_refused() -> None:
+    """There is nothing to compare."""
+    qrels = {"a": {"d": 1}, "b": {"d": 1}}
+    skip = judged.Protocol(missing="skip")
+    with pytest.raises(BadSample, match="AP: `run` and `run \\(baseline\\)` have no query in common"):
+        judged.gate(qrels, {"a": {"d": 1.0}}, "AP", baseline={"b": {"d": 1.0}}, protocol=skip)
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("NumRet", "NumRet cannot be a gate: neither more nor less of it is better"),
+        ("relstring", "relstring cannot be a gate: its values are text"),
+        ("gm_AP", "gm_AP cannot be a gate: it is a geometric mean"),
+    ],
+)
+def test_a_measure_that_cannot_be_a_gate_is_refused(measure: str, words: str) -> None:
+    """Before anything is read."""
+    with pytest.raises(BadMeasure, match=words):
+        judged.gate("no such file", "nor this", measure, baseline="nor that")
+
+
+# A baseline that was stored
+
+
+def stored(
+    folder: Path, *names: str, options: tuple[str, ...] = (), measures: str = "nDCG@10 AP"
+) -> list[Path]:
+    """Files of the scores of `old.run`, as `judged score --per-query` writes them."""
+    outputs = [folder / name for name in names]
+    words = [word for path in outputs for word in ("-o", str(path))]
+    inputs = [str(folder / "qrels.txt"), str(folder / "old.run")]
+    done = CliRunner().invoke(
+        program, ["score", *inputs, "-m", measures, "--per-query", "-q", *words, *options]
+    )
+    assert done.exit_code == 0, done.output
+    return outputs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with `qrels.txt`, `old.run` and `new.run`."""
+    qrels, old, new = collection()
+    written(tmp_path, qrels, old=old, new=new)
+    return tmp_path
+
+
+FILES = ("scores.parquet", "scores.csv", "scores.tsv", "scores.jsonl", "scores.json")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_stored_baseline_gives_the_verdict_of_the_run_that_it_was_made_from(
+    folder: Path, name: str
+) -> None:
+    """Every number is the same, whatever the format."""
+    (path,) = stored(folder, name)
+    live, kept = (
+        judged.gate(folder / "qrels.txt", folder / "new.run", "nDCG@10 AP", baseline=baseline)
+        for baseline in (folder / "old.run", path)
+    )
+
+    assert [each.test for each in kept.results] == [each.test for each in live.results]
+    assert kept.baseline == "old"
+
+
+def test_scores_and_evaluations_in_memory_are_baselines(folder: Path) -> None:
+    """An evaluation knows its protocol; scores alone do not."""
+    evaluation = judged.evaluate(folder / "qrels.txt", folder / "old.run", "AP")
+    reports = [
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=baseline)
+        for baseline in (evaluation, evaluation.scores)
+    ]
+
+    assert reports[0].results == reports[1].results
+    assert reports[0].notes == ()
+    assert reports[1].notes == ("old: the stored scores do not say their protocol; taken to be the same",)
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])
+def test_scores_made_under_another_protocol_are_refused_unless_that_is_allowed(
+    folder: Path, name: str
+) -> None:
+    """The fingerprint in the file is compared with the one used now."""
+    (path,) = stored(folder, name)
+    other = judged.Protocol(ties="input-order")
+    words = r"`old`: the stored scores of AP were made under protocol #a5f0b97d1db8, this run under custom protocol"
+    with pytest.raises(BadProtocol, match=words) as refused:
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path, protocol=other)
+    report = judged.gate(
+        folder / "qrels.txt",
+        folder / "new.run",
+        "AP",
+        baseline=path,
+        protocol=other,
+        allow_other_protocol=True,
+    )
+
+    assert refused.value.hint == "score the baseline again, or go on with `--allow-other-protocol`"
+    assert any("were made under protocol #a5f0b97d1db8" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])
+def test_each_measure_of_a_profile_is_held_to_its_own_protocol(folder: Path, name: str) -> None:
+    """BEIR computes MRR under another protocol than NDCG: naming either first makes no difference."""
+    options = ("--profile", "beir", "-m", "NDCG@10 MRR@10")
+    (path,) = stored(folder, name, options=options, measures="NDCG@10")
+    given: dict[str, Any] = {"baseline": path, "protocol": "beir"}
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", ["MRR@10", "NDCG@10"], **given)
+
+    assert report.notes == ()
+    assert [each.measure for each in report.results] == ["RR@10", "nDCG@10"]
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])
+def test_other_judgments_are_told(folder: Path, name: str) -> None:
+    """The file remembers the digest of the judgments."""
+    (path,) = stored(folder, name)
+    with (folder / "qrels.txt").open("a") as file:
+        file.write("q0 0 another 1\n")
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
+
+    assert "old: the stored scores were made with other judgments, or an older copy of them" in report.notes
+
+
+def test_queries_that_a_stored_baseline_lacks_are_counted(folder: Path) -> None:
+    """Their values are unknown, and so not 0."""
+    (path,) = stored(folder, "scores.csv")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if ",q1," not in line) + "old,q999,AP,0.5\n")
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
+
+    assert (report["AP"].only_in_run, report["AP"].only_in_baseline) == (("q1",), ("q999",))
+    assert report["AP"].test.queries == 29
+    strict = judged.Protocol(missing="error")
+    with pytest.raises(MissingQueries, match="AP: 2 queries have a value on one side only: q1, q999"):
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path, protocol=strict)
+
+
+def test_a_stored_value_of_nothing_or_nan_is_a_query_without_one(folder: Path) -> None:
+    """As where a profile's tool leaves a query out."""
+    (path,) = stored(folder, "scores.csv")
+    lines = [
+        line.rsplit(",", 1)[0] + ",nan\n" if line.startswith("old,q2,") else line
+        for line in path.read_text().splitlines(keepends=True)
+    ]
+    lines = [line.rsplit(",", 1)[0] + ",\n" if line.startswith("old,q7,") else line for line in lines]
+    path.write_text("".join(lines))
+
+    found = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)["AP"]
+
+    assert set(found.only_in_run) == {"q2", "q7"}
+
+
+@pytest.mark.parametrize("value", ["inf", "high"])
+def test_a_stored_value_that_is_no_number_is_refused_with_its_row(folder: Path, value: str) -> None:
+    """Words for the user, not a traceback."""
+    path = folder / "scores.csv"
+    path.write_text(f"run,query,measure,value\nold,q1,AP,0.5\nold,q2,AP,{value}\nold,q1,AP,0.5\n")
+    with pytest.raises(BadInput) as refused:
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
+
+    assert f"row 2: value is `{value}`, expected a finite number" in str(refused.value)
+    assert "row 3: query `q1` has a value of AP already" in str(refused.value)
+
+
+def test_a_measure_that_was_not_stored_is_an_unknown_name(folder: Path) -> None:
+    """With those that were."""
+    (path,) = stored(folder, "scores.parquet")
+    with pytest.raises(UnknownName, match="no measure of the baseline `old` is called `RR`"):
+        judged.gate(folder / "qrels.txt", folder / "new.run", "RR", baseline=path)
+
+
+def test_of_several_stored_runs_one_must_be_named(folder: Path) -> None:
+    """Each file may hold several."""
+    (path,) = stored(folder, "scores.parquet", options=(f"sparse={folder / 'new.run'}",))
+    given: dict[str, Any] = {"baseline": path}
+    with pytest.raises(BadInput, match=r"holds scores of 2 runs \(old, sparse\), expected one"):
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", **given)
+    with pytest.raises(UnknownName, match="`odl`"):
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline_run="odl", **given)
+
+    assert (
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline_run="old", **given).baseline
+        == "old"
+    )
+    with pytest.raises(BadProtocol, match="the baseline is a run itself"):
+        judged.gate(
+            folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run", baseline_run="old"
+        )
+
+
+@pytest.mark.parametrize("name", ["means.parquet", "means.csv", "means.jsonl", "means.json"])
+def test_means_alone_are_no_baseline(folder: Path, name: str) -> None:
+    """They are known for what they are, and the command that makes a baseline is given."""
+    path = folder / name
+    inputs = [str(folder / "qrels.txt"), str(folder / "old.run")]
+    CliRunner().invoke(program, ["score", *inputs, "-q", "-o", str(path)])
+    with pytest.raises(
+        BadInput, match="holds means of whole runs, expected the scores of every query"
+    ) as refused:
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
+
+    assert "--per-query -o scores.parquet" in str(refused.value.hint)
+
+
+def test_a_run_in_parquet_is_a_run(folder: Path) -> None:
+    """Columns tell scores from runs, not extensions."""
+    run = judged.read_run(folder / "old.run")
+    pq.write_table(run.to_arrow(), folder / "old.parquet")
+    live, kept = (
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / name)
+        for name in ("old.run", "old.parquet")
+    )
+
+    assert live["AP"].test == kept["AP"].test
+
+
+def test_scores_that_others_wrote_are_read_without_their_protocol(folder: Path) -> None:
+    """Three columns are enough: query, measure, value."""
+    scores = judged.evaluate(folder / "qrels.txt", folder / "old.run", "AP").scores
+    pq.write_table(
+        pa.table({name: scores.to_arrow()[name] for name in ("query", "measure", "value")}),
+        folder / "s.parquet",
+    )
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "s.parquet")
+
+    assert report.baseline == "baseline"
+    assert report.notes == ("baseline: the stored scores do not say their protocol; taken to be the same",)
+
+
+def test_a_damaged_parquet_file_is_worded(folder: Path) -> None:
+    """No traceback of Arrow's."""
+    (folder / "s.parquet").write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(judged.JudgedError, match="cannot be read as Parquet"):
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "s.parquet")
+
+
+def test_a_report_goes_into_json_and_its_numbers_come_back(folder: Path) -> None:
+    """Nothing in it is NaN or endless."""
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run")
+    (found,) = json.loads(json.dumps(report.to_dict(), allow_nan=False))["measures"]
+
+    assert found["p_above"] == report["AP"].test.p_above
+    assert found["better"] + found["equal"] + found["worse"] == found["queries"] == 30
+
+
+def test_the_run_of_a_report_may_be_named_after_the_fact(folder: Path) -> None:
+    """It is a plain frozen dataclass."""
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run")
+
+    assert replace(report, name="nightly").text.startswith("nightly: ")
+    with pytest.raises(UnknownName, match="no measure of this gate is called `RR`"):
+        report["RR"]
