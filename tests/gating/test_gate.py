@@ -67,7 +67,7 @@ def test_the_verdict_of_the_whole_is_the_worst_of_any_measure() -> None:
     worse = reversed_run(old)
     report = judged.gate(qrels, worse, ["nDCG@10", "R@100"], baseline=old)
 
-    assert [each.verdict for each in report.results] == ["fail", "pass"]
+    assert report.verdicts == {"nDCG@10": "fail", "R@100": "pass"}
     assert report.verdict == "fail"
     assert not report.passed
 
@@ -94,6 +94,16 @@ def test_an_inconclusive_gate_says_how_many_queries_would_do() -> None:
 
     assert report.verdict == "inconclusive"
     assert f"{report['AP'].test.needed:,} queries are needed" in report.text
+
+
+def test_measures_of_preferences_and_of_intents_are_gates_too() -> None:
+    """Whatever `judged.evaluate` scores."""
+    prefs = b"q1 ann 1 a 2\nq1 ann 1 b 1\nq2 ann 1 a 2\nq2 ann 1 b 1\n"
+    intents = b"q1 1 a 1\nq1 2 b 1\nq2 1 a 1\nq2 2 b 1\n"
+    run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0, "b": 2.0}}
+
+    assert judged.gate(prefs, run, "prefs_simp", baseline=run).passed
+    assert judged.gate(intents, run, "alpha_nDCG@2", baseline=run).passed
 
 
 def test_runs_of_one_name_are_told_apart() -> None:

@@ -101,6 +101,11 @@ class GateReport:
         return worst(each.verdict for each in self.results)
 
     @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict of each measure."""
+        return {each.measure: each.verdict for each in self.results}
+
+    @property
     def passed(self) -> bool:
         """Whether every measure is shown to be no worse than its margin."""
         return self.verdict == "pass"

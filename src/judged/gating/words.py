@@ -94,7 +94,7 @@ def _decided(of: MeasureGate) -> str:
     if math.isinf(test.low) or math.isinf(test.high):
         return f"So few queries can show nothing at alpha {test.alpha:g} by the {how}."
     return (
-        f"With {sure} confidence the true difference is at least {figure(test.low)}, and with as much at most "
+        f"With {sure} confidence the true difference is at least {figure(test.low)}, and with {sure} at most "
         f"{figure(test.high)} ({how}, {probability(test.p_above)} to pass, {probability(test.p_below)} to fail): "
         "the margin lies between, and neither is shown."
     )
@@ -126,8 +126,8 @@ def _reach(of: MeasureGate) -> str:
         f"The smallest effect that {counted(test.queries)} of this spread detect {100 * POWER:g} % of the time is "
         f"{figure(test.detectable, sign=False)} above or below the margin"
     )
-    if of.verdict == "inconclusive" and test.needed:
-        told += f"; for two equally good systems to pass that often, {counted(test.needed)} are needed"
+    if of.verdict == "inconclusive" and test.needed and test.needed > test.queries:
+        told += f"; for two equally good systems to pass that often, about {counted(test.needed)} are needed"
     return f"{told}."
 
 

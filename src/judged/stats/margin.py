@@ -94,7 +94,7 @@ def margin_test(
         >>> found.verdict, round(found.low, 4), round(found.p_above, 4)
         ('pass', -0.0024, 0.0046)
     """
-    _check(alpha, test)
+    _check(alpha, test, seed)
     given = np.asarray(differences if isinstance(differences, np.ndarray) else list(differences), np.float64)
     of = sample(given, name="the differences")
     excess = given - margin
@@ -135,12 +135,15 @@ def _verdict(found: _Found, alpha: float) -> Verdict:
     return "pass" if found.above <= alpha else "fail" if found.below <= alpha else "inconclusive"
 
 
-def _check(alpha: float, test: str) -> None:
+def _check(alpha: float, test: str, seed: int) -> None:
     if not 0 < alpha < 0.5:
         msg = f"`alpha` is {alpha}, expected a number above 0 and below 0.5"
         raise BadSample(msg, hint="5 % is written 0.05")
     if test not in {"t", "randomisation"}:
         msg = f"the test is `{test}`, expected `t` or `randomisation`"
+        raise BadSample(msg)
+    if seed < 0:
+        msg = f"`seed` is {seed}, expected a whole number from 0"
         raise BadSample(msg)
 
 
@@ -221,7 +224,10 @@ def _drawn_sets(excess: Floats, seed: int) -> tuple[Floats, Floats]:
     """The sums and sizes of sets of queries that are drawn, each query with a chance of a half."""
     rng, width = np.random.default_rng(seed), (len(excess) + 7) // 8
     both = np.stack([excess, np.ones(len(excess))], axis=1)
-    made, rows = [], max(4, CELLS // len(excess) // 4 * 4)  # by fours, as bytes are drawn: blocks change nothing
+    made, rows = (
+        [],
+        max(4, CELLS // len(excess) // 4 * 4),
+    )  # by fours, as bytes are drawn: blocks change nothing
     for done in range(0, DRAWS, rows):
         drawn = rng.integers(0, 256, size=(min(rows, DRAWS - done), width), dtype=np.uint8)
         made.append(np.unpackbits(drawn, axis=1, count=len(excess)).astype(np.float64) @ both)
