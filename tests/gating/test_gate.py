@@ -61,6 +61,14 @@ def test_the_outcome_is_the_test_of_the_per_query_differences() -> None:
     assert report.verdict == "pass"
 
 
+def test_measures_may_come_from_a_generator() -> None:
+    """They are read once."""
+    qrels, old, new = collection()
+    report = judged.gate(qrels, new, (name for name in ("AP", "RR")), baseline=old, min_delta=-0.5)
+
+    assert list(report.verdicts) == ["AP", "RR"]
+
+
 def test_the_verdict_of_the_whole_is_the_worst_of_any_measure() -> None:
     """A pass, and a fail, make a fail."""
     qrels, old, _ = collection()
@@ -115,15 +123,16 @@ def test_runs_of_one_name_are_told_apart() -> None:
 
 
 def test_less_is_better_where_the_measure_says_so() -> None:
-    """A run with fewer unjudged documents is the better one, and a difference above 0 says so."""
+    """A run with fewer nonrelevant documents is the better one, and a difference above 0 says so."""
     qrels, old, _ = collection()
-    dirty = {query: {**run, "x1": 9.0, "x2": 8.0} for query, run in old.items()}
-    better = judged.gate(qrels, old, "FallOut@5", baseline=dirty)
-    worse = judged.gate(qrels, dirty, "FallOut@5", baseline=old, min_delta=-0.001)
+    better = judged.gate(qrels, old, "FallOut@5", baseline=reversed_run(old))
+    worse = judged.gate(qrels, reversed_run(old), "FallOut@5", baseline=old)
 
+    assert (better.verdict, worse.verdict) == ("pass", "fail")
     assert judged.FallOut.higher_is_better is False
     assert better["FallOut@5"].test.difference == pytest.approx(-worse["FallOut@5"].test.difference)
-    assert "less of it is better" in better.text
+    assert ", and less of it is better: a difference, in the good direction, of +0." in better.text
+    assert ", in the good direction, of -0." in worse.text
 
 
 def test_a_share_of_the_baseline_is_a_test_of_the_ratio() -> None:
@@ -439,6 +448,22 @@ def test_scores_that_others_wrote_are_read_without_their_protocol(folder: Path) 
 
     assert report.baseline == "baseline"
     assert report.notes == ("baseline: the stored scores do not say their protocol; taken to be the same",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("s.json", '{"judged": "1", "protocol": {}, "inputs": [], "runs": [{"per_query": {}}]}'),
+        ("s.json", '{"judged": "1", "protocol": {}, "inputs": [], "runs": [7]}'),
+        ("s.jsonl", '{"query": "q1", "measure": "AP", "value": 1}\n[7]\n'),
+        ("s.csv", "query,measure,value\nq1\n"),
+    ],
+)
+def test_scores_that_are_damaged_are_worded(folder: Path, name: str, content: str) -> None:
+    """Nothing of Python's own comes through."""
+    (folder / name).write_text(content)
+    with pytest.raises(judged.JudgedError, match=name):
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / name)
 
 
 def test_a_damaged_parquet_file_is_worded(folder: Path) -> None:

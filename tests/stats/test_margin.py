@@ -118,6 +118,17 @@ def test_the_verdict_is_where_the_bounds_lie(
     assert found.low <= found.difference <= found.high
 
 
+@pytest.mark.parametrize("size", [21, 50])
+def test_where_signs_are_drawn_the_bounds_agree_with_the_verdict_too(size: int) -> None:
+    """The margin is moved across both bounds."""
+    differences = drawn(size)
+    first = margin_test(differences, test="randomisation")
+    margins = [bound + step for bound in (first.low, first.high) for step in (-1e-6, 1e-6)]
+    found = [margin_test(differences, margin=each, test="randomisation") for each in margins]
+
+    assert [each.verdict for each in found] == ["pass", "inconclusive", "inconclusive", "fail"]
+
+
 def test_drawn_sign_flips_come_near_the_exact_ones_and_one_seed_gives_one_result() -> None:
     """21 queries: 10,000 of 2,097,152 assignments are drawn, and p is (k + 1) / 10,001."""
     differences = drawn(21, mean=0.03)

@@ -57,38 +57,50 @@ def gate(
     `randomisation`. Scores that were made under another protocol are refused unless `allow_other_protocol` is set.
     """
     delta, profile = as_delta(min_delta), as_profile(protocol)
-    chosen = [reading.measure for reading in profile.read_all(measures)]
+    named = measures if isinstance(measures, str | Measure) else list(measures)
+    chosen = [reading.measure for reading in profile.read_all(named)]
     for measure in chosen:
         _refuse(measure)
-    judgments: Any = (
-        read_preferences(qrels)
-        if preferences_wanted(chosen)
-        else read_judgments(qrels, intents=any(each.intents for each in chosen))
-    )
+    judgments = _read(qrels, chosen)
     settings: dict[str, Any] = {"protocol": profile, "threads": threads}
-    ours = _scored(judgments, run, measures, run_name, settings)
-    stored = read_stored(baseline, run=baseline_run)
-    notes = _noticed(ours, ours.run)
-    if stored is None:
-        _refuse_run_name(baseline_run)
-        theirs = _scored(judgments, baseline, measures, baseline_name, settings)
-        before = Stored(
-            _apart(theirs.run, ours.run), {str(each): theirs.scores.by_query(each) for each in chosen}
-        )
-        notes += _noticed(theirs, before.name)
-    else:
-        before = replace(stored, name=_apart(baseline_name or stored.name, ours.run))
-        notes += _checked(before, ours, digest_of(qrels), allowed=allow_other_protocol)
+    ours = _scored(judgments, run, named, run_name, settings)
+    before, notes = _stored(baseline, baseline_run, baseline_name, ours, qrels, allowed=allow_other_protocol)
+    if before is None:
+        theirs = _scored(judgments, baseline, named, baseline_name, settings)
+        values = {str(each): theirs.scores.by_query(each) for each in theirs.measures}
+        before = Stored(_apart(theirs.run, ours.run), values)
+        notes = _noticed(theirs, before.name)
     work: dict[str, Any] = {"alpha": alpha, "test": test, "seed": seed}
     results = tuple(_gated(each, ours, before, delta, work) for each in ours.measures)
-    return GateReport(
-        name or f"{ours.run} against {before.name}",
-        ours.run,
-        before.name,
-        results,
-        str(ours.protocol),
-        tuple(notes),
-    )
+    told = (*_noticed(ours, ours.run), *notes)
+    name = name or f"{ours.run} against {before.name}"
+    return GateReport(name, ours.run, before.name, results, _protocols(ours), told)
+
+
+def _read(qrels: Any, measures: list[Measure]) -> Any:
+    """What the measures need: judgments, by intent where one looks at intents, or preferences."""
+    if preferences_wanted(measures):
+        return read_preferences(qrels)
+    return read_judgments(qrels, intents=any(each.intents for each in measures))
+
+
+def _stored(
+    baseline: Any, run: str | None, name: str | None, ours: Evaluation, qrels: Any, *, allowed: bool
+) -> tuple[Stored | None, list[str]]:
+    """The baseline's stored scores, checked, and what is to be told of them; none where it is a run."""
+    stored = read_stored(baseline, run=run)
+    if stored is None:
+        _refuse_run_name(run)
+        return None, []
+    named = replace(stored, name=_apart(name or stored.name, ours.run))
+    return named, _checked(named, ours, digest_of(qrels), allowed=allowed)
+
+
+def _protocols(evaluation: Evaluation) -> str:
+    """The protocol; each with its measures where a profile has several."""
+    if not evaluation.parts:
+        return str(evaluation.protocol)
+    return "; ".join(f"{', '.join(map(str, part.measures))}: {part.protocol}" for part in evaluation.parts)
 
 
 def _scored(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from judged.errors import UnknownName
 from judged.gating.delta import Delta
 from judged.gating.words import because
 from judged.stats.margin import MarginTest, Verdict
@@ -117,8 +118,6 @@ class GateReport:
 
     def __getitem__(self, measure: object) -> MeasureGate:
         """The outcome of one measure."""
-        from judged.errors import UnknownName
-
         for each in self.results:
             if each.measure == str(measure):
                 return each

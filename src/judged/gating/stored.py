@@ -62,7 +62,11 @@ def read_stored(source: Any, *, run: str | None = None) -> Stored | None:
         return None
     path = Path(source)
     reader = _READERS.get(split_name(path)[1])
-    found = None if reader is None else reader(path)
+    try:
+        found = None if reader is None else reader(path)
+    except (KeyError, TypeError, AttributeError, csv.Error):
+        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
+        raise Unreadable(msg, hint=AGAIN) from None
     return None if found is None else _one_run(found, path, run)
 
 
@@ -241,5 +245,8 @@ def _number_of(value: Any) -> float:
 def _fingerprints(about: Mapping[str, str]) -> dict[str, str]:
     """The protocols that a Parquet file's own metadata tell of."""
     found = re.search(r"#([0-9a-f]{12})$", about.get("judged.protocol", ""))
-    several: dict[str, str] = json.loads(about.get("judged.protocols", "{}"))
+    try:
+        several = dict(json.loads(about.get("judged.protocols", "{}")))
+    except ValueError:
+        several = {}  # as if it were not told, which is noted
     return ({"": found[1]} if found else {}) | several

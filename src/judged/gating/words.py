@@ -63,16 +63,12 @@ def short(text: str) -> str:
 def _means(of: MeasureGate) -> str:
     test = of.test
     over = "" if of.higher_is_better else ", and less of it is better"
-    by = (
-        f"a difference of {figure(test.difference)}"
-        if of.higher_is_better
-        else f"better by {figure(test.difference)}"
-    )
+    way = "" if of.higher_is_better else ", in the good direction,"
     share = f" ({of.min_delta} of the baseline's mean)" if of.min_delta.relative else ""
     return (
         f"{of.measure}: {_verdicts[of.verdict]} Over {counted(test.queries)}, {short(of.run)} has a mean of "
         f"{figure(of.run_mean, sign=False)} and {short(of.baseline)} of {figure(of.baseline_mean, sign=False)}{over}: "
-        f"{by}. The margin is {figure(test.margin)}{share}."
+        f"a difference{way} of {figure(test.difference)}. The margin is {figure(test.margin)}{share}."
     )
 
 
