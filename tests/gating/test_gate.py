@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -489,3 +490,14 @@ def test_the_run_of_a_report_may_be_named_after_the_fact(folder: Path) -> None:
     assert replace(report, name="nightly").text.startswith("nightly: ")
     with pytest.raises(UnknownName, match="no measure of this gate is called `RR`"):
         report["RR"]
+
+
+def test_published_significance_is_a_gate_passed(shared_data: Callable[[str], Path]) -> None:
+    """The keyphrase runs of sigtrec_eval: P_10 .1960 and .2071, paired t 3.1427, two-sided p .0017, as published."""
+    place = shared_data("keyphrase_runs_2000q")
+    files = [place / name for name in ("qrelFile.qrel.gz", "result_to_compare1.gz", "baseline.gz")]
+    found = judged.gate(files[0], files[1], "P@10", baseline=files[2], min_delta=0)["P@10"]
+
+    assert (round(found.baseline_mean, 4), round(found.run_mean, 4)) == (0.1960, 0.2071)
+    assert found.test.p_above == pytest.approx(0.0017 / 2, abs=0.00005)
+    assert found.verdict == "pass"

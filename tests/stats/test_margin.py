@@ -252,6 +252,14 @@ def test_at_the_margin_each_verdict_is_wrong_as_often_as_alpha_says_at_most(test
     assert verdicts.count("fail") / count <= allowed
 
 
+def test_rare_losses_pass_more_often_than_alpha_says_which_is_a_stated_limit() -> None:
+    """One in ten of 50 queries loses 0.1, a true difference at the margin: the guide says 11.5 % of 4,000 pass."""
+    rng = np.random.default_rng(22)
+    verdicts = [_of(-0.1 * (rng.random(50) < 0.1), "t").verdict for _ in range(2000)]
+
+    assert abs(verdicts.count("pass") / 2000 - 0.115) < 4 * math.sqrt(0.115 * 0.885 * (1 / 2000 + 1 / 4000))
+
+
 def test_far_enough_from_the_margin_it_passes_four_times_in_five() -> None:
     """At the smallest detectable effect of the true spread, the share of passes is 0.8 within 4 standard errors."""
     power = pytest.importorskip("statsmodels.stats.power").TTestPower()

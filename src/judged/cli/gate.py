@@ -83,7 +83,7 @@ class Inconclusive(click.ParamType[int]):
     " mean (-2%).  [default: -0.01]",
 )
 @click.option(
-    "--alpha", type=float, metavar="P", help="How often a verdict may be wrong, at most.  [default: 0.05]"
+    "--alpha", type=float, metavar="P", help="How often a verdict may be wrong, about.  [default: 0.05]"
 )
 @click.option(
     "--test",

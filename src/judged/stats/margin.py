@@ -82,7 +82,8 @@ def margin_test(
     $$\bar{d} \pm t_{n-1,\,1-\alpha} \; s_e / \sqrt{n}$$
 
     It is a `pass` if the lower bound lies above the (mean) margin, a `fail` if the upper one lies below it, and
-    otherwise `inconclusive`. Each of the two errors has a probability of `alpha` at most. `randomisation` flips the
+    otherwise `inconclusive`. Each of the two errors has a probability of `alpha` at most where excesses are normal, and
+    about that where they are not too skewed. `randomisation` flips the
     signs of the excesses in place of assuming a distribution: in every way up to 20 queries, else in 10,000 drawn
     from `seed`, where $p = (k + 1) / (B + 1)$.
 
