@@ -2,6 +2,7 @@
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
+    run, baseline    ─ judged.gate ─▶ GateReport: shown to be no worse than a margin, or worse, or neither
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from judged.explaining.published import Published as Published, explain_published as explain_published
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.gating.gate import gate as gate
+    from judged.gating.report import GateReport as GateReport
     from judged.linting.lint import lint as lint
     from judged.linting.report import LintReport as LintReport
     from judged.measures.browsing.bpm import BPM as BPM
@@ -131,6 +134,8 @@ _HOMES = {
     "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "gate": "judged.gating.gate",
+    "GateReport": "judged.gating.report",
     "lint": "judged.linting.lint",
     "LintReport": "judged.linting.report",
     "BPM": "judged.measures.browsing.bpm",
@@ -240,6 +245,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "F1",
     "FallOut",
     "G",
+    "GateReport",
     "IA",
     "IDCG",
     "INSQ",
@@ -301,6 +307,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "explain",
     "explain_difference",
     "explain_published",
+    "gate",
     "georisk",
     "gm_AP",
     "gm_Bpref",

@@ -318,6 +318,8 @@ def _rbp(q: Slow) -> float:
     def use(grade: float | None) -> float:
         if kind is None:
             return float(q.relevant(grade))
+        if kind == "grade":
+            return float(grade) if grade is not None and q.relevant(grade) else 0.0
         return over(q.gain(None if grade is None else min(grade, top)), q.gain(top))
 
     p = q.given["p"]

@@ -8,6 +8,7 @@ from typing import Any, assert_type
 
 import judged
 from judged import AP, P, R, nDCG
+from judged.testing import assert_no_regression
 
 
 def evaluates(path: Path) -> None:
@@ -30,6 +31,16 @@ def lints(path: Path) -> None:
     assert_type(report, judged.LintReport)
     assert_type(report.errors, int)
     assert_type(report.ok, bool)
+
+
+def gates(path: Path) -> None:
+    """Judgments, a run and a baseline in; a report with verdicts out."""
+    report = judged.gate(path, path, [nDCG @ 10, "AP"], baseline=path, min_delta="-2%", test="randomisation")
+
+    assert_type(report, judged.GateReport)
+    assert_type(report.passed, bool)
+    assert_type(report["AP"].test.low, float)
+    assert_type(assert_no_regression(path, path, AP, baseline=path, inconclusive="pass"), judged.GateReport)
 
 
 def measures_are_values() -> None:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from judged.errors import BadProtocol, UnknownName
 
-__all__ = ["Configuration", "read_configuration"]
+__all__ = ["Configuration", "Conventions", "parsed_yaml", "read_configuration", "refuse_unknown"]
 
 
 class Statistics(Struct, frozen=True):
@@ -99,10 +99,10 @@ class Configuration(Struct, frozen=True):
 
 def read_configuration(path: Path) -> Configuration:
     """What the file says; every key and value is checked, and the first fault is worded with its place."""
-    content = _parsed(path)
+    content = parsed_yaml(path)
     if content is None:
         return Configuration()
-    _refuse_unknown(content, Configuration, path, "")
+    refuse_unknown(content, Configuration, path, "")
     try:
         configuration = msgspec.convert(content, Configuration)
     except msgspec.ValidationError as error:
@@ -117,7 +117,8 @@ def read_configuration(path: Path) -> Configuration:
     return configuration
 
 
-def _parsed(path: Path) -> Any:
+def parsed_yaml(path: Path) -> Any:
+    """What the file holds, as plain objects; a file that is no YAML is refused with its line."""
     import yaml
 
     try:
@@ -131,7 +132,7 @@ def _parsed(path: Path) -> Any:
         raise BadProtocol(msg, hint="the file must be YAML, in UTF-8") from None
 
 
-def _refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) -> None:
+def refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) -> None:
     """Refuse a key that means nothing, saying which was probably meant."""
     if not isinstance(content, dict):
         return  # `convert` words this better
@@ -142,4 +143,4 @@ def _refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) 
             raise UnknownName(kind, f"{place}{key}", [f"{place}{name}" for name in hints])
         inner = hints[key]
         if isinstance(inner, type) and issubclass(inner, Struct):
-            _refuse_unknown(value, inner, path, f"{place}{key}.")
+            refuse_unknown(value, inner, path, f"{place}{key}.")

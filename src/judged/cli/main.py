@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
 COMMANDS = {
     "score": "Score runs against judgments",
+    "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
     "explain": "Show where a number comes from, and why two numbers differ",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
     "trec_eval": "Print what trec_eval prints, byte for byte",
@@ -35,7 +36,9 @@ COMMANDS = {
 INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
 EXIT_CODES = {
     0: "done",
+    1: "a gate shows a regression",
     2: "the command line or an input is at fault; the message says how",
+    3: "a gate is inconclusive, where nothing else was chosen for that",
     INTERNAL: "judged is at fault; please report it",
     INTERRUPTED: "interrupted from the keyboard",
     CLOSED: "whoever read the output went away",

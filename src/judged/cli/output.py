@@ -87,7 +87,7 @@ def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:
         return to_json_lines(scored.query_records() if per_query else scored.mean_records())
     table = scored.query_records() if per_query else scored.mean_columns()
     if kind == "parquet":
-        return to_parquet(table, about={"judged.protocol": str(scored.evaluations[0].protocol)})
+        return to_parquet(table, about=scored.about())
     return to_delimited(table, delimiter="," if kind == "csv" else "\t")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -133,6 +134,16 @@ class Scored:
             for each in self.compared
         )
         return Table(columns, rows, title=f"Paired t-tests against {self.compared[0].baseline}")
+
+    def about(self) -> dict[str, str]:
+        """How the scores were made, for a file's own metadata; `judged gate` compares it with how it makes its own."""
+        first = self.evaluations[0]
+        told = {"judged": __version__, "judged.protocol": str(first.protocol)}
+        if first.parts:
+            made = {str(each): part.protocol.fingerprint for part in first.parts for each in part.measures}
+            told["judged.protocols"] = json.dumps(made)
+        judgments = digest(self.judgments)
+        return told if judgments is None else {**told, "judged.judgments": judgments}
 
     def document(self, *, per_query: bool) -> dict[str, Any]:
         """Everything as one object, for JSON."""

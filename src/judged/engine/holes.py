@@ -24,6 +24,10 @@ COMPLETIONS = 5_000
 """How many completions of one query are looked at one by one."""
 
 
+LAWLESS = (("max_grade", "query"), ("depth", "longer"))
+"""Parameters with which values are scaled by what is judged, so that no law of completions holds."""
+
+
 class Bounds(NamedTuple):
     """For each query, the least and the greatest value over all ways to judge its unjudged results."""
 
@@ -98,7 +102,7 @@ class _Completed:
 
     def _extremes(self, hole: Holes) -> Floats | None:
         """Completions among which the extremes are, by the laws that the measure obeys."""
-        if self._has("grows") and self.measure.parameters.get("max_grade") != "query":
+        if self._has("grows"):
             return self._constant(hole, [0, self._top])
         if self._has("grade-free"):
             return self._constant(hole, [0])
@@ -173,7 +177,8 @@ class _Completed:
         return float(self._levels[-1])
 
     def _has(self, law: str) -> bool:
-        return law in self.measure.properties
+        given = self.measure.parameters
+        return law in self.measure.properties and not any(given.get(name) == word for name, word in LAWLESS)
 
 
 def _rows(completions: Iterable[tuple[float, ...]], unjudged: int) -> Floats:

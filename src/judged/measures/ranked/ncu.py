@@ -73,5 +73,5 @@ NCU = Measure(
     "NCU",
     normalised_utility,
     own={"beta": BLEND},
-    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only", "parted"}),
+    properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise", "gain-only"}),
 )

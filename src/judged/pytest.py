@@ -1,0 +1,62 @@
+"""An opt-in plugin for pytest, `-p judged.pytest`: the fixture `judged_gate`, and a summary of all gates at the end.
+
+No entry point names it: it is never loaded into a session that did not ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from judged.gating.gate import gate
+from judged.gating.report import GateReport, MeasureGate
+from judged.gating.words import counted, figure
+from judged.testing import assert_passed
+
+__all__ = ["judged_gate", "pytest_terminal_summary"]
+
+PROPERTY = "judged_gate"
+"""What a test's properties call a gate: they reach the summary from other processes too, and JUnit files."""
+
+
+@pytest.fixture
+def judged_gate(request: pytest.FixtureRequest) -> Callable[..., GateReport]:
+    """`judged.testing.assert_no_regression`, whose outcome is also told at the end of the session."""
+
+    def check(
+        qrels: Any, run: Any, measures: Any = "nDCG@10", *, inconclusive: Any = "fail", **settings: Any
+    ) -> GateReport:
+        __tracebackhide__ = True
+        report = gate(qrels, run, measures, **settings)
+        request.node.user_properties += [(PROPERTY, _line(report, each)) for each in report.results]
+        assert_passed(report, inconclusive=inconclusive)
+        return report
+
+    return check
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A line for each measure of each gate, under the test that it belongs to."""
+    told: dict[str, list[str]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            lines = [text for name, text in getattr(report, "user_properties", ()) if name == PROPERTY]
+            if len(lines) > len(told.get(getattr(report, "nodeid", ""), ())):
+                told[report.nodeid] = lines
+    if not told:
+        return
+    terminalreporter.section("judged gates")
+    for test, lines in told.items():
+        terminalreporter.write_line(test)
+        for line in lines:
+            terminalreporter.write_line(f"  {line}")
+
+
+def _line(report: GateReport, each: MeasureGate) -> str:
+    test = each.test
+    return (
+        f"{each.verdict}: {each.measure} of {report.name}, {figure(test.difference)} "
+        f"(margin {figure(test.margin)}, {counted(test.queries)})"
+    )

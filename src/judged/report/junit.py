@@ -1,0 +1,105 @@
+"""Outcomes as JUnit XML, in the form that CI servers read: `testsuites`, `testsuite`, `testcase`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from xml.sax.saxutils import escape, quoteattr
+
+__all__ = ["Case", "Suite", "to_junit"]
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test: what it is called, how it came out, and why."""
+
+    name: str
+    outcome: Literal["passed", "failure", "error", "skipped"]
+    message: str
+    """What happened, in a line."""
+    text: str = ""
+    """Why, at length."""
+    kind: str = ""
+    """What a failure is called, in one word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Tests that belong together."""
+
+    name: str
+    cases: Sequence[Case]
+
+    def count(self, outcome: str) -> int:
+        """How many tests came out so."""
+        return sum(case.outcome == outcome for case in self.cases)
+
+
+def to_junit(suites: Sequence[Suite], *, name: str, seconds: float = 0.0) -> str:
+    """The suites as a document; it fits the schema `junit-10.xsd` of Jenkins' xUnit plugin.
+
+    >>> print(to_junit([Suite("s", [Case("AP", "failure", "x < y", "0 < 1", kind="fail")])], name="n"))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="n" tests="1" failures="1" errors="0" time="0.000">
+      <testsuite name="s" tests="1" failures="1" errors="0" skipped="0">
+        <testcase name="AP" classname="s">
+          <failure type="fail" message="x &lt; y">0 &lt; 1</failure>
+        </testcase>
+      </testsuite>
+    </testsuites>
+    """
+    total = {
+        key: sum(suite.count(outcome) for suite in suites)
+        for key, outcome in (("failures", "failure"), ("errors", "error"))
+    }
+    head = {
+        "name": name,
+        "tests": sum(len(suite.cases) for suite in suites),
+        **total,
+        "time": f"{seconds:.3f}",
+    }
+    lines = [line for suite in suites for line in _suite(suite)]
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f"<testsuites{_attributes(head)}>",
+            *lines,
+            "</testsuites>\n",
+        ]
+    )
+
+
+def _suite(suite: Suite) -> list[str]:
+    head = {
+        "name": suite.name,
+        "tests": len(suite.cases),
+        "failures": suite.count("failure"),
+        "errors": suite.count("error"),
+        "skipped": suite.count("skipped"),
+    }
+    lines = [line for case in suite.cases for line in _case(case, suite.name)]
+    return [f"  <testsuite{_attributes(head)}>", *lines, "  </testsuite>"]
+
+
+def _case(case: Case, suite: str) -> list[str]:
+    head = _attributes({"name": case.name, "classname": suite})
+    text = escape(_legal(case.text or case.message))
+    if case.outcome == "passed":
+        inner = f"      <system-out>{text}</system-out>"
+    else:
+        about = {"type": case.kind or case.outcome, "message": case.message}
+        inner = f"      <{case.outcome}{_attributes(about)}>{text}</{case.outcome}>"
+    return [f"    <testcase{head}>", inner, "    </testcase>"]
+
+
+def _attributes(values: Mapping[str, object]) -> str:
+    return "".join(f" {name}={quoteattr(_legal(str(value)))}" for name, value in values.items())
+
+
+def _legal(text: str) -> str:
+    """The text without what XML cannot hold at all, not even escaped: most control characters, lone surrogates."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,48 @@
+"""Assertions for test suites: a run that must not be worse than its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from judged.errors import BadProtocol
+from judged.gating.delta import Delta
+from judged.gating.gate import gate
+from judged.gating.report import GateReport
+from judged.measures.measure import Measure
+
+__all__ = ["assert_no_regression", "assert_passed"]
+
+
+def assert_no_regression(
+    qrels: Any,
+    run: Any,
+    measures: Iterable[Measure | str] | Measure | str = "nDCG@10",
+    *,
+    baseline: Any,
+    min_delta: float | str | Delta = -0.01,
+    alpha: float = 0.05,
+    inconclusive: Literal["pass", "fail"] = "fail",
+    **settings: Any,
+) -> GateReport:
+    """The report of `judged.gate`, whose arguments these are; an AssertionError says why it did not pass.
+
+    Nothing is let through without being shown: an inconclusive gate fails too, unless `inconclusive` is `pass`. Data
+    that cannot be compared raise what `judged.gate` raises, not an AssertionError.
+    """
+    __tracebackhide__ = True
+    report = gate(qrels, run, measures, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
+    assert_passed(report, inconclusive=inconclusive)
+    return report
+
+
+def assert_passed(report: GateReport, *, inconclusive: Literal["pass", "fail"] = "fail") -> None:
+    """Nothing, if the gate passed; else an AssertionError with the paragraphs of the measures that did not."""
+    __tracebackhide__ = True
+    if inconclusive not in {"pass", "fail"}:
+        msg = f"`inconclusive` is `{inconclusive}`, expected `pass` or `fail`"
+        raise BadProtocol(msg)
+    grave = {"fail", "inconclusive"} if inconclusive == "fail" else {"fail"}
+    bad = [each.text for each in report.results if each.verdict in grave]
+    if bad:
+        raise AssertionError("\n\n".join([f"{report.name}: {report.verdict}", *bad]))
