@@ -51,9 +51,13 @@ def range_p_values(of: Layout, gaps: Floats, *, rounds: int, seed: int, block: i
 
 
 def _arrangements(queries: int, systems: int) -> int:
-    """How many arrangements there are of which none is another with its systems renamed; capped above `EXACT`."""
-    orders = math.factorial(systems)
-    return orders ** (queries - 1) if (queries - 1) * math.log(orders) < 2 * math.log(EXACT) else EXACT + 1
+    """How many arrangements there are, systems renamed throughout counting as one; some number over `EXACT` if many."""
+    total = 1
+    for _ in range(queries - 1):
+        total *= math.factorial(systems)
+        if total > EXACT:
+            break
+    return total
 
 
 def _every(values: Floats, total: int, rows: int) -> Iterator[Floats]:
