@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def test_tied_estimates_count_as_the_mean_over_their_orders(pair: tuple[list[flo
     allowed = [
         order
         for order in permutations(range(len(truth)))
-        if all(estimate[a] >= estimate[b] for a, b in zip(order, order[1:], strict=False))
+        if all(estimate[a] >= estimate[b] for a, b in pairwise(order))
     ]
 
     expected = np.mean([plain_tau_ap(truth, order) for order in allowed])
@@ -146,7 +146,7 @@ def test_variant_a_is_the_mean_over_the_orders_of_ties(pair: tuple[list[float], 
     allowed = [
         order
         for order in permutations(range(len(truth)))
-        if all(estimate[a] >= estimate[b] for a, b in zip(order, order[1:], strict=False))
+        if all(estimate[a] >= estimate[b] for a, b in pairwise(order))
     ]
     values = [
         rank_biased_overlap(truth, [-order.index(i) for i in range(len(order))]).value for order in allowed
@@ -251,7 +251,7 @@ def test_rankings_of_different_systems_are_refused(coefficient: Coefficient) -> 
 
 
 def test_persistence_and_treatment_of_ties_are_checked() -> None:
-    """p lies between 0 and 1; the treatments are a, b and w."""
+    """The persistence lies between 0 and 1; the treatments are a, b and w."""
     with pytest.raises(BadSample, match=r"`p` is 1"):
         rank_biased_overlap([1, 2], [1, 2], p=1)
     with pytest.raises(UnknownName, match="no treatment of ties is called `c`"):

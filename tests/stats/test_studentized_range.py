@@ -33,7 +33,7 @@ def test_critical_values_are_those_of_printed_tables(
     ("groups", "freedom"), [(2, 5), (3, 38), (5, 10), (10, 100), (50, 4851), (7, math.inf)]
 )
 def test_agrees_with_scipy(groups: int, freedom: float) -> None:
-    """scipy's `studentized_range.sf` is accurate to about 1e-11 here."""
+    """The `studentized_range.sf` of scipy is accurate to about 1e-11 here."""
     from scipy.stats import studentized_range
 
     q = np.array([0.1, 1.0, 2.5, 4.0, 6.0])

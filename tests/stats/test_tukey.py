@@ -33,7 +33,7 @@ def test_effect_sizes_are_those_of_the_textbook(test: object) -> None:
 
 
 def test_agrees_with_scipy_where_queries_explain_nothing() -> None:
-    """scipy's `tukey_hsd` knows no blocks; with equal query means it differs in the degrees of freedom alone.
+    """The `tukey_hsd` of scipy knows no blocks; with equal query means it differs in the degrees of freedom alone.
 
     So the intervals are in the ratio of the margins √(SS / df) · q(df), with scipy's own critical values.
     """
@@ -50,7 +50,7 @@ def test_agrees_with_scipy_where_queries_explain_nothing() -> None:
 
 
 def test_p_values_are_those_of_scipys_distribution() -> None:
-    """q = |difference| / √(V_E / n), with V_E = 0.831667 / 38 by hand, looked up in scipy."""
+    """The range is |difference| / √(V_E / n), with V_E = 0.831667 / 38 by hand, looked up in scipy."""
     from scipy.stats import studentized_range
 
     for pair in tukey_hsd(SAKAI).pairs:
@@ -89,7 +89,7 @@ def enumerated(values: np.ndarray) -> list[float]:  # type: ignore[type-arg]
 @settings(max_examples=40)
 @given(table=small)
 def test_few_arrangements_are_all_looked_at(table: list[list[float]]) -> None:
-    """p is the exact share over all (m!)ⁿ arrangements, ties counted as ties."""
+    """The p-value is the exact share over all (m!)ⁿ arrangements, ties counted as ties."""
     found = randomised_tukey_hsd(table)
 
     assert found.method == "exact randomisation"
@@ -98,7 +98,7 @@ def test_few_arrangements_are_all_looked_at(table: list[list[float]]) -> None:
 
 def test_drawn_arrangements_come_near_the_exact_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within four standard errors, with (k + 1) / (B + 1)."""
-    values = np.random.default_rng(3).random((5, 3)) + [0.0, 0.1, 0.2]
+    values = np.random.default_rng(3).random((5, 3)) + np.array([0.0, 0.1, 0.2])
     exact = [pair.p for pair in randomised_tukey_hsd(values).pairs]
     monkeypatch.setattr(label_permutations, "EXACT", 0)
     drawn = randomised_tukey_hsd(values, rounds=20_000)
@@ -128,7 +128,7 @@ def test_exact_shares_do_not_depend_on_the_blocks() -> None:
 
 def test_drawn_p_values_are_never_zero() -> None:
     """However far apart two systems are, the arrangement at hand is one of all."""
-    values = np.random.default_rng(1).random((40, 2)) + [0, 100]
+    values = np.random.default_rng(1).random((40, 2)) + np.array([0, 100])
 
     assert randomised_tukey_hsd(values, rounds=99).pairs[0].p == 0.01
 
