@@ -3,6 +3,7 @@
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
+    scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.

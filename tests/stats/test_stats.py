@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from judged import evaluate, stats
 
@@ -43,3 +46,31 @@ def test_scores_of_runs_go_in_as_they_are() -> None:
 
     found = stats.tukey_hsd(scores, measure="RR")
     assert found.means == {"good": 1.0, "bad": 0.25}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        stats.two_way_anova([[0.1, 0.2]]),
+        stats.tukey_hsd([[0.1, 0.2]]),
+        stats.randomised_tukey_hsd([[0.1, 0.2]]),
+        stats.friedman_test([[0.1, 0.2]]),
+        stats.kendall_tau([0.1], [0.1]),
+        stats.rank_biased_overlap([0.1], [0.1]),
+        stats.cohen_kappa([1], [1]),
+        stats.krippendorff_alpha([[1], [1]]),
+        stats.confusion_matrix([1], [1]),
+        stats.grade_bias([1], [1]),
+        stats.correlated_t_posterior([0.1], [0.2]),
+        stats.signed_rank_posterior([0.1], [0.2], rounds=10),
+    ],
+    ids=lambda result: type(result).__name__,
+)
+def test_every_result_gives_rows_of_plain_cells(result: Any) -> None:
+    """Text, numbers or nothing, and never nan, where next to nothing is known too."""
+    rows = result.rows()
+
+    assert rows
+    for cell in (cell for row in rows for cell in row.values()):
+        assert cell is None or type(cell) in {str, int, float}
+        assert cell == cell  # noqa: PLR0124 - nan alone is not itself

@@ -11,11 +11,12 @@ import numpy as np
 
 from judged.errors import BadSample
 from judged.stats.layout import Floats, Layout, check_level, layout
+from judged.stats.rows import Cell, as_row
 from judged.stats.undefined import NO_SPREAD, ONE_QUERY, Undefined
 
 __all__ = ["Posterior", "correlated_t_posterior", "signed_rank_posterior"]
 
-BLOCK = 2**20
+BLOCK = 2**16
 """About how many random numbers are drawn at a time; the result does not depend on it."""
 
 
@@ -34,6 +35,10 @@ class Posterior:
     worse: float | Undefined
     equivalent: float | Undefined
     better: float | Undefined
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One dict; what is undefined as its words."""
+        return [as_row(self)]
 
 
 def correlated_t_posterior(

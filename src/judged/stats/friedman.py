@@ -106,10 +106,16 @@ def friedman_test(
 
 def _ranks(of: Layout) -> Floats:
     """The rank of each score among those of its query, best first; ties share the mean of their ranks."""
-    values = of.values[:, :, None]
-    above = (of.values[:, None, :] > values + of.rounding).sum(axis=2)
-    tied = (np.abs(of.values[:, None, :] - values) <= of.rounding).sum(axis=2)
-    ranks: Floats = above + (tied + 1) / 2
+    order = np.argsort(-of.values, axis=1, kind="stable")
+    sorted_ = np.take_along_axis(of.values, order, axis=1)
+    at = np.arange(1, len(of.systems) + 1)
+    falls = sorted_[:, :-1] - sorted_[:, 1:] > of.rounding
+    edge = np.ones((of.queries, 1), dtype=bool)
+    first = np.maximum.accumulate(np.where(np.hstack([edge, falls]), at, 0), axis=1)
+    ends = np.where(np.hstack([falls, edge]), at, len(at))
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty_like(of.values)
+    np.put_along_axis(ranks, order, (first + last) / 2, axis=1)
     return ranks
 
 

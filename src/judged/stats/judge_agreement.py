@@ -56,6 +56,10 @@ class Kappa:
     items: int
     missing: int
 
+    def rows(self) -> list[dict[str, Cell]]:
+        """One dict; what is undefined as its words."""
+        return [as_row(self)]
+
 
 @dataclass(frozen=True, slots=True)
 class Bias:

@@ -12,6 +12,7 @@ import numpy as np
 from judged.errors import BadSample, UnknownName
 from judged.stats.labels import NO_ITEMS, as_grades, in_order, missing, plain
 from judged.stats.layout import Floats
+from judged.stats.rows import Cell, as_row
 from judged.stats.undefined import Undefined
 
 __all__ = ["Alpha", "krippendorff_alpha"]
@@ -32,6 +33,10 @@ class Alpha:
     """How many items have a label from one judge or none, and say nothing of agreement."""
     labels: int
     """How many labels the items that can be compared have."""
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One dict; what is undefined as its words."""
+        return [as_row(self)]
 
 
 def krippendorff_alpha(judges: Sequence[Sequence[Any]], *, distance: Distance = "nominal") -> Alpha:

@@ -16,7 +16,7 @@ __all__ = ["RangeP", "range_p_values"]
 
 EXACT = 2**19
 """Up to so many arrangements all are looked at: those of 20 queries and two systems, the first query's order fixed."""
-BLOCK = 2**20
+BLOCK = 2**16
 """About how many scores are permuted at a time; the result does not depend on it."""
 
 

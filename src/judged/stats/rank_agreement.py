@@ -10,6 +10,7 @@ import numpy as np
 
 from judged.stats.layout import Floats
 from judged.stats.ranking_levels import Ints, levels_of_both
+from judged.stats.rows import Cell, as_row
 from judged.stats.undefined import Undefined
 
 __all__ = ["RankAgreement", "kendall_tau", "spearman_rho", "tau_ap", "tau_ap_b"]
@@ -27,6 +28,10 @@ class RankAgreement:
     value: float | Undefined
     """From −1 (reversed) to 1 (the same ranking); RBO from 0 (nothing in common)."""
     systems: int
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """One dict; what is undefined as its words."""
+        return [as_row(self)]
 
 
 def kendall_tau(first: Any, second: Any) -> RankAgreement:
