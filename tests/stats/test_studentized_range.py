@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from judged.stats import studentized_range as module
 from judged.stats.studentized_range import range_quantile, range_tail
 
 
@@ -73,3 +74,14 @@ def test_the_quantile_is_the_inverse_of_the_tail(tail: float, groups: int, freed
     q = range_quantile(tail, groups=groups, freedom=freedom)
 
     assert range_tail(q, groups=groups, freedom=freedom)[0] == pytest.approx(tail, rel=1e-9)
+
+
+@pytest.mark.parametrize(("groups", "freedom"), [(2, 1), (50, 3), (100, 1), (200, 500), (1000, math.inf)])
+def test_finer_steps_change_nothing(groups: int, freedom: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of a third leave every probability where it is, to 1e-12."""
+    q = np.array([0.5, 2.0, 4.0, 8.0, 15.0])
+    coarse = range_tail(q, groups=groups, freedom=freedom)
+    monkeypatch.setattr(module, "STEP", module.STEP / 3)
+    monkeypatch.setattr(module, "WIDEST", module.WIDEST / 3)
+
+    assert range_tail(q, groups=groups, freedom=freedom) == pytest.approx(coarse, abs=1e-12)

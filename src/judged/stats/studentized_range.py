@@ -19,7 +19,8 @@ __all__ = ["range_quantile", "range_tail"]
 
 Floats = NDArray[np.float64]
 
-STEP = 0.2
+STEP, WIDEST = 0.125, 0.08
+"""The steps over z, and over ln s at most: finer ones change nothing by more than 1e-12, for 2 to 1,000 groups."""
 NEGLIGIBLE = 60.0
 """Densities below exp(−60) of their greatest value are left out."""
 BLOCK = 64
@@ -81,7 +82,7 @@ def _range_of_normals(width: Floats, groups: int) -> Floats:
 
 def _spreads(freedom: float) -> tuple[Floats, Floats]:
     """Places of the estimated standard deviation, in true ones, and the probability that each stands for."""
-    step = min(1 / (3 * math.sqrt(2 * freedom)), 0.15)
+    step = min(1 / (3 * math.sqrt(2 * freedom)), WIDEST)
     x = np.arange(_end(freedom, -1), _end(freedom, 1) + step, step)
     density = np.exp(freedom * (x - np.expm1(2 * x) / 2))
     return np.exp(x), density / density.sum()
