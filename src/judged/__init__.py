@@ -4,6 +4,7 @@
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
     run, baseline    ─ judged.gate ─▶ GateReport: shown to be no worse than a margin, or worse, or neither
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
+    scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import judged
-from judged import AP, P, R, nDCG
+from judged import AP, P, R, nDCG, stats
 from judged.testing import assert_no_regression
 
 
@@ -77,3 +77,12 @@ def explanations(path: Path) -> None:
     assert_type(judged.explain_difference(path, path, "AP", against="ranx"), judged.Difference)
     assert_type(judged.explain_published(path, path, "AP", "0.75"), judged.Published)
     assert_type(judged.explain(path, path, "AP", query="q1").rows, list[dict[str, Any]])
+
+
+def statistics(table: list[list[float]]) -> None:
+    """Numbers may be undefined, and checkers insist that this is looked at."""
+    assert_type(stats.tukey_hsd(table).pairs[0].p, float | stats.Undefined)
+    assert_type(stats.friedman_test(table).critical_difference, float)
+    assert_type(stats.kendall_tau(table[0], table[1]).value, float | stats.Undefined)
+    assert_type(stats.two_way_anova(table).rows(), list[dict[str, str | int | float | None]])
+    stats.rank_biased_overlap(table[0], table[1], ties="c")  # type: ignore[arg-type]

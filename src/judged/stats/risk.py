@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import BadSample
+from judged.stats.by_query import same_queries
 from judged.stats.sample import sample
-from judged.tables.scores import Scores
 
 __all__ = ["BaselineRisk", "SystemRisk", "georisk", "trisk", "urisk", "zrisk"]
 
@@ -90,7 +90,7 @@ def trisk(scores: Any, baseline: Any, *, alpha: float = 1.0, measure: object = N
         SIGIR 2014. doi:10.1145/2600428.2609625
     """
     _check_alpha(alpha)
-    first, second = _paired({"scores": scores, "baseline": baseline}, measure).values()
+    first, second = same_queries({"scores": scores, "baseline": baseline}, measure).values()
     difference = first - second
     weighed = np.where(difference < 0, (1 + alpha) * difference, difference)
     of = sample(weighed, name="the weighed differences")
@@ -157,7 +157,7 @@ def georisk(
     if len(systems) < 2:
         msg = f"GeoRisk and ZRisk compare systems with one another, and {len(systems)} was given, expected two or more"
         raise BadSample(msg, hint="`trisk` compares one system with a baseline")
-    values = np.stack(list(_paired(systems, measure).values()))
+    values = np.stack(list(same_queries(systems, measure).values()))
     if (values < 0).any():
         msg = f"GeoRisk and ZRisk need scores from 0, and one is {values.min():g}"
         raise BadSample(msg, hint="take a measure whose values are never negative")
@@ -201,40 +201,3 @@ def _check_alpha(alpha: float) -> None:
     if not (math.isfinite(alpha) and alpha >= 0):
         msg = f"`alpha` is {alpha}, expected a number from 0"
         raise BadSample(msg)
-
-
-def _paired(systems: Mapping[str, Any], measure: object) -> dict[str, Floats]:
-    """The values of every system on the same queries, in one order; what cannot be paired is refused."""
-    queries = {name: _by_query(name, values, measure) for name, values in systems.items()}
-    first, expected = next(iter(queries.items()))
-    for name, values in queries.items():
-        strange = set(expected) ^ set(values)
-        if strange:
-            shown = ", ".join(sorted(map(str, strange))[:3])
-            msg = f"`{first}` and `{name}` have scores of different queries, expected the same: {shown} in one only"
-            raise BadSample(msg, hint='a protocol with `missing="zero"` scores every judged query')
-    made = {name: np.array([values[query] for query in expected]) for name, values in queries.items()}
-    for name, array in made.items():
-        sample(array, name=name)  # refuses what is empty or not finite
-    return made
-
-
-def _by_query(name: str, values: Any, measure: object) -> dict[Any, float]:
-    """The values of one system by query; those of an array by their number."""
-    if isinstance(values, Scores):
-        return values.by_query(_one_measure(name, values) if measure is None else measure)
-    try:
-        if isinstance(values, Mapping):
-            return {query: float(value) for query, value in values.items()}
-        return dict(enumerate(np.asarray(values, dtype=np.float64).reshape(-1).tolist()))
-    except (TypeError, ValueError):
-        msg = f"`{name}` holds what is no number, expected the scores of its queries"
-        raise BadSample(msg) from None
-
-
-def _one_measure(name: str, scores: Scores) -> str:
-    names = list(scores.values)
-    if len(names) != 1:
-        msg = f"the scores of `{name}` hold {len(names)} measures: {', '.join(names[:5])}"
-        raise BadSample(msg, hint=f"say which with `measure={names[0]!r}`" if names else None)
-    return names[0]
