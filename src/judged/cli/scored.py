@@ -13,8 +13,10 @@ from judged.cli.inputs import Input, digest
 from judged.engine.evaluation import Evaluation
 from judged.measures.measure import Measure
 from judged.report.layout import Estimate, Table, Value, with_best
+from judged.stats.corrections import holm
 from judged.stats.interval import student_interval
-from judged.stats.t_test import Comparison, holm, paired_t, stars
+from judged.stats.outcome import stars
+from judged.stats.t_test import TTest, paired_t
 
 __all__ = ["Scored"]
 
@@ -27,7 +29,7 @@ class Compared:
     baseline: str
     measure: str
     queries: int
-    test: Comparison
+    test: TTest
     corrected: float
     """The p-value, corrected by Holm's rule for all comparisons made."""
 
@@ -218,7 +220,7 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
     """The paired t-test of every run against the first, on every measure that has a mean."""
     first, *others = evaluations
     measures = [each for each in first.measures if each.aggregate == "mean" and not each.text]
-    found: list[tuple[str, str, int, Comparison]] = []
+    found: list[tuple[str, str, int, TTest]] = []
     for other in others:
         for measure in measures:
             ours, theirs = other.scores.by_query(measure), first.scores.by_query(measure)
@@ -226,7 +228,7 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
             if shared:
                 test = paired_t([ours[query] for query in shared], [theirs[query] for query in shared])
                 found.append((other.run, str(measure), len(shared), test))
-    corrected = holm([test.p for *_, test in found])
+    corrected = [p or 0.0 for p in holm([test.p for *_, test in found])]
     return [
         Compared(run, first.run, measure, queries, test, p)
         for (run, measure, queries, test), p in zip(found, corrected, strict=True)
