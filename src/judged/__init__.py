@@ -2,6 +2,7 @@
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
+    judgments, runs  ─ judged.compare ─▶ Comparison: means with intervals, differences, how sure they are
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
@@ -14,6 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judged.comparing.compare import compare as compare
+    from judged.comparing.comparison import Comparison as Comparison
     from judged.engine.evaluate import evaluate as evaluate
     from judged.engine.evaluation import Evaluation as Evaluation
     from judged.engine.observations import Observations as Observations
@@ -115,6 +118,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "compare": "judged.comparing.compare",
+    "Comparison": "judged.comparing.comparison",
     "Evaluation": "judged.engine.evaluation",
     "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
@@ -225,6 +230,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "AP_IA",
     "BPM",
     "Bpref",
+    "Comparison",
     "Compat",
     "DCG",
     "DR",
@@ -295,6 +301,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "alpha_DCG",
     "alpha_nDCG",
     "binG",
+    "compare",
     "define",
     "define_per_query",
     "evaluate",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
-__all__ = ["command"]
+__all__ = ["command", "conventions", "evaluated", "judgments_for"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -181,17 +181,17 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     measures = _measures(configuration, options, profile)
     readings = profile.read_all(measures)
     chosen = [each.measure for each in readings]
-    judgments = _judgments(qrels, chosen, binary=configuration.binary, intents=options["intents"])
+    judgments = judgments_for(qrels, chosen, binary=configuration.binary, intents=options["intents"])
     threads = options["threads"] or configuration.threads
     settings: dict[str, Any] = {"protocol": profile, "threads": threads}
-    evaluations = [_evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
+    evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     statistics = configuration.statistics
     level = 1 - statistics.alpha_level if statistics.confidence_intervals else None
     tested = compared(evaluations) if statistics.significance_testing and len(evaluations) > 1 else []
     return Scored(qrels, runs, evaluations, level, tested)
 
 
-def _judgments(
+def judgments_for(
     qrels: str, measures: list[Measure], *, binary: bool, intents: bool
 ) -> Judgments | Preferences:
     """What the measures need: judgments, or preferences."""
@@ -208,7 +208,7 @@ def _judgments(
     return read_preferences(qrels)
 
 
-def _evaluated(
+def evaluated(
     judgments: Judgments | Preferences,
     run: Input,
     measures: Iterable[Any],
@@ -216,6 +216,7 @@ def _evaluated(
     *,
     quiet: bool,
 ) -> Evaluation:
+    """The run, scored, under the name it goes by."""
     from judged.cli.progress import Progress
     from judged.engine.evaluate import evaluate
 

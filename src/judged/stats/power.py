@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from judged.errors import BadSample
 from judged.stats.paired import Floats
@@ -82,6 +83,7 @@ def queries_needed(
     return high
 
 
+@lru_cache(maxsize=64)
 def _least_effect(size: int, power: float, alpha: float) -> float:
     """The effect, in standard deviations, that is found with the given power."""
     low, high = 0.0, 1.0
