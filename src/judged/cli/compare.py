@@ -147,15 +147,19 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
 
 def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Comparison:
     from judged.comparing.compare import compare_evaluations
+    from judged.comparing.latency import read_timings
+    from judged.comparing.slices import read_attributes
 
     chosen = {name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
     settings = chosen_settings(**chosen)
+    attributes = read_attributes(options["slices"]) if options["slices"] else None
+    samples = read_timings(options["timings"]) if options["timings"] else None
     return compare_evaluations(
         _evaluated(qrels, runs, _profile(options), options),
         baseline=options["baselines"],
         settings=settings,
-        slices=options["slices"],
-        timings=options["timings"],
+        attributes=attributes,
+        samples=samples,
     )
 
 

@@ -54,6 +54,8 @@ def compare(
     times (a file, or a dict from system to seconds). One `seed` gives one result, whatever the `threads`.
     """
     settings = chosen_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
+    attributes = None if slices is None else read_attributes(slices)
+    samples = None if timings is None else read_timings(timings)
     profile = as_profile(protocol)
     wanted = measures if isinstance(measures, Measure | str) else list(measures)
     judgments = _read_once(qrels, [each.measure for each in profile.read_all(wanted)])
@@ -62,7 +64,7 @@ def compare(
         replace(evaluate(judgments, run, wanted, **work), run=str(name)) for name, run in runs.items()
     ]
     return compare_evaluations(
-        evaluations, baseline=baseline, settings=settings, slices=slices, timings=timings
+        evaluations, baseline=baseline, settings=settings, attributes=attributes, samples=samples
     )
 
 
@@ -71,10 +73,13 @@ def compare_evaluations(
     *,
     baseline: str | Sequence[str] | None = None,
     settings: Settings | None = None,
-    slices: Any = None,
-    timings: Any = None,
+    attributes: Attributes | None = None,
+    samples: Mapping[str, Sequence[float]] | None = None,
 ) -> Comparison:
-    """Compare runs that have been scored already, under one protocol and in the same measures."""
+    """Compare runs that have been scored already, under one protocol and in the same measures.
+
+    `attributes` and `samples` are what `read_attributes` and `read_timings` return.
+    """
     how = settings or Settings()
     systems = tuple(evaluation.run for evaluation in evaluations)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
@@ -83,10 +88,10 @@ def compare_evaluations(
     whole = _compared(systems, baselines, pairs, scores, how)
     notes = [note for each in scores for note in _left_out(each)]
     whole = replace(whole, protocol=evaluations[0].protocol)
-    if slices is not None:
-        whole = _sliced(whole, pairs, read_attributes(slices), notes)
-    if timings is not None:
-        whole = replace(whole, latencies=_latencies(systems, read_timings(timings), notes))
+    if attributes is not None:
+        whole = _sliced(whole, pairs, attributes, notes)
+    if samples is not None:
+        whole = replace(whole, latencies=_latencies(systems, samples, notes))
     return replace(whole, notes=tuple(notes))
 
 

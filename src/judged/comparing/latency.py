@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from judged.errors import Fault, Unusable
 from judged.formats.rows import read_rows
 
 __all__ = ["Latency", "latency_of", "pareto", "read_timings"]
@@ -66,7 +67,9 @@ def read_timings(source: Any) -> dict[str, list[float]]:
             table.faults.add("times", row, told)
         else:
             found.setdefault(str(values.get(system)), []).append(factor * time)
-    table.faults.refuse()
+    table.faults.refuse(error=Unusable)
+    if not found:
+        raise Unusable(str(source), [Fault("times", "rows", "none, expected times of systems")])
     return found
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from judged.comparing.contrasts import Contrast
 from judged.comparing.settings import Settings
 from judged.comparing.shared import Shared
-from judged.errors import BadInput, Fault
-from judged.formats.columns import NAMES
+from judged.errors import Fault, Unusable
 from judged.formats.rows import read_rows
 from judged.stats.corrections import holm
 from judged.stats.interaction import interaction_test
@@ -31,6 +30,8 @@ Attributes: TypeAlias = Mapping[str, Mapping[str, str]]
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 
+QUERY = ("query_id", "query-id", "qid", "q_id", "query", "topic")
+"""What a column of queries may be called; `topic` beside another is an attribute."""
 MOST = 20
 """How many values an attribute may have to be one that queries are grouped by."""
 
@@ -90,7 +91,7 @@ def read_attributes(source: Any) -> Attributes:
         rows = [{"query": str(query), **dict(values)} for query, values in source.items()]
         return _attributes(rows, "query", "attributes")
     table = read_rows(Path(os.fspath(source)))
-    query = table.column("query", NAMES["query"])
+    query = table.column("query", QUERY)
     seen: dict[str, int] = {}
     for row, values in enumerate(table.rows):
         first = seen.setdefault(str(values.get(query)), row)
@@ -98,7 +99,7 @@ def read_attributes(source: Any) -> Attributes:
             table.faults.add(
                 "queries twice", row, f"query `{values.get(query)}` has a row already, expected one"
             )
-    table.faults.refuse()
+    table.faults.refuse(error=Unusable)
     return _attributes(table.rows, query, str(source))
 
 
@@ -112,9 +113,9 @@ def _attributes(rows: Sequence[Mapping[str, Any]], query: str, subject: str) -> 
         if len(set(values.values())) > MOST:
             told = f"has {len(set(values.values())):,} different values, expected at most {MOST}"
             hint = "put them into classes first (short, long), or leave the column out"
-            raise BadInput(subject, [Fault("attributes", f"`{name}`", told)], hint=hint)
+            raise Unusable(subject, [Fault("attributes", f"`{name}`", told)], hint=hint)
     if not found:
-        raise BadInput(subject, [Fault("attributes", "columns", "none but the query, expected an attribute")])
+        raise Unusable(subject, [Fault("attributes", "columns", "none but the query, expected an attribute")])
     return found
 
 

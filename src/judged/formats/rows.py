@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judged.errors import BadInput, Fault
+from judged.errors import Fault, Unusable
 from judged.formats.csv import read_sheet
 from judged.formats.files import open_file
 from judged.formats.jsonl import read_records
@@ -31,7 +31,7 @@ class Rows:
         if found is None:
             told = ", ".join(f"`{name}`" for name in self.columns) or "none"
             fault = Fault("columns", "columns", f"{told}; no {role} among them")
-            raise BadInput(self.faults.subject, [fault], hint=f"name the {role} one of {', '.join(names)}")
+            raise Unusable(self.faults.subject, [fault], hint=f"name the {role} one of {', '.join(names)}")
         return found
 
 
@@ -43,7 +43,7 @@ def read_rows(path: str | Path) -> Rows:
         for row, record in enumerate(records):
             if not isinstance(record, dict):
                 faults.add("rows", row, f"is {type(record).__name__}, expected an object")
-        faults.refuse()
+        faults.refuse(error=Unusable)
         columns = tuple(dict.fromkeys(name for record in records for name in record))
         return Rows(columns, records, faults)
     sheet = read_sheet(file)
@@ -55,5 +55,5 @@ def read_rows(path: str | Path) -> Rows:
             faults.add_line("malformed lines", abs(line), told)
         else:
             rows.append(dict(zip(sheet.header, values, strict=True)))
-    faults.refuse()
+    faults.refuse(error=Unusable)
     return Rows(tuple(sheet.header), rows, faults)

@@ -44,7 +44,7 @@ def interaction_test(
         shuffled = np.random.default_rng(stream).permuted(np.tile(label, (rows, 1)), axis=1)
         reached += (_between(shuffled, centred) >= observed * (1 - CLOSE)).sum(axis=0)
     ps = ((reached + 1) / (resampled + 1)).tolist()
-    spread: list[bool] = centred.any(axis=0).tolist()
+    spread = (centred != 0).sum(axis=0).tolist()
     return [
         Outcome("interaction", value, p) if there else NO_SPREAD
         for value, p, there in zip(observed.tolist(), ps, spread, strict=True)
