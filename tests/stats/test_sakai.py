@@ -52,7 +52,7 @@ def test_rounding_makes_no_differences() -> None:
     count = wins_ties_losses(d)
 
     assert (count.wins, count.ties, count.losses) == (10, 5, 5)
-    assert np.unique(np.abs(d)).tolist() == [0.0, 0.1, 0.2, 0.3, 0.4]
+    assert np.unique(np.abs(d)) == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
 
 
 def test_all_assignments_of_signs_are_counted() -> None:

@@ -191,7 +191,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
 def _tell(comparison: Comparison, outputs: tuple[Path, ...]) -> None:
     from judged.comparing.show import sentences
 
-    click.echo(f"Compared: {comparison.settings}", err=True)
+    click.echo(f"Compared: {comparison.method}", err=True)
     for sentence in sentences(comparison):
         click.echo(f"Note: {sentence}", err=True)
     for path in outputs:
@@ -236,7 +236,7 @@ def _tables(comparison: Comparison, kind: str, *, per_query: bool, digits: int) 
 
 
 def _about(comparison: Comparison) -> dict[str, str]:
-    return {"judged.protocol": str(comparison.protocol), "judged.comparison": str(comparison.settings)}
+    return {"judged.protocol": str(comparison.protocol), "judged.comparison": comparison.method}
 
 
 def _document(comparison: Comparison, inputs: list[tuple[str, str]], *, per_query: bool) -> dict[str, Any]:

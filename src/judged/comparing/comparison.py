@@ -21,6 +21,7 @@ from judged.report.layout import Table, Value
 from judged.stats.equivalence import Equivalence, equivalence
 from judged.stats.paired import Floats, differences
 from judged.stats.power import queries_needed
+from judged.stats.randomisation import EXACT_UP_TO
 from judged.stats.undefined import Undefined
 
 __all__ = ["Change", "Comparison", "Part"]
@@ -63,6 +64,12 @@ class Comparison:
     def measures(self) -> tuple[str, ...]:
         """The measures, as they are written."""
         return tuple(str(each.measure) for each in self.scores)
+
+    @property
+    def method(self) -> str:
+        """How the comparison was made, in words."""
+        queries = [len(each.queries) for each in self.scores]
+        return self.settings.told(exact=max(queries) <= EXACT_UP_TO)
 
     def mean(self, system: str, measure: object = None) -> Mean:
         """The mean of one system, with its interval."""

@@ -50,9 +50,12 @@ class Settings:
         """Everything that was chosen."""
         return {name: getattr(self, name) for name in ("test", "correction", "level", "resamples", "seed")}
 
-    def __str__(self) -> str:
-        drawn = self.test in {"randomisation", "bootstrap"}
+    def told(self, *, exact: bool = False) -> str:
+        """The settings in words; `exact` says that all assignments of signs were gone through."""
+        drawn = self.test == "bootstrap" or (self.test == "randomisation" and not exact)
         draws = f", {self.resamples:,} resamples, seed {self.seed}" if drawn else ""
+        if self.test == "randomisation" and exact:
+            draws = ", all assignments of signs"
         return f"{WORDS[self.test]}, {WORDS[self.correction]} over the comparisons of each measure, level {self.level:g}{draws}"
 
 

@@ -249,9 +249,7 @@ def sentences(comparison: Comparison) -> list[str]:
 def shown_as_text(comparison: Comparison, *, digits: int = 4) -> str:
     """The comparison for a terminal."""
     tables = [to_text(table, digits=digits) for table in shown(comparison, digits=digits)]
-    return "\n".join(
-        [*tables, "".join(f"{each}\n" for each in [str(comparison.settings), *sentences(comparison)])]
-    )
+    return "\n".join([*tables, "".join(f"{each}\n" for each in [comparison.method, *sentences(comparison)])])
 
 
 def shown_as_html(comparison: Comparison, *, digits: int = 4) -> str:
@@ -259,5 +257,5 @@ def shown_as_html(comparison: Comparison, *, digits: int = 4) -> str:
     from html import escape
 
     tables = [to_html(table, digits=digits) for table in shown(comparison, superscript=True, digits=digits)]
-    told = [str(comparison.settings), *sentences(comparison)]
+    told = [comparison.method, *sentences(comparison)]
     return "".join([*tables, *(f"<p>{escape(each)}</p>\n" for each in told)])

@@ -33,8 +33,8 @@ class WinsTiesLosses:
 def differences(first: Values, second: Values) -> Floats:
     """The difference of each query, first minus second.
 
-    >>> differences([0.3, 0.5], [0.1, 0.5]).tolist()
-    [0.2, 0.0]
+    >>> differences([0.5, 0.1 + 0.2], [0.25, 0.3]).tolist()
+    [0.25, 0.0]
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape:
@@ -46,10 +46,17 @@ def differences(first: Values, second: Values) -> Floats:
 
 
 def steady(values: Floats, *, scale: float) -> Floats:
-    """The values, rounded so far that equal ones are equal: 0.3 − 0.1 and 0.7 − 0.5 differ in the last bit."""
+    """The values, with those that differ in size by rounding alone made equal: 0.3 − 0.1 and 0.7 − 0.5 are.
+
+    What stands alone stays as it is, to the last bit; what is 0 but for rounding becomes 0.
+    """
     if scale == 0:
         return values
-    return np.round(values, int(min(DIGITS - np.ceil(np.log10(scale)), 300)))
+    rounded = np.round(values, int(min(DIGITS - np.ceil(np.log10(scale)), 300))).ravel()
+    sizes, first, place = np.unique(np.abs(rounded), return_index=True, return_inverse=True)
+    kept = np.where(sizes == 0, 0.0, np.abs(values.ravel())[first])
+    equal: Floats = (np.sign(rounded) * kept[place.ravel()] + 0.0).reshape(values.shape)
+    return equal
 
 
 def wins_ties_losses(difference: Floats) -> WinsTiesLosses:
