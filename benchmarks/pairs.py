@@ -20,6 +20,7 @@ from importlib.metadata import version  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
+
 from machine import description  # noqa: E402
 
 SEED = 20_240_607
