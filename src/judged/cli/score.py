@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
-__all__ = ["command", "conventions", "evaluated", "judgments_for"]
+__all__ = ["command", "conventions", "evaluated"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -181,7 +181,7 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     measures = _measures(configuration, options, profile)
     readings = profile.read_all(measures)
     chosen = [each.measure for each in readings]
-    judgments = judgments_for(qrels, chosen, binary=configuration.binary, intents=options["intents"])
+    judgments = _judgments(qrels, chosen, binary=configuration.binary, intents=options["intents"])
     threads = options["threads"] or configuration.threads
     settings: dict[str, Any] = {"protocol": profile, "threads": threads}
     evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
@@ -191,7 +191,7 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     return Scored(qrels, runs, evaluations, level, tested)
 
 
-def judgments_for(
+def _judgments(
     qrels: str, measures: list[Measure], *, binary: bool, intents: bool
 ) -> Judgments | Preferences:
     """What the measures need: judgments, or preferences."""

@@ -24,7 +24,7 @@ from judged.formats.read import read_judgments
 from judged.measures.measure import Measure
 from judged.stats.randomisation import all_pairs
 
-__all__ = ["compare", "compare_evaluations"]
+__all__ = ["compare", "compare_evaluations", "judgments_for"]
 
 
 def compare(
@@ -58,7 +58,7 @@ def compare(
     samples = None if timings is None else read_timings(timings)
     profile = as_profile(protocol)
     wanted = measures if isinstance(measures, Measure | str) else list(measures)
-    judgments = _read_once(qrels, [each.measure for each in profile.read_all(wanted)])
+    judgments = judgments_for(qrels, [each.measure for each in profile.read_all(wanted)])
     work: dict[str, Any] = {"protocol": profile, "threads": threads}
     evaluations = [
         replace(evaluate(judgments, run, wanted, **work), run=str(name)) for name, run in runs.items()
@@ -179,7 +179,7 @@ def _latencies(
     return tuple(latency_of(name, samples[name]) for name in systems if samples.get(name))
 
 
-def _read_once(qrels: Any, measures: Sequence[Measure]) -> Any:
+def judgments_for(qrels: Any, measures: Sequence[Measure]) -> Any:
     """The judgments, read once for all runs, as the measures need them."""
     if preferences_wanted(measures):
         return read_preferences(qrels)

@@ -126,6 +126,9 @@ class Comparison:
 
     def table(self, part: Part = "differences") -> Table:
         """One of the tables, long, every number in full; slices follow the whole, with their attribute and value."""
+        if part == "queries":
+            by_column = self._query_columns()
+            return Table(tuple(by_column), tuple(zip(*by_column.values(), strict=True)))
         rows = self._rows(part)
         if part in {"differences", "means"}:
             for (attribute, value), each in self.slices.items():
@@ -139,6 +142,8 @@ class Comparison:
         """A table as an Arrow table."""
         import pyarrow as pa
 
+        if part == "queries":
+            return pa.table(self._query_columns())
         table = self.table(part)
         columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
         return pa.table(dict(zip(table.columns, map(_column, columns), strict=True)))
@@ -180,7 +185,8 @@ class Comparison:
         if self.notes:
             told["notes"] = list(self.notes)
         if per_query:
-            told["per_query"] = self._query_rows()
+            queries = self.table("queries")
+            told["per_query"] = [dict(zip(queries.columns, row, strict=True)) for row in queries.rows]
         return told
 
     @cached_property
@@ -220,8 +226,6 @@ class Comparison:
         """The rows of one of the tables, each as a dict."""
         if part == "differences":
             return self._difference_rows()
-        if part == "queries":
-            return self._query_rows()
         if part == "interactions":
             return [{**each.as_dict(), "slices": each.written} for each in self.interactions]
         if part == "latency":
@@ -241,24 +245,19 @@ class Comparison:
             rows.append({**head, **row, "test": self.settings.test, "correction": self.settings.correction})
         return rows
 
-    def _query_rows(self) -> list[dict[str, Value]]:
-        rows: list[dict[str, Value]] = []
+    def _query_columns(self) -> dict[str, list[Any]]:
+        """The table of queries by column; it may have millions of rows, which are never held as dicts."""
+        names = ("measure", "query", "system", "baseline", "value", "baseline_value", "difference")
+        columns: dict[str, list[Any]] = {name: [] for name in names}
         for each in self.contrasts:
             shared, d = self._differences(each.system, each.baseline, each.measure)
-            at = [shared.systems.index(name) for name in (each.system, each.baseline)]
-            for query, values, difference in zip(
-                shared.queries, shared.values[:, at].tolist(), d.tolist(), strict=True
-            ):
-                head = {
-                    "measure": each.measure,
-                    "query": query,
-                    "system": each.system,
-                    "baseline": each.baseline,
-                }
-                rows.append(
-                    {**head, "value": values[0], "baseline_value": values[1], "difference": difference}
-                )
-        return rows
+            first, second = (shared.systems.index(name) for name in (each.system, each.baseline))
+            texts = [[name] * len(d) for name in (each.system, each.baseline)]
+            numbers = [each.tolist() for each in (shared.values[:, first], shared.values[:, second], d)]
+            parts = ([each.measure] * len(d), shared.queries, *texts, *numbers)
+            for name, part in zip(names, parts, strict=True):
+                columns[name] += part
+        return columns
 
     def _extremes(
         self, system: str, baseline: str | None, measure: object, count: int, sign: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from judged.report.layout import Estimate, Table, Value, bounds_of, numeric, written
+from judged.report.layout import Estimate, Table, Value, numeric, written
 
 __all__ = ["to_html"]
 
@@ -40,7 +40,9 @@ def _tag(name: str, side: str, content: str) -> str:
 
 
 def _cell(value: Value, digits: int) -> str:
+    """A value, escaped; letters that mark an estimate stand above it."""
+    text = escape(written(value, digits=digits))
     if isinstance(value, Estimate) and value.marks:
-        bounds = escape(bounds_of(value, digits=digits))
-        return f"{written(value.value, digits=digits)}<sup>{escape(value.marks)}</sup> [{bounds}]"
-    return escape(written(value, digits=digits))
+        number, blank, rest = text.partition(" ")
+        return f"{number}<sup>{escape(value.marks)}</sup>{blank}{rest}"
+    return text

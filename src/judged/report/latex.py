@@ -2,7 +2,7 @@ r"""Tables in LaTeX, with the rules of the package `booktabs`."""
 
 from __future__ import annotations
 
-from judged.report.layout import Estimate, Table, Value, bounds_of, numeric, written
+from judged.report.layout import Estimate, Table, Value, numeric, written
 
 __all__ = ["to_latex"]
 
@@ -67,10 +67,11 @@ def _row(cells: list[str], line: int, table: Table) -> str:
 
 def _cell(value: Value, digits: int) -> str:
     """A value, escaped; letters that mark an estimate stand above it."""
+    text = _escaped(written(value, digits=digits))
     if isinstance(value, Estimate) and value.marks:
-        bounds = _escaped(bounds_of(value, digits=digits))
-        return rf"{written(value.value, digits=digits)}$^{{{value.marks}}}$ [{bounds}]"
-    return _escaped(written(value, digits=digits))
+        number, blank, rest = text.partition(" ")
+        return rf"{number}$^{{{value.marks}}}${blank}{rest}"
+    return text
 
 
 def _escaped(text: str) -> str:

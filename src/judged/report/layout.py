@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-__all__ = ["Estimate", "Table", "Value", "bounds_of", "numeric", "transposed", "with_best", "written"]
+__all__ = ["Estimate", "Table", "Value", "numeric", "transposed", "with_best", "written"]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with the bounds of its interval, or with the reason why it has none, and with marks."""
+    """A value with the bounds of its interval, or the reason why it has none."""
 
     value: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     reason: str = ""
     """What stands in place of bounds that are None."""
     marks: str = ""
-    """Letters set above the value, where a format can do that."""
+    """Letters that formats with superscripts set above the value."""
 
 
 _LIKE_NUMBER = re.compile(r"[<+-]?\d+(\.\d+)?$")
@@ -53,17 +53,12 @@ def written(value: Value, *, digits: int = 4) -> str:
     if isinstance(value, str):
         return value if value.isprintable() else "".join(map(_visible, value))
     if isinstance(value, Estimate):
-        return f"{written(value.value, digits=digits)} [{bounds_of(value, digits=digits)}]"
+        bounds = ", ".join(written(bound, digits=digits) for bound in (value.low, value.high))
+        told = value.reason if value.low is None else bounds
+        return f"{written(value.value, digits=digits)} [{told}]"
     if isinstance(value, int):
         return str(value)
     return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0 makes −0 positive
-
-
-def bounds_of(estimate: Estimate, *, digits: int = 4) -> str:
-    """The bounds of an estimate as people read them, or why there are none."""
-    if estimate.low is None or estimate.high is None:
-        return estimate.reason
-    return ", ".join(written(bound, digits=digits) for bound in (estimate.low, estimate.high))
 
 
 def numeric(table: Table, column: int) -> bool:

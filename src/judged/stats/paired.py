@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import BadSample
-from judged.stats.sample import sample
+from judged.stats.sample import checked
 
 __all__ = ["Floats", "Values", "WinsTiesLosses", "differences", "steady", "wins_ties_losses"]
 
@@ -40,8 +40,8 @@ def differences(first: Values, second: Values) -> Floats:
     if a.shape != b.shape:
         msg = f"a paired comparison was given {a.size:,} and {b.size:,} scores, expected the same queries in both"
         raise BadSample(msg, hint="use Welch's test for samples that are not paired")
-    sample(a, name="the first scores")
-    sample(b, name="the second scores")
+    checked(a, name="the first scores")
+    checked(b, name="the second scores")
     return steady(a - b, scale=float(max(np.abs(a).max(), np.abs(b).max())))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judged.errors import BadSample
 from judged.stats.paired import Floats, steady
-from judged.stats.sample import sample
+from judged.stats.sample import checked
 
 __all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "randomise"]
 
@@ -163,5 +163,5 @@ def _checked(scores: Floats) -> Floats:
         msg = f"the scores have the shape {values.shape}, expected queries × systems, two or more of these"
         raise BadSample(msg)
     for column in values.T:
-        sample(column)  # refuses what is empty or not finite
+        checked(column)  # refuses what is empty or not finite
     return values
