@@ -111,7 +111,17 @@ def test_slices_and_timings_are_read(invoke: Invoke, collection: Path) -> None:
     (collection / "kinds.csv").write_text("query,kind\nq1,short\nq2,long\nq3,long\n")
     (collection / "times.jsonl").write_text('{"system": "bm25", "ms": 4}\n{"system": "dense", "ms": 20}\n')
     result = invoke(
-        *BASIC, "-m", "RR", "--baseline", "bm25", "--slice", "kinds.csv", "--timings", "times.jsonl"
+        *BASIC,
+        "-m",
+        "RR",
+        "--baseline",
+        "bm25",
+        "--slice",
+        "kinds.csv",
+        "--timings",
+        "times.jsonl",
+        "--picture",
+        "picture.svg",
     )
 
     assert result.exit_code == 0
@@ -119,6 +129,7 @@ def test_slices_and_timings_are_read(invoke: Invoke, collection: Path) -> None:
     assert "Does the difference depend on the slice?" in result.stdout
     assert "no evidence that it depends on kind" in result.stdout
     assert "p99 ms" in result.stdout
+    assert (collection / "picture.svg").read_text().startswith("<svg")
     assert "unbeaten" in result.stdout
 
 
@@ -143,6 +154,7 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
         ((*BASIC, "--slice", "short.csv"), "has 1 values, expected 2"),
         ((*BASIC, "--timings", "unit.csv"), "name the time one of milliseconds"),
         ((*BASIC, "--timings", "times.csv"), "times.csv:2: `ms` is `-1`, expected a number from 0"),
+        ((*BASIC, "--picture", "picture.svg"), "needs `--timings FILE`"),
         ((*BASIC, "--timings", "none.csv"), "none, expected times of systems"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -210,6 +211,17 @@ def test_latency_is_in_milliseconds_and_absence_is_told(comparison: judged.Compa
     assert (low.mean, low.p50, low.p95) == pytest.approx((20.0, 20.0, 29.0))
     assert high.mean == pytest.approx(200.0)
     assert "no timings of middle" in comparison.notes
+
+
+def test_the_picture_is_svg_with_every_timed_system(comparison: judged.Comparison) -> None:
+    """Well-formed, one circle for each of the two, filled where unbeaten; without timings it is refused in words."""
+    drawn = ElementTree.fromstring(comparison.picture())  # noqa: S314 - it is our own
+    circles = [each for each in drawn.iter() if each.tag.endswith("circle")]
+
+    assert len(circles) == 2
+    assert all(each.get("fill") == "#0072b2" for each in circles)
+    with pytest.raises(BadSample, match="no timings"):
+        judged.compare(QRELS, RUNS, "AP").picture()
 
 
 @pytest.mark.parametrize("part", ["differences", "means", "queries", "interactions", "latency"])

@@ -66,3 +66,11 @@ def explanations(path: Path) -> None:
     assert_type(judged.explain_difference(path, path, "AP", against="ranx"), judged.Difference)
     assert_type(judged.explain_published(path, path, "AP", "0.75"), judged.Published)
     assert_type(judged.explain(path, path, "AP", query="q1").rows, list[dict[str, Any]])
+
+
+def comparisons(path: Path) -> None:
+    """A comparison holds means and contrasts, typed."""
+    comparison = judged.compare(path, {"a": path, "b": path}, ["AP"], baseline="a")
+    assert_type(comparison, judged.Comparison)
+    assert_type(comparison.contrast("b").p, float | None)
+    assert_type(comparison.differences("b"), dict[str, float])

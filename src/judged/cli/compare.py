@@ -84,6 +84,12 @@ Examples:
     help="Raw times (CSV, TSV, JSONL) with columns `system` and `seconds` or `milliseconds`: adds latency.",
 )
 @click.option(
+    "--picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.svg",
+    help="With --timings: also write a picture of accuracy, diversity and latency.",
+)
+@click.option(
     "--resamples",
     type=click.IntRange(min=1),
     default=10_000,
@@ -122,15 +128,20 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     named = named_runs(runs)
     only_one_standard_input([qrels, *(run.path for run in named)])
     _refuse_names([run.name for run in named], options["baselines"])
+    if options["picture"] and not options["timings"]:
+        msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
+        raise click.UsageError(msg)
     outputs = {path: format_of(path) for path in options["outputs"]}
     comparison = _compared(qrels, named, options)
     inputs = [("judgments", qrels), *(("run", run.path) for run in named)]
     how = {"per_query": options["per_query"], "digits": options["digits"]}
     for path, kind in outputs.items():
         write(path, _rendered(comparison, kind, inputs, **how))
+    if options["picture"]:
+        write(options["picture"], comparison.picture())
     click.echo(_rendered(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
     if not options["quiet"]:
-        _tell(comparison, options["outputs"])
+        _tell(comparison, [*options["outputs"], *filter(None, [options["picture"]])])
 
 
 def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
@@ -189,7 +200,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
     return evaluations
 
 
-def _tell(comparison: Comparison, outputs: tuple[Path, ...]) -> None:
+def _tell(comparison: Comparison, outputs: list[Path]) -> None:
     from judged.comparing.show import sentences
 
     click.echo(f"Compared: {comparison.method}", err=True)

@@ -212,6 +212,12 @@ class Comparison:
                 found += [worse] if better == system else []
         return [other for other in self.letters if other in found]
 
+    def picture(self) -> str:
+        """The trade-off of accuracy, diversity and latency as an SVG; there must be timings."""
+        from judged.comparing.trade_off import trade_off_picture
+
+        return trade_off_picture(self)
+
     def __repr__(self) -> str:
         from judged.comparing.show import shown_as_text
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from judged.comparing.comparison import Change, Comparison
 from judged.comparing.contrasts import Contrast, Mean
-from judged.comparing.latency import pareto
 from judged.comparing.settings import SHORT, WORDS
-from judged.comparing.shared import Shared
+from judged.comparing.trade_off import milliseconds, trade_off
 from judged.report.html import to_html
 from judged.report.layout import Estimate, Table, Value, with_best
 from judged.report.text import to_text
@@ -32,7 +31,7 @@ def shown(comparison: Comparison, *, superscript: bool = False, digits: int = 4)
         yield _differences(comparison, digits)
         yield _extremes(comparison, digits)
     if comparison.latencies:
-        yield _trade_off(comparison)
+        yield trade_off(comparison)
     for (attribute, value), each in comparison.slices.items():
         count = len(each.scores[0].queries)
         title = f"{attribute} = {value} ({count:,} {'query' if count == 1 else 'queries'})"
@@ -94,12 +93,8 @@ def _with_latency(comparison: Comparison, rows: dict[str, list[Value]]) -> list[
         row.extend(["no timings", None, None, None])
         for each in comparison.latencies:
             if each.system == name:
-                row[-4:] = [_milliseconds(value) for value in (each.mean, each.p50, each.p95, each.p99)]
+                row[-4:] = [milliseconds(value) for value in (each.mean, each.p50, each.p95, each.p99)]
     return ["mean ms", "p50 ms", "p95 ms", "p99 ms"]
-
-
-def _milliseconds(value: float) -> str:
-    return f"{value:.2f}"
 
 
 def _letters(comparison: Comparison, names: Iterable[str]) -> str:
@@ -128,7 +123,7 @@ def _differences(comparison: Comparison, digits: int) -> Table:
         "won/tied/lost",
         "p",
         *corrected,
-        "",
+        "stars",
         "detectable",
     )
     rows = [_contrast_row(each, digits, correct=bool(corrected)) for each in comparison.contrasts]
@@ -178,39 +173,6 @@ def _extremes(comparison: Comparison, digits: int) -> Table:
 
 def _changes(changes: list[Change], digits: int) -> str:
     return ", ".join(f"{query} {difference:+.{digits}f}" for query, difference in changes) or "none"
-
-
-def _trade_off(comparison: Comparison) -> Table:
-    """Accuracy, diversity and latency side by side; marked is what no other system beats in all of them."""
-    chosen = _axes(comparison)
-    timed = [each for each in comparison.latencies if each.system in comparison.letters]
-    points = {
-        each.system: [s.sign * comparison.mean(each.system, str(s.measure)).mean for s in chosen]
-        + [-each.mean]
-        for each in timed
-    }
-    unbeaten = pareto(points)
-    ordered = sorted(timed, key=lambda each: list(comparison.letters).index(each.system))
-    rows = tuple(
-        (
-            each.system,
-            *(comparison.mean(each.system, str(s.measure)).mean for s in chosen),
-            _milliseconds(each.mean),
-            "unbeaten" if each.system in unbeaten else "",
-        )
-        for each in ordered
-    )
-    columns = ("system", *(str(s.measure) for s in chosen), "mean ms", "trade-off")
-    return Table(
-        columns, rows, title="Trade-off: unbeaten is what no other system matches in all and exceeds in one"
-    )
-
-
-def _axes(comparison: Comparison) -> list[Shared]:
-    """The first measure of accuracy and the first of diversity, as far as they were asked for."""
-    diverse = [each for each in comparison.scores if each.measure.family == "diversity"]
-    accurate = [each for each in comparison.scores if each.measure.family != "diversity"]
-    return [*accurate[:1], *diverse[:1]]
 
 
 def query_tables(comparison: Comparison) -> Iterator[Table]:
