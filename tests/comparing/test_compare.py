@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -215,7 +215,7 @@ def test_latency_is_in_milliseconds_and_absence_is_told(comparison: judged.Compa
 
 def test_the_picture_is_svg_with_every_timed_system(comparison: judged.Comparison) -> None:
     """Well-formed, one circle for each of the two, filled where unbeaten; without timings it is refused in words."""
-    drawn = ElementTree.fromstring(comparison.picture())  # noqa: S314 - it is our own
+    drawn = ET.fromstring(comparison.picture())  # noqa: S314 - it is our own
     circles = [each for each in drawn.iter() if each.tag.endswith("circle")]
 
     assert len(circles) == 2

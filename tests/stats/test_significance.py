@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from judged.errors import BadSample, UnknownName
@@ -133,3 +136,25 @@ def test_p_is_uniform_where_nothing_differs(test: str) -> None:
         assert (ps <= level).mean() <= level + error
         if test in {"t", "randomisation"}:
             assert (ps <= level).mean() >= level - error
+
+
+SCORES = st.floats(-1e9, 1e9) | st.sampled_from([0.0, 0.1, 0.2, 0.30000000000000004, 1.0, 1e-300])
+
+
+@pytest.mark.parametrize("test", sorted(TESTS))
+@given(pairs=st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=25))
+@settings(max_examples=30)
+def test_any_scores_have_a_p_or_a_reason(test: str, pairs: list[tuple[float, float]]) -> None:
+    """Whatever the scores: a probability, or words; exchanging the systems changes neither."""
+    first, second = map(list, zip(*pairs, strict=True))
+    outcome, mirrored = (
+        difference_test(*both, test, resampled=99) for both in ((first, second), (second, first))
+    )
+
+    if isinstance(outcome, Outcome):
+        assert isinstance(mirrored, Outcome)
+        assert 0 <= outcome.p <= 1
+        assert math.isfinite(outcome.statistic)
+        assert outcome.p == pytest.approx(mirrored.p)
+    else:
+        assert outcome == mirrored

@@ -193,7 +193,9 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
     settings = {"protocol": profile, "threads": options["threads"]}
     evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     if not options["quiet"]:
-        click.echo(f"Protocol: {evaluations[0].protocol}", err=True)
+        for part in evaluations[0].every_part:
+            of = f" of {', '.join(map(str, part.measures))}" if evaluations[0].parts else ""
+            click.echo(f"Protocol{of}: {part.protocol}", err=True)
         for each in evaluations:
             for sentence in dict.fromkeys(told for part in each.every_part for told in part.sentences()):
                 click.echo(f"{each.run}: {sentence}", err=True)

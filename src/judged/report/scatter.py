@@ -9,7 +9,7 @@ from html import escape
 
 __all__ = ["Point", "scatter"]
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 70, 130, 50, 50
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 90, 130, 72, 50
 SMALL, LARGE = 5.0, 13.0
 """The radius of a point of the least and of the greatest size."""
 INK, GREY, BLUE = "#1a1a1a", "#767676", "#0072b2"
@@ -96,7 +96,7 @@ def _axes(wide: _Scale, high: _Scale, x: str, y: str) -> list[str]:
         _text(LEFT - 8, high.at(tick) + 4, f"{tick:.4g}", anchor="end", size=11) for tick in high.ticks()
     ]
     middle = (LEFT + WIDTH - RIGHT) / 2
-    return [*parts, _text(middle, HEIGHT - 14, x, anchor="middle"), _text(LEFT - 8, TOP - 4, y, anchor="end")]
+    return [*parts, _text(middle, HEIGHT - 14, x, anchor="middle"), _text(LEFT - 8, TOP - 8, y, anchor="end")]
 
 
 def _drawn(point: Point, left: float, high: _Scale, radius: float) -> list[str]:
