@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -13,6 +15,7 @@ import pytest
 from scipy import stats
 
 import judged
+from judged.comparing.latency import pareto
 from judged.comparing.settings import CORRECTIONS, TESTS
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
 from judged.stats.corrections import CORRECTIONS as RULES
@@ -213,6 +216,34 @@ def test_latency_is_in_milliseconds_and_absence_is_told(comparison: judged.Compa
     assert "no timings of middle" in comparison.notes
 
 
+def test_who_is_as_good_and_slower_is_beaten() -> None:
+    """Equal in one and worse in another; of two that are equal in all neither is beaten."""
+    assert pareto({"fast": [0.5, -1.0], "slow": [0.5, -2.0]}) == ["fast"]
+    assert pareto({"one": [0.5, -1.0], "other": [0.5, -1.0]}) == ["one", "other"]
+
+
+def test_measures_that_happen_to_be_0_and_1_keep_students_interval() -> None:
+    """AP of one relevant document, found first or not at all, could have been between."""
+    first = {query: {"a" if place % 3 else "x": 1.0} for place, query in enumerate(QUERIES)}
+    second = {query: {"a" if place % 4 else "x": 1.0} for place, query in enumerate(QUERIES)}
+    made = judged.compare({query: {"a": 1} for query in QUERIES}, {"first": first, "second": second}, "AP")
+
+    assert [each.interval.method for each in made.means if isinstance(each.interval, Interval)] == [
+        "student"
+    ] * 2
+
+
+def test_interactions_are_corrected_over_attributes_and_pairs() -> None:
+    """Two attributes and two pairs are four questions, by Holm's rule."""
+    slices = {query: {**SLICES[query], "half": str(place < 20)} for place, query in enumerate(QUERIES)}
+    made = judged.compare(QRELS, RUNS, "AP", baseline="low", slices=slices)
+
+    assert len(made.interactions) == 4
+    assert [each.corrected for each in made.interactions] == RULES["holm"](
+        [each.p for each in made.interactions]
+    )
+
+
 def test_the_picture_is_svg_with_every_timed_system(comparison: judged.Comparison) -> None:
     """Well-formed, one circle for each of the two, filled where unbeaten; without timings it is refused in words."""
     drawn = ET.fromstring(comparison.picture())  # noqa: S314 - it is our own
@@ -364,3 +395,16 @@ def test_published_marks_of_keyphrase_runs(shared_data: Callable[[str], Path]) -
     assert made.beaten("first", "P@10") == ["baseline"]
     assert [made.beaten("first", each) for each in measures[1:]] == [[]] * 4
     assert made.contrast("first", measure="P@10").p == pytest.approx(0.0017, abs=5e-5)
+
+
+def test_comparing_loads_no_scipy_stats() -> None:
+    """It costs most of a second, and all that is needed is in `scipy.special`."""
+    program = (
+        "import sys, judged\n"
+        "run = {'q1': {'a': 1.0}, 'q2': {'b': 1.0}}\n"
+        "for test in ('randomisation', 't', 'wilcoxon', 'sign', 'bootstrap', 'welch'):\n"
+        "    repr(judged.compare({'q1': {'a': 1}, 'q2': {'a': 1}}, {'x': run, 'y': run}, 'Success@1', test=test))\n"
+        "sys.exit('scipy.stats' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

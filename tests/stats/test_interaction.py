@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -33,6 +33,25 @@ def test_it_is_the_share_of_all_assignments() -> None:
     p = p_of(interaction_test(DIFFERENCES[:, None], GROUP)[0])
 
     assert p == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 10_000) + 1e-4)
+
+
+def test_groups_of_different_sizes_weigh_by_them() -> None:
+    """Of the 105 ways to part seven queries into groups of one, two and four, by the definition."""
+    group = np.array([0, 1, 1, 2, 2, 2, 2])
+
+    def between(labels: np.ndarray) -> float:
+        means = [DIFFERENCES[labels == g].mean() for g in range(3)]
+        sizes = [(labels == g).sum() for g in range(3)]
+        return float(sum(n * (m - DIFFERENCES.mean()) ** 2 for n, m in zip(sizes, means, strict=True)))
+
+    ways = {tuple(each) for each in permutations(group.tolist())}
+    observed = between(group)
+    share = float(np.mean([between(np.array(each)) >= observed - 1e-12 for each in ways]))
+
+    outcome = interaction_test(DIFFERENCES[:, None], group)[0]
+
+    assert len(ways) == 105
+    assert p_of(outcome) == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 10_000) + 1e-4)
 
 
 def test_p_is_uniform_where_nothing_depends() -> None:

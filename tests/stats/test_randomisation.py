@@ -48,6 +48,18 @@ def test_small_samples_are_enumerated_exactly() -> None:
     assert result.corrected.tolist() == corrected
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_step_down_is_that_of_the_definition(seed: int) -> None:
+    """Six queries, five systems that resemble each other, so that steps must be kept from going back down."""
+    rng = np.random.default_rng(seed)
+    scores = (rng.integers(0, 4, size=(6, 1)) + rng.integers(0, 3, size=(6, 5))) / 5
+    p, corrected = enumerated(scores)
+    result = randomise(scores)
+
+    assert result.p == pytest.approx(p, abs=0)
+    assert result.corrected == pytest.approx(corrected, abs=0)
+
+
 def test_fifths_are_counted_as_ties() -> None:
     """Three differences of 0.1 reach a sum of 0.3 whatever float64 makes of it: 2 of 2^3 assignments."""
     scores = np.array([[0.3, 0.2], [0.7, 0.6], [0.9, 0.8]])
