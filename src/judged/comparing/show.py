@@ -105,7 +105,7 @@ def _letters(comparison: Comparison, names: Iterable[str]) -> str:
 
 def _estimate(mean: Mean, marks: str) -> Estimate:
     if isinstance(mean.interval, Undefined):
-        return Estimate(mean.mean, None, None, str(mean.interval), marks)
+        return Estimate(mean.mean, reason=str(mean.interval), marks=marks)
     return Estimate(mean.mean, mean.interval.low, mean.interval.high, marks=marks)
 
 
@@ -135,7 +135,7 @@ def _contrast_row(each: Contrast, digits: int, *, correct: bool) -> tuple[Value,
     estimate = (
         Estimate(each.difference, interval.low, interval.high)
         if isinstance(interval, Interval)
-        else Estimate(each.difference, None, None, str(interval))
+        else Estimate(each.difference, reason=str(interval))
     )
     p = _probability(each.outcome.p, digits) if isinstance(each.outcome, Outcome) else str(each.outcome)
     corrected = [_probability(each.corrected, digits)] if correct else []
