@@ -50,6 +50,7 @@ docs: $(VENV)/.installed-test
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
+	$(BENCH)/bin/python benchmarks/pairs.py --write benchmarks/PAIRS.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick

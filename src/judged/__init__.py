@@ -2,6 +2,7 @@
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
+    judgments, runs  ─ judged.compare ─▶ Comparison: means with intervals, differences, how sure they are
     run, baseline    ─ judged.gate ─▶ GateReport: shown to be no worse than a margin, or worse, or neither
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
     scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
@@ -16,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from judged.comparing.compare import compare as compare
+    from judged.comparing.comparison import Comparison as Comparison
     from judged.engine.evaluate import evaluate as evaluate
     from judged.engine.evaluation import Evaluation as Evaluation
     from judged.engine.observations import Observations as Observations
@@ -119,6 +122,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "compare": "judged.comparing.compare",
+    "Comparison": "judged.comparing.comparison",
     "Evaluation": "judged.engine.evaluation",
     "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
@@ -231,6 +236,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "AP_IA",
     "BPM",
     "Bpref",
+    "Comparison",
     "Compat",
     "DCG",
     "DR",
@@ -302,6 +308,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "alpha_DCG",
     "alpha_nDCG",
     "binG",
+    "compare",
     "define",
     "define_per_query",
     "evaluate",

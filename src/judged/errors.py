@@ -4,7 +4,8 @@
     ├── UnknownName      (LookupError)   no measure, profile or format has that name
     ├── BadMeasure       (ValueError)    the text or parameters of a measure make no sense
     ├── BadInput         (ValueError)    judgments or a run cannot be read or would mean nothing
-    │   └── Unwritable                   a table that a format cannot hold
+    │   ├── Unwritable                   a table that a format cannot hold
+    │   └── Unusable                     attributes of queries or timings that say nothing
     ├── Unreadable       (OSError)       a file is not there, not readable, or not what it should be
     ├── WrongKind        (TypeError)     an object of a kind that holds neither judgments nor a run
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
@@ -33,6 +34,7 @@ __all__ = [
     "MissingQueries",
     "UnknownName",
     "Unreadable",
+    "Unusable",
     "Unwritable",
     "WrongKind",
 ]
@@ -146,6 +148,12 @@ class Unwritable(BadInput):
     """A table that holds what a format cannot."""
 
     verdict = "cannot be written so"
+
+
+class Unusable(BadInput):
+    """Attributes of queries, or timings, that nothing can be made of."""
+
+    verdict = "cannot be used"
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

@@ -86,3 +86,11 @@ def statistics(table: list[list[float]]) -> None:
     assert_type(stats.kendall_tau(table[0], table[1]).value, float | stats.Undefined)
     assert_type(stats.two_way_anova(table).rows(), list[dict[str, str | int | float | None]])
     stats.rank_biased_overlap(table[0], table[1], ties="c")  # type: ignore[arg-type]
+
+
+def comparisons(path: Path) -> None:
+    """A comparison holds means and contrasts, typed."""
+    comparison = judged.compare(path, {"a": path, "b": path}, ["AP"], baseline="a")
+    assert_type(comparison, judged.Comparison)
+    assert_type(comparison.contrast("b").p, float | None)
+    assert_type(comparison.differences("b"), dict[str, float])

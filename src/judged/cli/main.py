@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
 COMMANDS = {
     "score": "Score runs against judgments",
+    "compare": "Compare runs: who is better, by how much, and how sure that is",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
     "explain": "Show where a number comes from, and why two numbers differ",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",

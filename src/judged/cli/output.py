@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from judged.cli.scored import Scored
     from judged.report.layout import Table
 
-__all__ = ["FORMATS", "format_of", "refuse_bytes_on_a_terminal", "render", "says_bold"]
+__all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "render", "says_bold"]
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
 EXTENSIONS = {
@@ -52,7 +52,7 @@ def render(scored: Scored, kind: str, *, per_query: bool, digits: int, bold: boo
     """The result in the format `kind`."""
     if kind in {"table", "markdown", "latex"}:
         return "\n".join(
-            _laid_out(table, kind, digits=digits, bold=bold)
+            laid_out(table, kind, digits=digits, bold=bold)
             for table in _shown(scored, kind, per_query=per_query, digits=digits)
         )
     return _data(scored, kind, per_query=per_query)
@@ -70,7 +70,7 @@ def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterat
     if per_query:
         yield from scored.queries()
     else:
-        yield _fitted(scored.means(digits=digits), kind, digits=digits)
+        yield fitted(scored.means(digits=digits), kind, digits=digits)
     further = (scored.bounds(), scored.comparisons(digits=digits))
     yield from (table for table in further if table is not None)
 
@@ -96,7 +96,8 @@ def says_bold() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
+def laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
+    """The table in a format for people."""
     from judged.report.latex import to_latex
     from judged.report.markdown import to_markdown
     from judged.report.text import to_text
@@ -106,7 +107,7 @@ def _laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
     return to_latex(table, digits=digits) if kind == "latex" else to_text(table, digits=digits, bold=bold)
 
 
-def _fitted(table: Table, kind: str, *, digits: int) -> Table:
+def fitted(table: Table, kind: str, *, digits: int) -> Table:
     """The table, turned on its side if it has many measures or is too wide to be read."""
     from judged.report.layout import transposed
     from judged.report.text import width_of

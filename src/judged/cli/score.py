@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
-__all__ = ["command"]
+__all__ = ["command", "conventions", "evaluated"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 EXAMPLES = """\b
@@ -134,7 +134,7 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     judgments = _judgments(qrels, chosen, binary=configuration.binary, intents=options["intents"])
     threads = options["threads"] or configuration.threads
     settings: dict[str, Any] = {"protocol": profile, "threads": threads}
-    evaluations = [_evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
+    evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     statistics = configuration.statistics
     level = 1 - statistics.alpha_level if statistics.confidence_intervals else None
     tested = compared(evaluations) if statistics.significance_testing and len(evaluations) > 1 else []
@@ -157,7 +157,7 @@ def _judgments(
     raise BadProtocol(msg, hint="leave the setting out")
 
 
-def _evaluated(
+def evaluated(
     judgments: Judgments | Preferences,
     run: Input,
     measures: Iterable[Any],
@@ -165,6 +165,7 @@ def _evaluated(
     *,
     quiet: bool,
 ) -> Evaluation:
+    """The run, scored, under the name it goes by."""
     from judged.cli.progress import Progress
     from judged.engine.evaluate import evaluate
 

@@ -15,8 +15,10 @@ from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
 from judged.measures.measure import Measure
 from judged.report.layout import Between, Estimate, Table, Value, with_best
+from judged.stats.corrections import holm
 from judged.stats.interval import student_interval
-from judged.stats.t_test import Comparison, holm, paired_t, stars
+from judged.stats.outcome import stars
+from judged.stats.t_test import TTest, paired_t
 
 __all__ = ["Scored"]
 
@@ -29,7 +31,7 @@ class Compared:
     baseline: str
     measure: str
     queries: int
-    test: Comparison
+    test: TTest
     corrected: float
     """The p-value, corrected by Holm's rule for all comparisons made."""
 
@@ -240,7 +242,7 @@ class Scored:
         seen = Between(*ties) if ties is not None and ties.high - ties.low > 10.0**-digits else None
         if not isinstance(value, float) or ("low" not in figures and seen is None):
             return value
-        return Estimate(value, figures.get("low"), figures.get("high"), seen)
+        return Estimate(value, figures.get("low"), figures.get("high"), ties=seen)
 
     def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
         """The value of a run, and the figures that belong beside it, by name."""
@@ -298,7 +300,7 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
     """The paired t-test of every run against the first, on every measure that has a mean."""
     first, *others = evaluations
     measures = [each for each in first.measures if each.aggregate == "mean" and not each.text]
-    found: list[tuple[str, str, int, Comparison]] = []
+    found: list[tuple[str, str, int, TTest]] = []
     for other in others:
         for measure in measures:
             ours, theirs = other.scores.by_query(measure), first.scores.by_query(measure)
@@ -306,7 +308,7 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
             if shared:
                 test = paired_t([ours[query] for query in shared], [theirs[query] for query in shared])
                 found.append((other.run, str(measure), len(shared), test))
-    corrected = holm([test.p for *_, test in found])
+    corrected = [p or 0.0 for p in holm([test.p for *_, test in found])]
     return [
         Compared(run, first.run, measure, queries, test, p)
         for (run, measure, queries, test), p in zip(found, corrected, strict=True)

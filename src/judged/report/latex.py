@@ -2,7 +2,7 @@ r"""Tables in LaTeX, with the rules of the package `booktabs`."""
 
 from __future__ import annotations
 
-from judged.report.layout import Table, numeric, written
+from judged.report.layout import Estimate, Table, Value, numeric, written
 
 __all__ = ["to_latex"]
 
@@ -39,10 +39,7 @@ def to_latex(table: Table, *, digits: int = 4) -> str:
     \end{tabular}
     """
     kinds = "".join("r" if numeric(table, column) else "l" for column in range(len(table.columns)))
-    rows = [
-        _row([_escaped(written(value, digits=digits)) for value in row], line, table)
-        for line, row in enumerate(table.rows)
-    ]
+    rows = [_row([_cell(value, digits) for value in row], line, table) for line, row in enumerate(table.rows)]
     if table.foot:
         rows.insert(len(rows) - table.foot, r"\midrule")
     title = [] if table.title is None else [f"% {written(table.title)}"]
@@ -66,6 +63,15 @@ def _row(cells: list[str], line: int, table: Table) -> str:
     if shown[0][:1] in {"[", "*"}:
         shown[0] = f"{{{shown[0][0]}}}{shown[0][1:]}"  # after the `\\` of the row before, both mean something
     return " & ".join(shown) + r" \\"
+
+
+def _cell(value: Value, digits: int) -> str:
+    """A value, escaped; letters that mark an estimate stand above it."""
+    text = _escaped(written(value, digits=digits))
+    if isinstance(value, Estimate) and value.marks:
+        number, blank, rest = text.partition(" ")
+        return rf"{number}$^{{{value.marks}}}${blank}{rest}"
+    return text
 
 
 def _escaped(text: str) -> str:

@@ -20,12 +20,17 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with the bounds of its interval, and those that the order of tied results leaves open."""
+    """A value with the bounds of its interval, or the reason why it has none, and what else is to be said of it."""
 
     value: float
     low: float | None = None
     high: float | None = None
+    reason: str = ""
+    """What stands in place of bounds that are None."""
+    marks: str = ""
+    """Letters that formats with superscripts set above the value."""
     ties: Between | None = None
+    """The values that other orders of tied results would have given."""
 
 
 _LIKE_NUMBER = re.compile(r"[<+-]?\d+(\.\d+)?$")
@@ -72,6 +77,8 @@ def _estimated(value: Estimate, digits: int) -> str:
     told = [written(value.value, digits=digits)]
     if value.low is not None:
         told.append(f"[{written(value.low, digits=digits)}, {written(value.high, digits=digits)}]")
+    elif value.reason:
+        told.append(f"[{value.reason}]")
     if value.ties is not None:
         told.append(f"(ties {written(value.ties, digits=digits)})")
     return " ".join(told)

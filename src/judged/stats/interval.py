@@ -12,17 +12,26 @@ from numpy.typing import NDArray
 from judged.errors import BadSample
 from judged.stats.sample import sample
 
-__all__ = ["Interval", "student_interval"]
+__all__ = ["Interval", "checked_level", "student_interval"]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean, and the bounds that hold the true one with the given confidence."""
+    """A mean (or another statistic), and the bounds that hold the true one with the given confidence."""
 
     mean: float
     low: float
     high: float
     level: float
+    method: str = "student"
+    """How it was made: `student`, `wilson`, `percentile` or `bca`."""
+
+
+def checked_level(level: float) -> None:
+    """Refuse a confidence that is no probability."""
+    if not 0 < level < 1:
+        msg = f"the confidence level is {level}, expected a number between 0 and 1"
+        raise BadSample(msg, hint="95 % is written 0.95")
 
 
 def student_interval(values: Iterable[float] | NDArray[np.float64], *, level: float = 0.95) -> Interval:
@@ -37,9 +46,7 @@ def student_interval(values: Iterable[float] | NDArray[np.float64], *, level: fl
         >>> round(interval.low, 4), round(interval.high, 4)
         (-0.0968, 0.8968)
     """
-    if not 0 < level < 1:
-        msg = f"the confidence level is {level}, expected a number between 0 and 1"
-        raise BadSample(msg, hint="95 % is written 0.95")
+    checked_level(level)
     of = sample(values)
     if of.deviation == 0:
         return Interval(of.mean, of.mean, of.mean, level)

@@ -1,4 +1,4 @@
-"""Student's t-tests: of paired samples, and of independent ones."""
+"""Student's t-tests: of paired samples, and of independent ones; and Welch's, of unequal variances."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from judged.errors import BadSample
 from judged.stats.sample import sample
 
-__all__ = ["Comparison", "holm", "independent_t", "paired_t", "stars"]
+__all__ = ["TTest", "independent_t", "paired_t", "welch_t"]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TTest:
     """What a test says of the difference between two means, first minus second."""
 
-    test: Literal["paired", "independent"]
+    test: Literal["paired", "independent", "welch"]
     difference: float
     statistic: float
     p: float
@@ -30,7 +30,7 @@ class Comparison:
 
 def paired_t(
     first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]
-) -> Comparison:
+) -> TTest:
     r"""The paired t-test of two systems on the same queries.
 
     $$t = \bar{d} \sqrt{n} / s_d, \quad d_i = a_i - b_i, \quad n - 1 \text{ degrees of freedom}$$
@@ -54,14 +54,12 @@ def paired_t(
     if of.deviation == 0:
         return _without_spread("paired", of.mean, of.size - 1)
     statistic = of.mean * math.sqrt(of.size) / of.deviation
-    return Comparison(
-        "paired", of.mean, statistic, _two_sided(statistic, of.size - 1), of.mean / of.deviation
-    )
+    return TTest("paired", of.mean, statistic, _two_sided(statistic, of.size - 1), of.mean / of.deviation)
 
 
 def independent_t(
     first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]
-) -> Comparison:
+) -> TTest:
     r"""Student's t-test of two samples that have nothing to do with each other, variances pooled.
 
     Samples without any spread, or with one value each, are treated as in `paired_t`.
@@ -79,41 +77,47 @@ def independent_t(
         return _without_spread("independent", difference, freedom)
     pooled = math.sqrt(squares / freedom)
     statistic = difference / (pooled * math.sqrt(1 / a.size + 1 / b.size))
-    return Comparison(
-        "independent", difference, statistic, _two_sided(statistic, freedom), difference / pooled
+    return TTest("independent", difference, statistic, _two_sided(statistic, freedom), difference / pooled)
+
+
+def welch_t(
+    first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]
+) -> TTest:
+    r"""Welch's t-test of two samples that have nothing to do with each other, each with its own variance.
+
+    $$t = (\bar{a} - \bar{b}) / \sqrt{s_a^2/n_a + s_b^2/n_b}$$
+
+    with the degrees of freedom of Satterthwaite. Samples without any spread, or with one value each, are treated as
+    in `paired_t`.
+
+    Example:
+        >>> test = welch_t([0.5, 0.6, 0.9], [0.4, 0.6])
+        >>> round(test.statistic, 4), round(test.p, 4)
+        (1.066, 0.3664)
+    """
+    a, b = sample(first, name="the first scores"), sample(second, name="the second scores")
+    difference = a.mean - b.mean
+    parts = [each.deviation**2 / each.size for each in (a, b)]
+    if sum(parts) == 0 or min(a.size, b.size) < 2:
+        return _without_spread("welch", difference, min(a.size, b.size) - 1)
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (each.size - 1) for part, each in zip(parts, (a, b), strict=True)
     )
+    statistic = difference / math.sqrt(sum(parts))
+    spread = math.sqrt((a.deviation**2 + b.deviation**2) / 2)
+    return TTest("welch", difference, statistic, _two_sided(statistic, freedom), difference / spread)
 
 
-def holm(ps: Sequence[float]) -> list[float]:
-    """The p-values corrected for being several, by Holm's step-down rule, in the order given.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    corrected, highest = [0.0] * len(ps), 0.0
-    for done, at in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
-        highest = max(highest, min(1.0, ps[at] * (len(ps) - done)))
-        corrected[at] = highest
-    return corrected
-
-
-def stars(p: float) -> str:
-    """`***` below 0.001, `**` below 0.01, `*` below 0.05, else `ns`.
-
-    >>> [stars(p) for p in (0.0001, 0.005, 0.04, 0.05)]
-    ['***', '**', '*', 'ns']
-    """
-    return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else "ns"
-
-
-def _without_spread(test: Literal["paired", "independent"], difference: float, freedom: int) -> Comparison:
+def _without_spread(
+    test: Literal["paired", "independent", "welch"], difference: float, freedom: int
+) -> TTest:
     if difference == 0 or freedom < 1:
-        return Comparison(test, difference, 0.0, 1.0, 0.0)
+        return TTest(test, difference, 0.0, 1.0, 0.0)
     endless = math.copysign(math.inf, difference)
-    return Comparison(test, difference, endless, 0.0, endless)
+    return TTest(test, difference, endless, 0.0, endless)
 
 
-def _two_sided(statistic: float, freedom: int) -> float:
+def _two_sided(statistic: float, freedom: float) -> float:
     from scipy.special import stdtr
 
     return float(2 * stdtr(freedom, -abs(statistic)))

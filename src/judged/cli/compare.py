@@ -1,0 +1,253 @@
+"""`judged compare`: who is better, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import click
+
+from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
+from judged.cli.options import conventions, written_results
+from judged.cli.output import fitted, format_of, laid_out, refuse_bytes_on_a_terminal, says_bold
+from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
+from judged.engine.profiles.catalogue import PROFILES
+from judged.engine.protocol import Protocol
+from judged.errors import BadInput, Fault, UnknownName
+from judged.report.write import write
+
+if TYPE_CHECKING:
+    from judged.comparing.comparison import Comparison
+    from judged.engine.evaluation import Evaluation
+    from judged.engine.profiles.profile import Profile
+    from judged.report.layout import Table
+
+__all__ = ["command"]
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
+EXAMPLES = """\b
+Examples:
+  judged compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25
+  judged compare qrels.txt *.run -m "nDCG@10 AP" -o table.tex -o all.parquet
+  judged compare qrels.txt old.run new.run -m Hit@5 --test t --correction holm
+  judged compare qrels.txt old.run new.run -m AP --baseline old --per-query --format csv
+  judged compare qrels.txt old.run new.run -m AP --baseline old --slice types.csv
+  judged compare qrels.txt *.run -m "RR DR@20" --timings times.csv
+"""
+
+
+@click.command("compare", epilog=EXAMPLES)
+@click.argument("qrels", type=InputPath())
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help="A measure, or several separated by spaces; may be repeated."
+    f"  [default: {' '.join(DEFAULT_MEASURES)}]",
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="NAME",
+    help="The run to compare with; may be repeated. Without it, each is compared with each.",
+)
+@click.option(
+    "--test",
+    type=click.Choice(TESTS),
+    default=TESTS[0],
+    show_default=True,
+    help="How p-values are made; `welch` takes the queries as not the same.",
+)
+@click.option(
+    "--correction",
+    type=click.Choice(CORRECTIONS),
+    help="For the comparisons of one measure being several.  [default: maxT with randomisation, else holm]",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
+@click.option("--per-query", is_flag=True, help="Show the difference of every query.")
+@click.option(
+    "--slice",
+    "slices",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Attributes of queries (CSV, TSV, JSONL): show the same by slice, and whether differences depend on it.",
+)
+@click.option(
+    "--timings",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Raw times (CSV, TSV, JSONL) with columns `system` and `seconds` or `milliseconds`: adds latency.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.svg",
+    help="With --timings: also write a picture of accuracy, diversity and latency.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="How many flips or resamples are drawn.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What draws begin with."
+)
+@written_results()
+@conventions
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads read the runs.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no notes and no progress on standard error.")
+def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
+    """Compare each RUN with a baseline, or each with each, on the judgments in QRELS.
+
+    A leaderboard shows the mean of every run with its confidence interval, and the letters of the runs that it is
+    significantly better than; then come the differences, with effect sizes, p-values and corrected p-values, and the
+    queries that changed most. Everything else is told on standard error.
+    """
+    refuse_bytes_on_a_terminal(options["kind"])
+    named = named_runs(runs)
+    only_one_standard_input([qrels, *(run.path for run in named)])
+    _refuse_names([run.name for run in named], options["baselines"])
+    if options["picture"] and not options["timings"]:
+        msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
+        raise click.UsageError(msg)
+    outputs = {path: format_of(path) for path in options["outputs"]}
+    comparison = _compared(qrels, named, options)
+    inputs = [("judgments", qrels), *(("run", run.path) for run in named)]
+    how = {"per_query": options["per_query"], "digits": options["digits"]}
+    for path, kind in outputs.items():
+        write(path, _rendered(comparison, kind, inputs, **how))
+    if options["picture"]:
+        write(options["picture"], comparison.picture())
+    click.echo(_rendered(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
+    if not options["quiet"]:
+        _tell(comparison, [*options["outputs"], *filter(None, [options["picture"]])])
+
+
+def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
+    """Refuse a single run, and a baseline that is none of the runs, before anything is read."""
+    for name in baselines:
+        if name not in names:
+            kind = "run"
+            raise UnknownName(kind, name, names)
+    if len(names) < 2:
+        subject = "the runs"
+        fault = Fault("number", f"run `{names[0]}`", "is the only one, expected two or more to compare")
+        raise BadInput(subject, [fault])
+
+
+def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Comparison:
+    from judged.comparing.compare import compare_evaluations
+    from judged.comparing.latency import read_timings
+    from judged.comparing.slices import read_attributes
+
+    chosen = {name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
+    settings = chosen_settings(**chosen)
+    attributes = read_attributes(options["slices"]) if options["slices"] else None
+    samples = read_timings(options["timings"]) if options["timings"] else None
+    return compare_evaluations(
+        _evaluated(qrels, runs, _profile(options), options),
+        baseline=options["baselines"],
+        settings=settings,
+        attributes=attributes,
+        samples=samples,
+    )
+
+
+def _profile(options: dict[str, Any]) -> Profile:
+    """The profile, changed by the options."""
+    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
+    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**given)
+
+
+def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[str, Any]) -> list[Evaluation]:
+    """Every run, scored; what was noticed about it is told at once."""
+    from judged.cli.score import evaluated
+    from judged.engine.demanded import judgments_demanded
+    from judged.measures.names import split_measures
+
+    named = tuple(name for text in options["measures"] for name in split_measures(text))
+    measures = named or profile.usual or DEFAULT_MEASURES
+    wanted = [each.measure for each in profile.read_all(measures)]
+    judgments = judgments_demanded(qrels, wanted)
+    settings = {"protocol": profile, "threads": options["threads"]}
+    evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
+    if not options["quiet"]:
+        for part in evaluations[0].every_part:
+            of = f" of {', '.join(map(str, part.measures))}" if evaluations[0].parts else ""
+            click.echo(f"Protocol{of}: {part.protocol}", err=True)
+        for each in evaluations:
+            for sentence in dict.fromkeys(told for part in each.every_part for told in part.sentences()):
+                click.echo(f"{each.run}: {sentence}", err=True)
+    return evaluations
+
+
+def _tell(comparison: Comparison, outputs: list[Path]) -> None:
+    from judged.comparing.show import sentences
+
+    click.echo(f"Compared: {comparison.method}", err=True)
+    for sentence in sentences(comparison):
+        click.echo(f"Note: {sentence}", err=True)
+    for path in outputs:
+        click.echo(f"Wrote: {path}", err=True)
+
+
+def _rendered(
+    comparison: Comparison,
+    kind: str,
+    inputs: list[tuple[str, str]],
+    *,
+    per_query: bool,
+    digits: int,
+    bold: bool = False,
+) -> str | bytes:
+    """The comparison in a format; those of one table have the differences, every number in full."""
+    from judged.report.delimited import to_delimited
+    from judged.report.json import to_json, to_json_lines
+    from judged.report.parquet import to_parquet
+
+    if kind in {"table", "markdown", "latex"}:
+        tables = _tables(comparison, kind, per_query=per_query, digits=digits)
+        return "\n".join(laid_out(table, kind, digits=digits, bold=bold) for table in tables)
+    if kind == "json":
+        return to_json(_document(comparison, inputs, per_query=per_query))
+    table = comparison.table("queries" if per_query else "differences")
+    if kind == "jsonl":
+        return to_json_lines(table)
+    if kind == "parquet":
+        return to_parquet(table, about=_about(comparison))
+    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
+
+
+def _tables(comparison: Comparison, kind: str, *, per_query: bool, digits: int) -> Iterator[Table]:
+    from judged.comparing.show import query_tables, shown
+
+    first, *others = shown(comparison, superscript=kind == "latex", digits=digits)
+    yield first if kind == "latex" else fitted(first, kind, digits=digits)
+    if per_query:
+        yield from query_tables(comparison)
+    yield from others
+
+
+def _about(comparison: Comparison) -> dict[str, str]:
+    return {"judged.protocol": str(comparison.protocol), "judged.comparison": comparison.method}
+
+
+def _document(comparison: Comparison, inputs: list[tuple[str, str]], *, per_query: bool) -> dict[str, Any]:
+    from judged import __version__
+
+    protocol = comparison.protocol
+    told = {} if protocol is None else {"fingerprint": protocol.fingerprint, **protocol.as_dict()}
+    files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in inputs]
+    return {
+        "judged": __version__,
+        "protocol": told,
+        "inputs": files,
+        **comparison.to_dict(per_query=per_query),
+    }

@@ -1,0 +1,64 @@
+"""Estimates with marks and without bounds, in every format for people; HTML and the picture of points."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from judged.report.html import to_html
+from judged.report.latex import to_latex
+from judged.report.layout import Estimate, Table
+from judged.report.markdown import to_markdown
+from judged.report.scatter import Point, scatter
+from judged.report.text import to_text
+
+TABLE = Table(
+    ("system", "AP"),
+    (("a_1", Estimate(0.5, 0.25, 0.75, marks="b,aa")), ("b", Estimate(0.25, reason="undefined: one query"))),
+    best=frozenset({(0, 1)}),
+    title="A & B",
+)
+
+
+def test_latex_sets_marks_above_the_value() -> None:
+    """Inside the bold of the best, before the bounds."""
+    assert r"a\_1 & \textbf{0.5000$^{b,aa}$ [0.2500, 0.7500]} \\" in to_latex(TABLE)
+
+
+def test_html_sets_marks_above_the_value_and_escapes() -> None:
+    """Titles too."""
+    page = to_html(TABLE)
+
+    assert "<b>0.5000<sup>b,aa</sup> [0.2500, 0.7500]</b>" in page
+    assert "<caption>A &amp; B</caption>" in page
+    ET.fromstring(page)  # noqa: S314 - it is our own
+
+
+@pytest.mark.parametrize("lay_out", [to_text, to_latex, to_html])
+def test_the_reason_stands_where_bounds_would(lay_out: object) -> None:
+    """In brackets, as bounds do."""
+    assert "0.2500 [undefined: one query]" in lay_out(TABLE)  # type: ignore[operator]
+
+
+def test_markdown_escapes_the_brackets_of_the_reason() -> None:
+    """So that it is no link."""
+    assert r"0.2500 \[undefined: one query\]" in to_markdown(TABLE)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [Point("one", 1.0, 0.5)],
+        [Point("<one>", 1.0, 0.5, 0.4, 0.6, 1.0, filled=True), Point("two", 1.0, 0.5, size=2.0)],
+        [Point("zero", 0.0, 0.0), Point("large", 1e6, 1e-9)],
+    ],
+)
+def test_points_lie_within_the_picture(points: list[Point]) -> None:
+    """Whatever the numbers, even all the same."""
+    drawn = ET.fromstring(scatter(points, title="t & t", x="ms", y="AP"))  # noqa: S314 - it is our own
+    circles = [each for each in drawn.iter() if each.tag.endswith("circle")]
+
+    assert len(circles) == len(points)
+    assert all(90 <= float(each.get("cx", -1)) <= 510 for each in circles)
+    assert all(72 <= float(each.get("cy", -1)) <= 350 for each in circles)
