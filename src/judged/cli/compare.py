@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
+ALSO = ("anova", "tukey", "randomised-tukey", "friedman", "bayesian", "risk")
 EXAMPLES = """\b
 Examples:
   judged compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25
@@ -90,6 +91,25 @@ Examples:
     help="With --timings: also write a picture of accuracy, diversity and latency.",
 )
 @click.option(
+    "--also",
+    multiple=True,
+    type=click.Choice(ALSO),
+    help="Also show a further statistic of all systems; may be repeated.",
+)
+@click.option(
+    "--rope",
+    type=click.FloatRange(min=0),
+    default=0.01,
+    show_default=True,
+    help="With --also bayesian: differences up to this are of no practical consequence.",
+)
+@click.option(
+    "--diagram",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.svg",
+    help="Also write the critical-difference diagram of the first measure (Friedman, Nemenyi).",
+)
+@click.option(
     "--resamples",
     type=click.IntRange(min=1),
     default=10_000,
@@ -120,14 +140,19 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     outputs = {path: format_of(path) for path in options["outputs"]}
     comparison = _compared(qrels, named, options)
     inputs = [("judgments", qrels), *(("run", run.path) for run in named)]
-    how = {"per_query": options["per_query"], "digits": options["digits"]}
+    how = {name: options[name] for name in ("per_query", "digits", "also", "rope")}
     for path, kind in outputs.items():
         write(path, _rendered(comparison, kind, inputs, **how))
     if options["picture"]:
         write(options["picture"], comparison.picture())
+    if options["diagram"]:
+        from judged.comparing.further import diagram
+
+        write(options["diagram"], diagram(comparison))
     click.echo(_rendered(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
     if not options["quiet"]:
-        _tell(comparison, [*options["outputs"], *filter(None, [options["picture"]])])
+        pictures = filter(None, [options["picture"], options["diagram"]])
+        _tell(comparison, [*options["outputs"], *pictures])
 
 
 def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
@@ -205,18 +230,23 @@ def _rendered(
     *,
     per_query: bool,
     digits: int,
+    also: tuple[str, ...],
+    rope: float,
     bold: bool = False,
 ) -> str | bytes:
     """The comparison in a format; those of one table have the differences, every number in full."""
+    from judged.comparing.further import further, rows_of
     from judged.report.delimited import to_delimited
     from judged.report.json import to_json, to_json_lines
     from judged.report.parquet import to_parquet
 
     if kind in {"table", "markdown", "latex"}:
-        tables = _tables(comparison, kind, per_query=per_query, digits=digits)
+        tables = [*_tables(comparison, kind, per_query=per_query, digits=digits)]
+        tables += [table for name in also for table in further(comparison, name, rope=rope, digits=digits)]
         return "\n".join(laid_out(table, kind, digits=digits, bold=bold) for table in tables)
     if kind == "json":
-        return to_json(_document(comparison, inputs, per_query=per_query))
+        told = {"further": {name: rows_of(comparison, name, rope=rope) for name in also}} if also else {}
+        return to_json({**_document(comparison, inputs, per_query=per_query), **told})
     table = comparison.table("queries" if per_query else "differences")
     if kind == "jsonl":
         return to_json_lines(table)

@@ -14,7 +14,7 @@ from judged.cli.inputs import Input, digest
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
 from judged.measures.measure import Measure
-from judged.report.layout import Between, Estimate, Table, Value, with_best
+from judged.report.layout import Between, Estimate, Table, Value, probability, with_best
 from judged.stats.corrections import holm
 from judged.stats.interval import student_interval
 from judged.stats.outcome import stars
@@ -128,8 +128,8 @@ class Scored:
                 each.measure,
                 each.test.difference,
                 each.test.statistic,
-                _probability(each.test.p, digits),
-                _probability(each.corrected, digits),
+                probability(each.test.p, digits=digits),
+                probability(each.corrected, digits=digits),
                 each.test.effect,
                 stars(each.test.p),
             )
@@ -313,12 +313,6 @@ def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
         Compared(run, first.run, measure, queries, test, p)
         for (run, measure, queries, test), p in zip(found, corrected, strict=True)
     ]
-
-
-def _probability(p: float, digits: int) -> Value:
-    """A p-value, said to be below what can be shown rather than shown as 0."""
-    least = 10.0**-digits
-    return f"<{least:.{digits}f}" if p < least else p
 
 
 def _defined(values: list[Any]) -> list[Any]:

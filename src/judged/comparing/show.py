@@ -10,7 +10,7 @@ from judged.comparing.contrasts import Contrast, Mean
 from judged.comparing.settings import SHORT, WORDS
 from judged.comparing.trade_off import milliseconds, trade_off
 from judged.report.html import to_html
-from judged.report.layout import Estimate, Table, Value, with_best
+from judged.report.layout import Estimate, Table, Value, probability, with_best
 from judged.report.text import to_text
 from judged.stats.interval import Interval
 from judged.stats.outcome import Outcome
@@ -151,11 +151,10 @@ def _said(value: float | Undefined) -> Value:
 
 
 def _probability(p: float | None, digits: int) -> Value:
-    """A p-value, said to be below what can be shown rather than shown as 0."""
+    """A p-value as people read it; None where there is none."""
     if p is None:
         return None
-    least = 10.0**-digits
-    return f"<{least:.{digits}f}" if p < least else p
+    return probability(p, digits=digits)
 
 
 def _extremes(comparison: Comparison, digits: int) -> Table:

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-__all__ = ["Between", "Estimate", "Table", "Value", "numeric", "transposed", "with_best", "written"]
+__all__ = [
+    "Between",
+    "Estimate",
+    "Table",
+    "Value",
+    "numeric",
+    "probability",
+    "transposed",
+    "with_best",
+    "written",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,16 @@ def _estimated(value: Estimate, digits: int) -> str:
     if value.ties is not None:
         told.append(f"(ties {written(value.ties, digits=digits)})")
     return " ".join(told)
+
+
+def probability(p: float, *, digits: int = 4) -> float | str:
+    """A p-value as people read it, said to be below what can be shown rather than shown as 0.
+
+    >>> probability(0.04), probability(0.00004)
+    (0.04, '<0.0001')
+    """
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p < least else p
 
 
 def numeric(table: Table, column: int) -> bool:
