@@ -183,13 +183,13 @@ def _profile(options: dict[str, Any]) -> Profile:
 def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[str, Any]) -> list[Evaluation]:
     """Every run, scored; what was noticed about it is told at once."""
     from judged.cli.score import evaluated
-    from judged.comparing.compare import judgments_for
+    from judged.engine.demanded import judgments_demanded
     from judged.measures.names import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
     measures = named or profile.usual or DEFAULT_MEASURES
     wanted = [each.measure for each in profile.read_all(measures)]
-    judgments = judgments_for(qrels, wanted)
+    judgments = judgments_demanded(qrels, wanted)
     settings = {"protocol": profile, "threads": options["threads"]}
     evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     if not options["quiet"]:

@@ -12,19 +12,17 @@ from judged.comparing.latency import Latency, latency_of, read_timings
 from judged.comparing.settings import Settings, chosen_settings
 from judged.comparing.shared import Shared, shared_scores
 from judged.comparing.slices import Attributes, interactions_of, read_attributes
+from judged.engine.demanded import judgments_demanded
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
-from judged.engine.hear import preferences_wanted
 from judged.engine.profiles.catalogue import as_profile
 from judged.engine.profiles.profile import Profile
 from judged.engine.protocol import Protocol
 from judged.errors import BadSample, UnknownName
-from judged.formats.preferences import read_preferences
-from judged.formats.read import read_judgments
 from judged.measures.measure import Measure
 from judged.stats.randomisation import all_pairs
 
-__all__ = ["compare", "compare_evaluations", "judgments_for"]
+__all__ = ["compare", "compare_evaluations"]
 
 
 def compare(
@@ -58,7 +56,7 @@ def compare(
     samples = None if timings is None else read_timings(timings)
     profile = as_profile(protocol)
     wanted = measures if isinstance(measures, Measure | str) else list(measures)
-    judgments = judgments_for(qrels, [each.measure for each in profile.read_all(wanted)])
+    judgments = judgments_demanded(qrels, [each.measure for each in profile.read_all(wanted)])
     work: dict[str, Any] = {"protocol": profile, "threads": threads}
     evaluations = [
         replace(evaluate(judgments, run, wanted, **work), run=str(name)) for name, run in runs.items()
@@ -177,10 +175,3 @@ def _latencies(
         kind = "compared system"
         raise UnknownName(kind, next(iter(samples), ""), systems)
     return tuple(latency_of(name, samples[name]) for name in systems if samples.get(name))
-
-
-def judgments_for(qrels: Any, measures: Sequence[Measure]) -> Any:
-    """The judgments, read once for all runs, as the measures need them."""
-    if preferences_wanted(measures):
-        return read_preferences(qrels)
-    return read_judgments(qrels, intents=any(measure.intents for measure in measures))
