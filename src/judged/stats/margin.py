@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.errors import BadSample
+from judged.stats.power import least_effect, least_size
 from judged.stats.sample import Sample, sample
 
 __all__ = ["POWER", "MarginTest", "Verdict", "margin_test"]
@@ -33,8 +34,6 @@ CELLS = 2**22
 """How many signs are drawn at a time, about."""
 SAME = 1e-12
 """Sums that differ by less than this share of all there is to sum are equal."""
-MOST = 10_000_000
-"""More queries than this are not counted out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,8 @@ def margin_test(
         found.above,
         found.below,
         _verdict(found, alpha * (1 + SAME)),
-        detectable=_detectable(left, alpha),
-        needed=_needed(left.deviation, -around, alpha),
+        detectable=left.deviation * least_effect(left.size, POWER, alpha, sides=1),
+        needed=least_size(-around / left.deviation, POWER, alpha, sides=1) if around < 0 else None,
         exact=found.exact,
     )
 
@@ -234,37 +233,3 @@ def _drawn_sets(excess: Floats, seed: int) -> tuple[Floats, Floats]:
         made.append(np.unpackbits(drawn, axis=1, count=len(excess)).astype(np.float64) @ both)
     sums, sizes = np.concatenate(made).T
     return sums, sizes
-
-
-def _detectable(of: Sample, alpha: float) -> float | None:
-    """The true excess at which the t-test of so many queries of this spread has a power of 0.8."""
-    from scipy.special import nctdtrinc, stdtrit
-
-    critical = float(stdtrit(of.size - 1, 1 - alpha))
-    shift = float(nctdtrinc(of.size - 1, 1 - POWER, critical))
-    return shift * of.deviation / math.sqrt(of.size) if math.isfinite(shift) else None
-
-
-def _needed(deviation: float, effect: float, alpha: float) -> int | None:
-    """The least number of queries with which the t-test notices an excess of `effect` with a power of 0.8."""
-    if effect <= 0 or _power(MOST, effect / deviation, alpha) < POWER:
-        return None
-    low, high = 1, 2
-    while _power(high, effect / deviation, alpha) < POWER:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _power(middle, effect / deviation, alpha) >= POWER else (middle, high)
-    return high
-
-
-def _power(queries: int, effect: float, alpha: float) -> float:
-    """How often the t-test of so many queries notices an excess of `effect` standard deviations."""
-    from scipy.special import nctdtr, ndtr, stdtrit
-
-    critical, shift = float(stdtrit(queries - 1, 1 - alpha)), effect * math.sqrt(queries)
-    if (
-        queries > 1_000 or shift > 30
-    ):  # there the noncentral t is the normal to four digits, and its series slow
-        return float(ndtr(shift - critical))
-    return 1 - float(nctdtr(queries - 1, shift, critical))

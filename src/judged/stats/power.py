@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Literal
 
 from judged.errors import BadSample
 from judged.stats.paired import Floats
 from judged.stats.sample import sample
 from judged.stats.undefined import NO_SPREAD, ONE_QUERY, Undefined
 
-__all__ = ["detectable_difference", "power_of", "queries_needed"]
+__all__ = ["detectable_difference", "least_effect", "least_size", "power_of", "queries_needed"]
 
 MOST = 10_000_000
 """More queries than this nobody has; a difference that needs them is as good as none."""
 
 
-def power_of(effect: float, size: int, *, alpha: float = 0.05) -> float:
-    r"""The chance that the two-sided paired t-test of `size` queries finds an effect, in standard deviations.
+def power_of(effect: float, size: int, *, alpha: float = 0.05, sides: Literal[1, 2] = 2) -> float:
+    r"""The chance that the paired t-test of `size` queries, of one side or two, finds an effect in standard deviations.
 
     The statistic then follows the noncentral t distribution with $n - 1$ degrees of freedom and noncentrality
     $\delta \sqrt{n}$.
@@ -30,11 +31,13 @@ def power_of(effect: float, size: int, *, alpha: float = 0.05) -> float:
     _checked(alpha, "alpha")
     if size < 2:
         return 0.0
-    critical = float(stdtrit(size - 1, 1 - alpha / 2))
+    critical = float(stdtrit(size - 1, 1 - alpha / sides))
     shift = abs(effect) * math.sqrt(size)
     if shift > critical + 12:
         return 1.0  # to the last digit, and the distribution's tails are not computed so far out
     upper = 1 - float(nctdtr(size - 1, shift, critical))
+    if sides == 1:
+        return upper
     lower = float(nctdtr(size - 1, shift, -critical))
     return min(1.0, upper + (lower if math.isfinite(lower) else 0.0))
 
@@ -52,7 +55,7 @@ def detectable_difference(
         return ONE_QUERY
     if of.deviation == 0:
         return NO_SPREAD
-    return of.deviation * _least_effect(of.size, power, alpha)
+    return of.deviation * least_effect(of.size, power, alpha)
 
 
 def queries_needed(
@@ -73,25 +76,32 @@ def queries_needed(
         return ONE_QUERY
     if of.deviation == 0:
         return NO_SPREAD
-    effect = abs(wanted) / of.deviation
-    if power_of(effect, MOST, alpha=alpha) < power:
-        return Undefined(f"more than {MOST:,} queries")
-    low, high = 1, MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power_of(effect, middle, alpha=alpha) >= power else (middle, high)
-    return high
+    needed = least_size(abs(wanted) / of.deviation, power, alpha)
+    return Undefined(f"more than {MOST:,} queries") if needed is None else needed
 
 
 @lru_cache(maxsize=64)
-def _least_effect(size: int, power: float, alpha: float) -> float:
-    """The effect, in standard deviations, that is found with the given power."""
+def least_effect(size: int, power: float, alpha: float, sides: Literal[1, 2] = 2) -> float:
+    """The effect, in standard deviations, that so many queries find with the given power."""
     low, high = 0.0, 1.0
-    while power_of(high, size, alpha=alpha) < power:
+    while power_of(high, size, alpha=alpha, sides=sides) < power:
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if power_of(middle, size, alpha=alpha) >= power else (middle, high)
+        enough = power_of(middle, size, alpha=alpha, sides=sides) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def least_size(effect: float, power: float, alpha: float, sides: Literal[1, 2] = 2) -> int | None:
+    """The number of queries that find an effect, in standard deviations, with the given power; None: nobody has them."""
+    if power_of(effect, MOST, alpha=alpha, sides=sides) < power:
+        return None
+    low, high = 1, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = power_of(effect, middle, alpha=alpha, sides=sides) >= power
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 
