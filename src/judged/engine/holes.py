@@ -115,7 +115,10 @@ class _Completed:
     def _graded(self, hole: Holes) -> tuple[float, float, bool]:
         """All completions, if they are few; of those with the same grades, the two in order, if that is enough."""
         unjudged, grades = len(hole.unjudged), len(self._levels)
-        if self._has("swap") and comb(unjudged + grades - 1, unjudged) <= COMPLETIONS:
+        plain = (
+            not {"gains", "stops"} & dict(self.measure.given).keys()
+        )  # else a swap may hurt, as of nDCG_rel
+        if plain and self._has("swap") and comb(unjudged + grades - 1, unjudged) <= COMPLETIONS:
             rows = _rows(combinations_with_replacement(self._levels, unjudged), unjudged)
             return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
         if grades**unjudged <= COMPLETIONS:
