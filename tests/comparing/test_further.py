@@ -15,6 +15,8 @@ from judged import stats
 from judged.cli.main import judged as program
 from judged.comparing.further import FURTHER, diagram, further, rows_of
 from judged.errors import UnknownName
+from judged.stats.equivalence import equivalence as stats_equivalence
+from judged.stats.power import detectable_difference, queries_needed
 
 GRADES = {f"q{i}": {"a": 1, "b": 0, "c": 0} for i in range(12)}
 
@@ -61,12 +63,34 @@ def test_posteriors_and_risks_are_against_the_baselines() -> None:
     """A row for each contrast, and a column for each baseline."""
     beliefs, risks = rows_of(COMPARED, "bayesian", rope=0.05)["RR"], rows_of(COMPARED, "risk")["RR"]
 
-    assert [(row["system"], row["baseline"], row["rope"]) for row in beliefs] == [
-        ("one", "three", 0.05),
-        ("two", "three", 0.05),
+    assert [(row["system"], row["test"], row["rope"]) for row in beliefs] == [
+        ("one", "correlated t", 0.05),
+        ("one", "signed rank", 0.05),
+        ("two", "correlated t", 0.05),
+        ("two", "signed rank", 0.05),
     ]
     assert [row["system"] for row in risks] == ["one", "two", "three"]
     assert risks[0]["urisk (three)"] == pytest.approx(float((VALUES[:, 0] - VALUES[:, 2]).mean()))
+
+
+def test_equivalence_and_power_are_of_the_least_difference_that_matters() -> None:
+    """The rope is the margin of the one, and what the other is to find."""
+    d = VALUES[:, 1] - VALUES[:, 2]
+    same, found = rows_of(COMPARED, "equivalence", rope=0.4)["RR"][1], stats_equivalence(d, margin=0.4)
+    power = rows_of(COMPARED, "power", rope=0.1)["RR"][1]
+
+    assert not isinstance(found, stats.Undefined)
+    assert same["p"] == found.p
+    assert power["needed"] == queries_needed(d, 0.1)
+    assert power["detectable"] == detectable_difference(d)
+
+
+def test_agreement_is_between_the_rankings_of_measures() -> None:
+    """RR and P@1 put the three systems in one order; alone, a measure has nothing to agree with."""
+    both = judged.compare(GRADES, RUNS, ["RR", "P@1"], baseline="three")
+
+    assert rows_of(both, "agreement")["RR"][0]["tau_b"] == pytest.approx(1.0)
+    assert "outcome" in rows_of(COMPARED, "agreement")["RR"][0]
 
 
 def test_every_further_statistic_has_a_table_of_each_measure() -> None:

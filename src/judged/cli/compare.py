@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR")
-ALSO = ("anova", "tukey", "randomised-tukey", "friedman", "bayesian", "risk")
+ALSO = (
+    "anova",
+    "tukey",
+    "randomised-tukey",
+    "friedman",
+    "bayesian",
+    "equivalence",
+    "power",
+    "agreement",
+    "risk",
+)
 EXAMPLES = """\b
 Examples:
   judged compare qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25
@@ -101,7 +111,7 @@ Examples:
     type=click.FloatRange(min=0),
     default=0.01,
     show_default=True,
-    help="With --also bayesian: differences up to this are of no practical consequence.",
+    help="Differences up to this are of no practical consequence: for --also bayesian, equivalence and power.",
 )
 @click.option(
     "--diagram",

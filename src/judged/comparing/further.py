@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from judged.comparing.comparison import Comparison
@@ -11,11 +11,17 @@ from judged.errors import BadSample, UnknownName
 from judged.report.critical_difference import critical_difference_svg
 from judged.report.layout import Table, probability
 from judged.stats.anova import two_way_anova
-from judged.stats.bayesian import correlated_t_posterior
+from judged.stats.bayesian import correlated_t_posterior, signed_rank_posterior
+from judged.stats.equivalence import equivalence
 from judged.stats.friedman import Friedman, friedman_test
+from judged.stats.paired import Floats
+from judged.stats.power import detectable_difference, queries_needed
+from judged.stats.rank_agreement import kendall_tau, spearman_rho, tau_ap
+from judged.stats.rbo import rank_biased_overlap
 from judged.stats.risk import georisk, trisk
 from judged.stats.rows import Cell, as_row
 from judged.stats.tukey import randomised_tukey_hsd, tukey_hsd
+from judged.stats.undefined import Undefined
 
 __all__ = ["FURTHER", "ROPE", "diagram", "further", "rows_of"]
 
@@ -26,7 +32,10 @@ ROPE = 0.01
 
 
 def further(comparison: Comparison, name: str, *, rope: float = ROPE, digits: int = 4) -> tuple[Table, ...]:
-    """The statistic of that name, a table for each measure; `rope` is for `bayesian`."""
+    """The statistic of that name, a table for each measure; `rope` is the least difference that matters.
+
+    It is for `bayesian`, `equivalence` and `power`.
+    """
     every = rows_of(comparison, name, rope=rope)
     return tuple(_table(f"{FURTHER[name][0]}: {measure}", rows, digits) for measure, rows in every.items())
 
@@ -61,7 +70,7 @@ def _table(title: str, rows: Rows, digits: int) -> Table:
 
 def _cell(column: str, value: Cell, digits: int) -> Cell:
     """What a reader sees: a p-value that is too small to be shown is said to be."""
-    chance = column == "p" or column.endswith("_p")
+    chance = column.startswith("p_") or column.endswith("_p") or column == "p"
     return probability(value, digits=digits) if chance and isinstance(value, float) else value
 
 
@@ -99,13 +108,74 @@ def _ranks(comparison: Comparison, shared: Shared, _rope: float) -> Rows:
 
 
 def _posteriors(comparison: Comparison, shared: Shared, rope: float) -> Rows:
-    rows = []
+    rows: Rows = []
+    for names, first, second in _pairs(comparison, shared):
+        for belief in (
+            correlated_t_posterior(first, second, rope=rope, level=comparison.settings.level),
+            signed_rank_posterior(first, second, rope=rope, seed=comparison.settings.seed),
+        ):
+            rows.append({**names, **belief.rows()[0]})
+    return rows
+
+
+def _power(comparison: Comparison, shared: Shared, rope: float) -> Rows:
+    """What these queries can detect, and how many would be needed for the least difference that matters."""
+    rows: Rows = []
+    alpha = comparison.settings.alpha
+    for names, first, second in _pairs(comparison, shared):
+        needed = queries_needed(first - second, rope, alpha=alpha) if rope else Undefined("nothing is wanted")
+        detectable = detectable_difference(first - second, alpha=alpha)
+        told = {
+            "queries": len(first),
+            "detectable": _plain(detectable),
+            "wanted": rope,
+            "needed": _plain(needed),
+        }
+        rows.append({**names, **told})
+    return rows
+
+
+def _equivalence(comparison: Comparison, shared: Shared, rope: float) -> Rows:
+    """The two one-sided tests of a difference within the least one that matters."""
+    rows: Rows = []
+    for names, first, second in _pairs(comparison, shared):
+        found = equivalence(first - second, margin=rope)
+        told = {"outcome": str(found)} if isinstance(found, Undefined) else {**as_row(found), "p": found.p}
+        rows.append({**names, **told})
+    return rows
+
+
+def _agreement(comparison: Comparison, shared: Shared, _rope: float) -> Rows:
+    """How alike the measure and each other one rank the systems."""
+    rows: Rows = []
+    own = shared.sign * shared.values.mean(axis=0)
+    for other in comparison.scores:
+        if other is not shared:
+            theirs = other.sign * other.values.mean(axis=0)
+            coefficients = {
+                "tau_b": kendall_tau(own, theirs),
+                "tau_ap": tau_ap(own, theirs),
+                "rho": spearman_rho(own, theirs),
+                "rbo": rank_biased_overlap(own, theirs),
+            }
+            rows.append(
+                {"other measure": str(other.measure), **{n: _plain(c.value) for n, c in coefficients.items()}}
+            )
+    return rows or [{"outcome": "one measure only, expected two or more to agree"}]
+
+
+def _pairs(comparison: Comparison, shared: Shared) -> Iterator[tuple[dict[str, Cell], Floats, Floats]]:
+    """The contrasts of the measure: their names, and the scores of both."""
     for each in comparison.contrasts:
         if each.measure == str(shared.measure):
-            pair = (shared.values[:, shared.systems.index(name)] for name in (each.system, each.baseline))
-            belief = correlated_t_posterior(*pair, rope=rope, level=comparison.settings.level)
-            rows.append({"system": each.system, "baseline": each.baseline, **belief.rows()[0]})
-    return rows
+            first, second = (
+                shared.values[:, shared.systems.index(name)] for name in (each.system, each.baseline)
+            )
+            yield {"system": each.system, "baseline": each.baseline}, first, second
+
+
+def _plain(value: float | Undefined) -> Cell:
+    return str(value) if isinstance(value, Undefined) else value
 
 
 def _risks(comparison: Comparison, shared: Shared, _rope: float) -> Rows:
@@ -129,6 +199,9 @@ FURTHER: dict[str, tuple[str, Statistic]] = {
     "randomised-tukey": ("Randomised Tukey HSD", _randomised_tukey),
     "friedman": ("Friedman's test and Nemenyi's pairs", _ranks),
     "bayesian": ("Posterior of the difference", _posteriors),
+    "equivalence": ("Equivalence (two one-sided tests)", _equivalence),
+    "power": ("Power", _power),
+    "agreement": ("Agreement of rankings", _agreement),
     "risk": ("Risk", _risks),
 }
 """The words and the rows of each."""
