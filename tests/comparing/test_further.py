@@ -15,7 +15,7 @@ from judged import stats
 from judged.cli.main import judged as program
 from judged.comparing.further import FURTHER, diagram, further, rows_of
 from judged.errors import UnknownName
-from judged.stats.equivalence import equivalence as stats_equivalence
+from judged.stats.equivalence import equivalence_test
 from judged.stats.power import detectable_difference, queries_needed
 
 GRADES = {f"q{i}": {"a": 1, "b": 0, "c": 0} for i in range(12)}
@@ -76,7 +76,7 @@ def test_posteriors_and_risks_are_against_the_baselines() -> None:
 def test_equivalence_and_power_are_of_the_least_difference_that_matters() -> None:
     """The rope is the margin of the one, and what the other is to find."""
     d = VALUES[:, 1] - VALUES[:, 2]
-    same, found = rows_of(COMPARED, "equivalence", rope=0.4)["RR"][1], stats_equivalence(d, margin=0.4)
+    same, found = rows_of(COMPARED, "equivalence", rope=0.4)["RR"][1], equivalence_test(d, margin=0.4)
     power = rows_of(COMPARED, "power", rope=0.1)["RR"][1]
 
     assert not isinstance(found, stats.Undefined)

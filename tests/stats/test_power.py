@@ -13,7 +13,7 @@ from statsmodels.stats.weightstats import ttost_paired
 from judged.errors import BadSample
 from judged.stats.corrections import CORRECTIONS
 from judged.stats.effect import hedges, probability_of_superiority, standardised_difference
-from judged.stats.equivalence import Equivalence, equivalence
+from judged.stats.equivalence import Equivalence, equivalence_test
 from judged.stats.power import detectable_difference, power_of, queries_needed
 from judged.stats.undefined import Undefined
 
@@ -73,7 +73,7 @@ def test_corrections_agree_with_statsmodels(ours: str, theirs: str) -> None:
 def test_equivalence_agrees_with_statsmodels(margin: float) -> None:
     """`ttost_paired`."""
     p, lower, upper = ttost_paired(DIFFERENCES, np.zeros(50), -margin, margin)
-    result = equivalence(DIFFERENCES, margin=margin)
+    result = equivalence_test(DIFFERENCES, margin=margin)
 
     assert isinstance(result, Equivalence)
     assert (result.p, result.p_not_worse, result.p_not_better) == pytest.approx((p, lower[1], upper[1]))
@@ -81,9 +81,9 @@ def test_equivalence_agrees_with_statsmodels(margin: float) -> None:
 
 def test_equivalence_without_spread_or_margin() -> None:
     """Says why not."""
-    assert equivalence(np.array([0.1, 0.1]), margin=0.2) == Undefined("no spread")
+    assert equivalence_test(np.array([0.1, 0.1]), margin=0.2) == Undefined("no spread")
     with pytest.raises(BadSample, match="above 0"):
-        equivalence(DIFFERENCES, margin=0)
+        equivalence_test(DIFFERENCES, margin=0)
 
 
 def test_hedges_takes_the_bias_away() -> None:

@@ -18,7 +18,7 @@ from judged.comparing.slices import Interaction
 from judged.engine.protocol import Protocol
 from judged.errors import UnknownName
 from judged.report.layout import Table, Value
-from judged.stats.equivalence import Equivalence, equivalence
+from judged.stats.equivalence import Equivalence, equivalence_test
 from judged.stats.paired import Floats, differences
 from judged.stats.power import queries_needed
 from judged.stats.randomisation import EXACT_UP_TO
@@ -109,7 +109,7 @@ class Comparison:
         self, system: str, baseline: str | None = None, measure: object = None, *, margin: float
     ) -> Equivalence | Undefined:
         """The two one-sided tests of whether the difference lies within the margin; small p speaks for that."""
-        return equivalence(self._differences(system, baseline, measure)[1], margin=margin)
+        return equivalence_test(self._differences(system, baseline, measure)[1], margin=margin)
 
     def queries_needed(
         self,

@@ -12,7 +12,7 @@ from judged.report.critical_difference import critical_difference_svg
 from judged.report.layout import Table, probability
 from judged.stats.anova import two_way_anova
 from judged.stats.bayesian import correlated_t_posterior, signed_rank_posterior
-from judged.stats.equivalence import equivalence
+from judged.stats.equivalence import equivalence_test
 from judged.stats.friedman import Friedman, friedman_test
 from judged.stats.paired import Floats
 from judged.stats.power import detectable_difference, queries_needed
@@ -139,7 +139,7 @@ def _equivalence(comparison: Comparison, shared: Shared, rope: float) -> Rows:
     """The two one-sided tests of a difference within the least one that matters."""
     rows: Rows = []
     for names, first, second in _pairs(comparison, shared):
-        found = equivalence(first - second, margin=rope)
+        found = equivalence_test(first - second, margin=rope)
         told = {"outcome": str(found)} if isinstance(found, Undefined) else {**as_row(found), "p": found.p}
         rows.append({**names, **told})
     return rows

@@ -10,7 +10,7 @@ from judged.stats.paired import Floats
 from judged.stats.sample import sample
 from judged.stats.undefined import NO_SPREAD, ONE_QUERY, Undefined
 
-__all__ = ["Equivalence", "equivalence"]
+__all__ = ["Equivalence", "equivalence_test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Equivalence:
         return max(self.p_not_worse, self.p_not_better)
 
 
-def equivalence(difference: Floats, *, margin: float) -> Equivalence | Undefined:
+def equivalence_test(difference: Floats, *, margin: float) -> Equivalence | Undefined:
     """The two one-sided paired t-tests (TOST) of a mean difference against −margin and margin.
 
     A small p speaks *for* equivalence: the difference lies within the margin. The p-value of "no worse than" alone is
@@ -37,7 +37,7 @@ def equivalence(difference: Floats, *, margin: float) -> Equivalence | Undefined
 
     Example:
         >>> import numpy as np
-        >>> result = equivalence(np.array([0.01, -0.01, 0.02, -0.02, 0.0]), margin=0.03)
+        >>> result = equivalence_test(np.array([0.01, -0.01, 0.02, -0.02, 0.0]), margin=0.03)
         >>> round(result.p, 4)
         0.0066
 
