@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,13 +30,7 @@ class Input:
         return stem(self.path) if self.path == STANDARD_INPUT else self.path
 
 
-if TYPE_CHECKING:
-    Text = click.ParamType[str]
-else:
-    Text = click.ParamType  # which says of what only since click 8.2
-
-
-class InputPath(Text):
+class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest click takes one
     """A file, a folder, a data set's id or `-`; `NAME=PATH` gives a run a name of its own."""
 
     name = "path"
