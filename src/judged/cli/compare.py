@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
-from judged.cli.options import conventions, written_results
+from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import fitted, format_of, laid_out, refuse_bytes_on_a_terminal, says_bold
 from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
-from judged.engine.profiles.catalogue import PROFILES
-from judged.engine.protocol import Protocol
 from judged.errors import BadInput, Fault, UnknownName
 from judged.report.write import write
 
@@ -51,15 +49,7 @@ Examples:
 @click.command("compare", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help="A measure, or several separated by spaces; may be repeated."
-    f"  [default: {' '.join(DEFAULT_MEASURES)}]",
-)
+@named_measures(f" [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option(
     "--baseline",
     "baselines",
@@ -187,18 +177,12 @@ def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Compari
     attributes = read_attributes(options["slices"]) if options["slices"] else None
     samples = read_timings(options["timings"]) if options["timings"] else None
     return compare_evaluations(
-        _evaluated(qrels, runs, _profile(options), options),
+        _evaluated(qrels, runs, profile_of(options), options),
         baseline=options["baselines"],
         settings=settings,
         attributes=attributes,
         samples=samples,
     )
-
-
-def _profile(options: dict[str, Any]) -> Profile:
-    """The profile, changed by the options."""
-    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
-    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**given)
 
 
 def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[str, Any]) -> list[Evaluation]:

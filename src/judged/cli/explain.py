@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
-from judged.cli.options import conventions, written_results
+from judged.cli.options import conventions, profile_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.engine.profiles.catalogue import PROFILES
-from judged.engine.protocol import Protocol
 from judged.report.write import write
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
     (named,) = named_runs((run,))
     only_one_standard_input([qrels, named.path])
     outputs = {path: format_of(path) for path in options["outputs"]}
-    told = _explained(qrels, named, _profile(options), options)
+    told = _explained(qrels, named, profile_of(options), options)
     inputs = [("judgments", qrels), ("run", named.path)]
     for path, kind in outputs.items():
         write(path, _rendered(told, kind, inputs, digits=options["digits"]))
@@ -91,12 +89,6 @@ def _refuse_several(options: dict[str, Any]) -> None:
     if len(options["against"]) > 2:
         msg = f"`--against` was given {len(options['against'])} times, expected once or twice"
         raise click.UsageError(msg)
-
-
-def _profile(options: dict[str, Any]) -> Profile:
-    """The profile, changed by the options."""
-    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
-    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**given)
 
 
 def _explained(qrels: str, run: Input, profile: Profile, options: dict[str, Any]) -> Explained:

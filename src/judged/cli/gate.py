@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import click
 
 from judged.cli.inputs import InputPath, named_runs, only_one_standard_input
-from judged.cli.options import conventions, written_results
-from judged.engine.profiles.catalogue import PROFILES
+from judged.cli.options import conventions, named_measures, profile_of, written_results
+from judged.cli.output import format_of
 from judged.engine.protocol import Protocol
-from judged.errors import UnknownName
 from judged.report.write import write
 
 if TYPE_CHECKING:
@@ -68,14 +67,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     " (also .csv, .tsv, .jsonl, .json).",
 )
 @click.option("--baseline-run", metavar="NAME", help="Which run is meant, if FILE holds scores of several.")
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help="A measure, or several separated by spaces; may be repeated. All must pass.  [default: nDCG@10]",
-)
+@named_measures("All must pass.  [default: nDCG@10]")
 @click.option(
     "--min-delta",
     metavar="DELTA",
@@ -117,7 +109,7 @@ def command(qrels: str | None, run: str | None, **options: Any) -> None:
     and else `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error, 3 inconclusive
     unless --inconclusive says otherwise.
     """
-    outputs = {path: _format_of(path) for path in options["outputs"]}
+    outputs = {path: format_of(path, EXTENSIONS) for path in options["outputs"]}
     started = perf_counter()
     gates, chosen = _from_file(qrels, run, options) if options["config"] else _from_words(qrels, run, options)
     code = _exit_code(gates, chosen)
@@ -149,7 +141,7 @@ def _from_words(qrels: str | None, run: str | None, options: dict[str, Any]) -> 
     only_one_standard_input([qrels, *(each.path for each in named)])
     given = {name: options[name] for name in SETTINGS if options[name] not in {None, ()}}
     gate = Gate(qrels=qrels, run=run, baseline=options["baseline"], **given)
-    return [decided(gate, _profile(options))], _chosen(options, None)
+    return [decided(gate, profile_of(options))], _chosen(options, None)
 
 
 def _from_file(qrels: str | None, run: str | None, options: dict[str, Any]) -> tuple[list[Gated], int]:
@@ -171,12 +163,6 @@ def _from_file(qrels: str | None, run: str | None, options: dict[str, Any]) -> t
     return decided_all(file.gates), _chosen(options, file.inconclusive)
 
 
-def _profile(options: dict[str, Any]) -> Any:
-    """The profile, changed by the options."""
-    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
-    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**given)
-
-
 def _chosen(options: dict[str, Any], from_file: int | None) -> int:
     """The exit code of an inconclusive verdict; the command line goes before the file."""
     if options["inconclusive"] is not None:
@@ -188,17 +174,6 @@ def _exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
     from judged.gating.show import outcome
 
     return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[outcome(gates)]
-
-
-def _format_of(path: Path) -> str:
-    """The format that a file's extension names; the folder must be there."""
-    if path.suffix.lower() not in EXTENSIONS:
-        kind = f"format of `{path}`"
-        raise UnknownName(kind, path.suffix, EXTENSIONS, hint=f"known extensions: {' '.join(EXTENSIONS)}")
-    if not path.parent.is_dir():
-        msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
-        raise click.UsageError(msg)
-    return EXTENSIONS[path.suffix.lower()]
 
 
 def _rendered(

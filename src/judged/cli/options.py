@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -10,9 +10,10 @@ import click
 
 from judged.cli.output import FORMATS
 from judged.engine.profiles.catalogue import PROFILES
+from judged.engine.profiles.profile import Profile
 from judged.engine.protocol import Protocol
 
-__all__ = ["conventions", "written_results"]
+__all__ = ["conventions", "named_measures", "profile_of", "written_results"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -53,6 +54,31 @@ def written_results(formats: Sequence[str] = FORMATS, *, note: str = "") -> Call
         return command
 
     return decorated
+
+
+def named_measures(note: str) -> Callable[[F], F]:
+    """The option that names measures; `note` says what else is to be known of them."""
+    return click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        shell_complete=_complete_measure,
+        help=f"A measure, or several separated by spaces; may be repeated. {note}",
+    )
+
+
+def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
+
+    return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
+
+
+def profile_of(options: Mapping[str, Any], **settings: Any) -> Profile:
+    """The profile that the options name, changed by settings and then by the options."""
+    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
+    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**{**settings, **given})
 
 
 def conventions(command: F) -> F:

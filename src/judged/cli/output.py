@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,15 +37,15 @@ WIDE = 120
 """How wide a table may be where no terminal says."""
 
 
-def format_of(path: Path) -> str:
+def format_of(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> str:
     """The format that a file's extension names; the folder must be there."""
-    if path.suffix.lower() not in EXTENSIONS:
+    if path.suffix.lower() not in extensions:
         kind = f"format of `{path}`"
-        raise UnknownName(kind, path.suffix, EXTENSIONS, hint=f"known extensions: {' '.join(EXTENSIONS)}")
+        raise UnknownName(kind, path.suffix, extensions, hint=f"known extensions: {' '.join(extensions)}")
     if not path.parent.is_dir():
         msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
         raise click.UsageError(msg)
-    return EXTENSIONS[path.suffix.lower()]
+    return extensions[path.suffix.lower()]
 
 
 def render(scored: Scored, kind: str, *, per_query: bool, digits: int, bold: bool = False) -> str | bytes:

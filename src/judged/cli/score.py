@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
-from judged.cli.options import conventions, written_results
+from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, render, says_bold
-from judged.engine.profiles.catalogue import PROFILES
-from judged.engine.protocol import Protocol
 from judged.errors import BadProtocol
 from judged.report.write import write
 
@@ -40,25 +38,10 @@ Examples:
 """
 
 
-def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
-
-    return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
-
-
 @click.command("score", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    shell_complete=_complete_measure,
-    help="A measure, or several separated by spaces; may be repeated. `judged measures` lists them."
-    f"  [default: {' '.join(DEFAULT_MEASURES)}]",
-)
+@named_measures(f"`judged measures` lists them.  [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option(
     "--intents",
     is_flag=True,
@@ -109,11 +92,8 @@ def _configuration(path: Path | None) -> Configuration:
 
 def _profile(configuration: Configuration, options: dict[str, Any]) -> Profile:
     """The profile, changed by the file and then by the options."""
-    names = [name for name in get_type_hints(Protocol) if options.get(name) is not None]
-    settings = configuration.conventions() | {name: options[name] for name in names}
-    profile = options["profile"] or settings.get("profile") or next(iter(PROFILES))
-    settings.pop("profile", None)
-    return PROFILES[profile].but(**settings)
+    settings = configuration.conventions()
+    return profile_of({**options, "profile": options["profile"] or settings.pop("profile", None)}, **settings)
 
 
 def _measures(configuration: Configuration, options: dict[str, Any], profile: Profile) -> tuple[str, ...]:

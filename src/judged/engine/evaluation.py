@@ -75,6 +75,8 @@ class Evaluation:
     """What the user wrote, where that is not a name of ours, with our name for it."""
     met: Mapping[Protocol, Meeting | Hearing] = field(default_factory=dict, repr=False)
     """How the run met the judgments under each protocol, for questions that come later."""
+    _ends: dict[tuple[Ends, Measure], tuple[Floats, Floats]] = field(default_factory=dict, repr=False)
+    """Ranges that were asked for, which may have taken long to find."""
 
     def __getitem__(self, measure: Measure | str) -> float:
         """The aggregate of one measure over all queries: its mean, sum or geometric mean."""
@@ -157,15 +159,20 @@ class Evaluation:
 
     def _over_queries(self, measure: Measure | str, ends: Ends) -> Range:
         known = self._named(measure)
-        low, high = (aggregate(known, each) for each in ends(known, self._met(known)))
+        low, high = (aggregate(known, each) for each in self._found(known, ends))
         return Range(low, high)
 
     def _by_query(self, measure: Measure | str, ends: Ends) -> dict[str, Range]:
         known = self._named(measure)
-        met = self._met(known)
-        low, high = ends(known, met)
+        low, high = self._found(known, ends)
         ranges = map(Range, low.tolist(), high.tolist())
-        return dict(zip(met.queries.to_pylist(), ranges, strict=True))
+        return dict(zip(self._met(known).queries.to_pylist(), ranges, strict=True))
+
+    def _found(self, measure: Measure, ends: Ends) -> tuple[Floats, Floats]:
+        """The ends of every query, found once."""
+        if (ends, measure) not in self._ends:
+            self._ends[ends, measure] = ends(measure, self._met(measure))
+        return self._ends[ends, measure]
 
     def _aggregate(self, measure: Measure) -> float:
         return aggregate(measure, self.values(measure))

@@ -22,8 +22,6 @@ __all__ = ["Bounds", "hole_bounds", "hole_range", "judged_shares"]
 
 COMPLETIONS = 5_000
 """How many completions of one query are looked at one by one."""
-
-
 LAWLESS = (("max_grade", "query"), ("depth", "longer"))
 """Parameters with which values are scaled by what is judged, so that no law of completions holds."""
 
@@ -115,10 +113,10 @@ class _Completed:
     def _graded(self, hole: Holes) -> tuple[float, float, bool]:
         """All completions, if they are few; of those with the same grades, the two in order, if that is enough."""
         unjudged, grades = len(hole.unjudged), len(self._levels)
-        plain = (
-            not {"gains", "stops"} & dict(self.measure.given).keys()
-        )  # else a swap may hurt, as of nDCG_rel
-        if plain and self._has("swap") and comb(unjudged + grades - 1, unjudged) <= COMPLETIONS:
+        few = comb(unjudged + grades - 1, unjudged) <= COMPLETIONS
+        if (
+            few and self._has("swap") and not self.measure.tabled
+        ):  # with a table a swap may hurt, as of nDCG_rel
             rows = _rows(combinations_with_replacement(self._levels, unjudged), unjudged)
             return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
         if grades**unjudged <= COMPLETIONS:

@@ -60,7 +60,7 @@ class _Undecided:
 
     def range(self) -> tuple[Floats, Floats]:
         """The least and the greatest value."""
-        if self._has("by-grade") and self._plain():
+        if self._has("by-grade") and not self.measure.tabled:
             worst, best = (self.measure.per_query(view) for view in self.meeting.by_grade)
             return np.minimum(worst, best), np.maximum(worst, best)
         low, tied = self._given(), groups(self.view)
@@ -103,10 +103,6 @@ class _Undecided:
     def _has(self, *laws: str) -> bool:
         return not self.measure.properties.isdisjoint(laws)
 
-    def _plain(self) -> bool:
-        """Whether a higher grade is worth more; a table of gains can say otherwise."""
-        return not {"gains", "stops"} & dict(self.measure.given).keys()
-
     def _kind(self) -> Ints:
         """A number for each document, the same for those that the measure cannot tell apart; −1: it adds nothing."""
         view, rel = self.view, self.measure.parameters.get("rel")
@@ -118,7 +114,7 @@ class _Undecided:
         if self.measure.intents and view.intents is not None:
             return view.intents.alike(view.document)
         grade = np.unique(view.grade, return_inverse=True)[1]
-        if self._has("gain-only") and self._plain():
+        if self._has("gain-only") and not self.measure.tabled:
             return np.where(hit | (view.grade > 0), grade, -1)
         shared = np.isin(view.target, _repeated(view.best_target))
         target = np.where(shared, view.target, -1)

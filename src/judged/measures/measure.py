@@ -72,6 +72,11 @@ class Measure:
         """What a parameter of this measure means, and the values that it takes."""
         return self.own[name] if name in self.own else PARAMETERS[name]
 
+    @property
+    def tabled(self) -> bool:
+        """Whether a table says what grades are worth, so that a higher one need not be worth more."""
+        return not {"gains", "stops"}.isdisjoint(dict(self.given))
+
     def __call__(self, **parameters: object) -> Measure:
         """This measure with other parameters; None takes a parameter back where that is its default."""
         unknown = [name for name in parameters if name not in self.defaults]
