@@ -1,0 +1,1 @@
+"""Agentic search: traces in; gains, redundancy and curves over iterations out."""
