@@ -39,6 +39,7 @@ _AGGREGATES = {
     "mean": "the mean over queries",
     "sum": "the sum over queries",
     "geometric": "the geometric mean over queries, each at least 0.00001",
+    "pooled": "the sum of all sessions' numerators over the sum of their denominators",
 }
 _DIRECTIONS = {True: "higher is better", False: "lower is better", None: "describes, without better or worse"}
 

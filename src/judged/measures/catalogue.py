@@ -5,7 +5,15 @@ from __future__ import annotations
 from judged.measures.measure import Measure
 from judged.registry import Registry
 
-__all__ = ["FAMILIES", "MEASURES", "PREFERENCE_MEASURES", "measure_named", "register", "unregister"]
+__all__ = [
+    "FAMILIES",
+    "MEASURES",
+    "PREFERENCE_MEASURES",
+    "SESSION_MEASURES",
+    "measure_named",
+    "register",
+    "unregister",
+]
 
 _RANKED = {
     "P": "precision",
@@ -106,6 +114,21 @@ for _name in (
     *("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"),
 ):
     PREFERENCE_MEASURES.add(_name, f"judged.measures.preference.{_name.lower()}:{_name}")
+
+_SESSION = {
+    "CG": "cg",
+    "RG": "rg",
+    "SRE": "sre",
+    "SRE_micro": "sre_micro",
+    "SRR": "srr",
+    "SRR_micro": "srr_micro",
+}
+
+SESSION_MEASURES: Registry[Measure] = Registry("measure of sessions")
+"""Every measure of a session of searches, by its canonical name; some of other families have the same name."""
+
+for _name, _file in _SESSION.items():
+    SESSION_MEASURES.add(_name, f"judged.measures.session.{_file}:{_name}")
 
 
 def measure_named(name: str) -> Measure:

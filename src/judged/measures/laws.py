@@ -18,6 +18,7 @@ LAWS: dict[str, str] = {
     "text": "values are texts",
     "order-free": "the set of results decides, in whatever order",
     "run-free": "the judgments decide, whatever is retrieved",
+    "accumulates": "a session's value never falls from one iteration to the next",
     "grade-free": "whether a result was judged decides, not how",
     # What decides of a judged document: documents that a measure cannot tell apart are interchanged freely.
     "relevance-only": "whether a result is relevant decides, not its grade; not relevant and unjudged are alike",
