@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from judged.dedup.keys import Keys, keys_of
+from judged.dedup.keys import keys_of
 from judged.dedup.rules import Rules
 from judged.tables.labels import Label, Labels
 from judged.tables.session import Result
@@ -29,6 +27,7 @@ class Book:
         self.contradictions = 0
         """Labels that differ from an earlier one of the same result."""
         self._used: set[int] = set()
+        self._texts = False  # whether any label has a text, without which none need be normalised
         for label in labels:
             self._add(label)
 
@@ -42,7 +41,7 @@ class Book:
 
     def find(self, task: str, result: Result) -> int | None:
         """The entry of a result for a task, if there is one."""
-        keys = list(_lookups(keys_of(result, None, self._rules)))
+        keys = self._lookups(result)
         for of in (task, None):
             for key in keys:
                 entry = self._entry.get((of, *key))
@@ -56,11 +55,12 @@ class Book:
             id=label.id,
             domain=label.domain,
             domain_id=label.domain_id,
-            url=label.url,
+            url=label.url or (label.id if label.id and "://" in label.id else None),
             title=label.title,
             snippet=label.snippet,
         )
-        keys = [(label.task, *key) for key in _lookups(keys_of(known, None, self._rules))]
+        self._texts = self._texts or bool(label.snippet)
+        keys = [(label.task, *key) for key in self._lookups(known)]
         entry = next((self._entry[key] for key in keys if key in self._entry), None)
         if entry is None:
             entry = len(self.gains)
@@ -71,14 +71,16 @@ class Book:
         for key in keys:
             self._entry.setdefault(key, entry)
 
-
-def _lookups(keys: Keys) -> Iterable[tuple[object, ...]]:
-    """The keys that a label is found by, the surest first."""
-    if keys.domain is not None:
-        yield "domain", keys.domain
-    if keys.generic is not None:
-        yield "id", keys.generic
-    if keys.strict_url is not None:
-        yield "url", keys.strict_url
-    if keys.text is not None:
-        yield "text", keys.text, keys.title
+    def _lookups(self, result: Result) -> list[tuple[object, ...]]:
+        """What a label is found by, the surest first; a domain id also as an id with its domain before it."""
+        keys = keys_of(result, None, self._rules)
+        found: list[tuple[object, ...]] = []
+        if result.domain_id:
+            found = [("domain", keys.space, keys.id), ("id", f"{result.domain}:{keys.id}")]
+        elif keys.id:
+            found = [("id", keys.id)]
+        if keys.url:
+            found.append(("url", keys.url))
+        if self._texts and keys.text:
+            found.append(("text", keys.text, keys.title))
+        return found

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import nan
 
 import numpy as np
 import pyarrow as pa
 
 from judged.errors import UnknownName
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps, taken, upper
+from judged.kernels.steps import Steps, upper
+from judged.kernels.steps_chosen import chosen_steps
 from judged.measures.measure import Measure
+from judged.measures.pooling import pooled
 from judged.measures.session_names import parse_session_measures
 from judged.sessions.gather import Named
-from judged.sessions.observations import SessionObservations
+from judged.sessions.observations import SessionObservations, Tally, observed
 from judged.sessions.protocol import SessionProtocol
+from judged.sessions.reference import Pool
 from judged.tables.scores import Scores
 
 __all__ = ["SessionEvaluation"]
@@ -41,11 +45,14 @@ class SessionEvaluation:
     """What each session is called by."""
     view: Steps
     """What the measures saw, for questions that come later."""
+    tally: Tally
+    pools: Mapping[str, Pool] = field(default_factory=dict)
+    """For each task, what all systems found together, where that was the reference."""
 
     def __getitem__(self, measure: Measure | str) -> float:
         """One measure over all sessions that it has a value for; NaN where it has none at all."""
         known = self._known(measure)
-        return known.over(self.view, self.scores[known])
+        return _over(known, self.view, self.scores[known])
 
     def mean(self) -> dict[str, float]:
         """Every measure, as it is written, with its value over all sessions."""
@@ -72,7 +79,7 @@ class SessionEvaluation:
         """The value over all sessions if every unlabelled result had the gain 4."""
         known = self._known(measure)
         best = upper(self.view)
-        return known.over(best, known.per_query(best))
+        return _over(known, best, known.per_query(best))
 
     @cached_property
     def systems(self) -> Mapping[str, SessionEvaluation]:
@@ -90,6 +97,7 @@ class SessionEvaluation:
         """The same of some sessions only."""
         at = np.array(sessions, dtype=np.int64)
         named = tuple(self.named[each] for each in sessions)
+        view, tally = chosen_steps(self.view, at), self.tally.of(at)
         ids = pa.array([each.conversation for each in named], pa.large_string())
         values = {name: column[at] for name, column in self.scores.values.items()}
         return replace(
@@ -97,19 +105,30 @@ class SessionEvaluation:
             scores=Scores(ids, values, run=run),
             run=run,
             named=named,
-            view=taken(self.view, at),
-            observations=self.observations,
+            view=view,
+            tally=tally,
+            observations=observed(view, tally, notes=self.observations.notes),
         )
 
     def _known(self, measure: Measure | str) -> Measure:
         wanted = parse_session_measures([measure])[0]
         if wanted not in self.measures:
-            raise UnknownName("measure of this evaluation", str(measure), [str(each) for each in self.measures])
+            raise UnknownName(
+                "measure of this evaluation", str(measure), [str(each) for each in self.measures]
+            )
         return wanted
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean().items())
         return f"SessionEvaluation({self.run}: {shown}; {len(self.named):,} sessions)"
+
+
+def _over(measure: Measure, view: Steps, values: Floats) -> float:
+    """One number from the values of all sessions, those without a value left out; NaN where none has one."""
+    if measure.aggregate == "pooled":
+        return pooled(measure, view)
+    there = values[~np.isnan(values)]
+    return float(there.mean()) if len(there) else nan
 
 
 def _means(values: Floats, of: np.ndarray[tuple[int], np.dtype[np.int64]], count: int) -> Floats:

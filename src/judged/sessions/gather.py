@@ -13,7 +13,7 @@ from judged.dedup.find import Deduplicator
 from judged.errors import BadInput, Fault
 from judged.kernels.steps import UNLABELLED, Steps
 from judged.sessions.book import Book
-from judged.sessions.observations import SessionObservations
+from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.session import Result, Session
 
@@ -59,14 +59,17 @@ class Gathering:
         self._offset, self._results, self._searches = array("q", [0]), array("q"), array("q")
         self._cut, self._gains = array("q", [0]), array("b")
         self._tokens, self._seconds = array("d"), array("d")
-        self._counts = dict.fromkeys(
-            ("idle", "conflicts", "overruled", "no_search", "no_results", "earlier_turns"), 0
-        )
+        self._idle, self._earlier = array("q"), array("q")
+        self._conflicts, self._overruled = array("q"), array("q")
         self._places: dict[tuple[str, str], str] = {}
 
     def add(self, session: Session) -> None:
         """Take one more session in."""
         self._refuse_twice(session)
+        self._idle.append(max(0, session.steps - len(session.iterations)))
+        self._earlier.append(session.turns - 1)
+        self._conflicts.append(0)
+        self._overruled.append(0)
         seen = Deduplicator(self.protocol.rules)
         gains: list[int] = []
         new: list[tuple[Result, str | None]] = []
@@ -86,7 +89,6 @@ class Gathering:
         self._gains.extend(gains)
         self._offset.append(len(self._results))
         self.named.append(Named(session.conversation, session.system, session.task))
-        self._count(session, returned)
 
     def steps(self) -> Steps:
         """The view of all sessions so far."""
@@ -100,19 +102,10 @@ class Gathering:
             seconds=np.array(self._seconds, dtype=np.float64),
         )
 
-    def observations(self, *notes: str) -> SessionObservations:
-        """What was noticed so far."""
-        return SessionObservations(
-            sessions=len(self.named),
-            iterations=len(self._results),
-            searches=sum(self._searches),
-            results=sum(self._results),
-            unique=len(self._gains),
-            labelled=sum(gain != UNLABELLED for gain in self._gains),
-            unused_labels=0 if self._book is None else self._book.unused,
-            notes=notes,
-            **self._counts,
-        )
+    def tally(self) -> Tally:
+        """What was counted of each session so far."""
+        columns = (self._idle, self._conflicts, self._overruled, self._earlier)
+        return Tally(*(np.array(each, dtype=np.int64) for each in columns))
 
     def _take(self, session: Session, result: Result, cluster: int, gains: list[int]) -> bool:
         """Put one result in, a duplicate by what its label changes; whether it is new."""
@@ -137,14 +130,14 @@ class Gathering:
         if entry is None or self._book is None:
             return result.gain
         gain = self._book.gains[entry]
-        self._counts["overruled"] += result.gain is not None and result.gain != gain
+        self._overruled[-1] += result.gain is not None and result.gain != gain
         return gain
 
     def _settled(self, session: Session, result: Result, known: int, gain: int) -> int:
         """The gain of a thing that has been labelled again, and otherwise."""
         if known == UNLABELLED:
             return gain
-        self._counts["conflicts"] += 1
+        self._conflicts[-1] += 1
         if self.protocol.conflict != "error":
             return self.protocol.settled(known, gain)
         told = result.title or result.url or result.id or result.domain_id or "a result"
@@ -153,13 +146,6 @@ class Gathering:
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
 
-    def _count(self, session: Session, returned: int) -> None:
-        counts = self._counts
-        counts["idle"] += max(0, session.steps - len(session.iterations))
-        counts["earlier_turns"] += session.turns - 1
-        counts["no_search"] += not session.iterations
-        counts["no_results"] += bool(session.iterations) and not returned
-
     def _refuse_twice(self, session: Session) -> None:
         place = self._places.setdefault((session.system, session.conversation), session.place)
         if len(self._places) == len(self.named):
@@ -167,4 +153,3 @@ class Gathering:
             fault = Fault("sessions given twice", f"session `{session.conversation}`", told)
             hint = "give each its own `conversation`, or a `system` that tells them apart"
             raise BadInput(session.place or session.conversation, [fault], hint=hint)
-

@@ -4,7 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SessionObservations", "many"]
+from judged.kernels.segments import Ints
+from judged.kernels.steps import UNLABELLED, Steps
+
+__all__ = ["SessionObservations", "Tally", "many", "observed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is counted of each session beside what its measures see."""
+
+    idle: Ints
+    conflicts: Ints
+    overruled: Ints
+    earlier_turns: Ints
+
+    def of(self, sessions: Ints) -> Tally:
+        """The same of some sessions only."""
+        return Tally(
+            self.idle[sessions],
+            self.conflicts[sessions],
+            self.overruled[sessions],
+            self.earlier_turns[sessions],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +94,29 @@ class SessionObservations:
         if self.idle:
             told.append(f"{many(self.idle, 'step')} without a search are no iterations")
         return told + list(self.notes)
+
+
+def observed(
+    steps: Steps, tally: Tally, *, unused_labels: int = 0, notes: tuple[str, ...] = ()
+) -> SessionObservations:
+    """What is notable of the sessions of a view."""
+    searched = steps.iterations > 0
+    return SessionObservations(
+        sessions=len(steps),
+        iterations=len(steps.results),
+        idle=int(tally.idle.sum()),
+        searches=int(steps.searches.sum()),
+        results=int(steps.results.sum()),
+        unique=len(steps.gains),
+        labelled=int((steps.gains != UNLABELLED).sum()),
+        conflicts=int(tally.conflicts.sum()),
+        overruled=int(tally.overruled.sum()),
+        no_search=int((~searched).sum()),
+        no_results=int((searched & ~steps.found).sum()),
+        earlier_turns=int(tally.earlier_turns.sum()),
+        unused_labels=unused_labels,
+        notes=notes,
+    )
 
 
 def many(count: int, thing: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
+from judged.formats.traces.reading import TurnChoice
 
 __all__ = ["Conflict", "SessionProtocol", "Unlabelled"]
 
@@ -26,23 +27,23 @@ class SessionProtocol:
     rules: Rules = field(default_factory=Rules)
     conflict: Conflict = "first"
     unlabelled: Unlabelled = "zero"
-    turn: Literal["last", "last-with-search"] = "last"
+    turn: TurnChoice = "last"
     """The turn of a conversation that counts."""
 
     def __post_init__(self) -> None:
         _refuse_others("conflict", self.conflict, get_args(Conflict))
         _refuse_others("unlabelled", self.unlabelled, get_args(Unlabelled))
-        _refuse_others("turn", self.turn, ("last", "last-with-search"))
+        _refuse_others("turn", self.turn, get_args(TurnChoice))
 
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that change when any convention does."""
-        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"), default=sorted)
+        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     def as_dict(self) -> dict[str, Any]:
         """Every convention by name."""
-        return asdict(self)
+        return {**asdict(self), "rules": self.rules.as_dict()}
 
     def but(self, **changes: Any) -> SessionProtocol:
         """This protocol with some conventions changed."""

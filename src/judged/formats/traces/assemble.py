@@ -68,11 +68,15 @@ def _searches_of_call(call: Call, where: str, reading: Reading) -> Iterator[Sear
     """One search for each query of a call whose output tells the queries apart, else one for all."""
     queries = reading.tools.queries(call.tool, call.arguments)
     for query, values in _found(call, queries, where, reading):
-        results = (_result(value, f"{where}, result {number}", reading) for number, value in enumerate(values, 1))
+        results = (
+            _result(value, f"{where}, result {number}", reading) for number, value in enumerate(values, 1)
+        )
         yield Search(query=query, tool=call.tool, results=tuple(each for each in results if each is not None))
 
 
-def _found(call: Call, queries: list[str], where: str, reading: Reading) -> list[tuple[str | None, list[object]]]:
+def _found(
+    call: Call, queries: list[str], where: str, reading: Reading
+) -> list[tuple[str | None, list[object]]]:
     """The values of the results, by query."""
     nothing: list[tuple[str | None, list[object]]] = [("\n".join(queries) or None, [])]
     if call.failed or call.output is MISSING:

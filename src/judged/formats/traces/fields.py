@@ -84,7 +84,10 @@ def _identity(found: dict[str, Any], faults: Faults) -> dict[str, str | None]:
     own, domain, within = (_text(found, name, faults) for name in ("id", "domain", "domain_id"))
     if own and within:
         faults.append(
-            ("results with both kinds of id", f"has the id `{own}` and the id `{within}` of a domain, expected one of them")
+            (
+                "results with both kinds of id",
+                f"has the id `{own}` and the id `{within}` of a domain, expected one of them",
+            )
         )
     if within:
         return {"domain": domain, "domain_id": within}
@@ -118,7 +121,9 @@ def _gain(value: Any, faults: Faults) -> int | None:
     """A gain that is one of the grades."""
     if value is None or (type(value) is int and value in GRADES):
         return value
-    faults.append(("gains outside 0 to 4", f"its gain is {_shown(value)}, expected a whole number from 0 to 4"))
+    faults.append(
+        ("gains outside 0 to 4", f"its gain is {_shown(value)}, expected a whole number from 0 to 4")
+    )
     return None
 
 

@@ -11,7 +11,20 @@ __all__ = ["Unparsed", "groups_of"]
 Group = tuple[str | None, list[Any]]
 """A query, where the output names it, and the values of its results."""
 
-LISTS = ("results", "documents", "data", "organic", "organic_results", "items", "hits", "value", "webPages", "web", "nodes", "source_nodes")
+LISTS = (
+    "results",
+    "documents",
+    "data",
+    "organic",
+    "organic_results",
+    "items",
+    "hits",
+    "value",
+    "webPages",
+    "web",
+    "nodes",
+    "source_nodes",
+)
 
 
 class Unparsed(Exception):  # noqa: N818 - it is caught and worded, never shown

@@ -34,13 +34,21 @@ def _conversation(document: Document) -> Conversation:
         place=document.place,
         system=value.get("system"),
         task=value.get("task"),
-        turns=[Turn(question=each.get("question"), steps=[_step(it) for it in each.get("iterations", [])]) for each in turns],
+        turns=[
+            Turn(question=each.get("question"), steps=[_step(it) for it in each.get("iterations", [])])
+            for each in turns
+        ],
     )
 
 
 def _step(value: Any) -> Step:
     calls = [
-        Call(tool=each.get("tool") or "search", arguments=each.get("query"), output=each.get("results") or [], search=True)
+        Call(
+            tool=each.get("tool") or "search",
+            arguments=each.get("query"),
+            output=each.get("results") or [],
+            search=True,
+        )
         for each in value.get("searches") or []
     ]
     return Step(calls=calls, tokens=value.get("tokens"), seconds=value.get("seconds"))

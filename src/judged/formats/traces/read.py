@@ -39,7 +39,12 @@ def stream_sessions(
         return
     trace = Trace(_open(source))
     reading = Reading(
-        trace.label, name or trace.name or "system", tools or Tools(), lenient, turn, Skipped() if skipped is None else skipped
+        trace.label,
+        name or trace.name or "system",
+        tools or Tools(),
+        lenient,
+        turn,
+        Skipped() if skipped is None else skipped,
     )
     written = detect(trace) if format is None else TRACE_FORMATS[format]
     for session in written.sessions(trace, reading):

@@ -34,7 +34,13 @@ class Skipped:
 
     def sentences(self) -> tuple[str, ...]:
         """All that was skipped, most frequent first, then the notes."""
-        return (*(f"skipped {count:,}: {kind} (first: {self.first[kind]})" for kind, count in self.counts.most_common()), *self.notes)
+        return (
+            *(
+                f"skipped {count:,}: {kind} (first: {self.first[kind]})"
+                for kind, count in self.counts.most_common()
+            ),
+            *self.notes,
+        )
 
     def __len__(self) -> int:
         return sum(self.counts.values())

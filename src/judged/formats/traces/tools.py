@@ -11,9 +11,24 @@ from judged.formats.traces.outputs import Unparsed, groups_of
 
 __all__ = ["Tools", "Unparsed"]
 
-_SEARCH = re.compile(r"search|retriev|query_engine|wikipedia|arxiv|tavily|exa|brave|duckduckgo|serper|serpapi|bing", re.I)
-_OTHER = re.compile(r"visit|open|fetch|get_document|browse|read|scrape|click|finish|lookup|calculator|python|code", re.I)
-_QUERIES = ("query", "queries", "q", "search_query", "search_term", "question", "input", "text", "keywords", "term")
+_SEARCH = re.compile(
+    r"search|retriev|query_engine|wikipedia|arxiv|tavily|exa|brave|duckduckgo|serper|serpapi|bing", re.I
+)
+_OTHER = re.compile(
+    r"visit|open|fetch|get_document|browse|read|scrape|click|finish|lookup|calculator|python|code", re.I
+)
+_QUERIES = (
+    "query",
+    "queries",
+    "q",
+    "search_query",
+    "search_term",
+    "question",
+    "input",
+    "text",
+    "keywords",
+    "term",
+)
 
 
 class Tools:
