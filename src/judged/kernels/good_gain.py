@@ -15,14 +15,20 @@ __all__ = [
     "Iteration",
     "Worth",
     "average_gain",
+    "best_gain",
     "counted",
+    "discounted_total",
     "discounts",
     "divisor",
+    "gain_for_each",
     "gain_of",
     "good_results",
+    "increments",
     "read_at",
     "total",
+    "weight_sum",
     "where_found",
+    "worth_of",
     "worths",
 ]
 
@@ -43,6 +49,20 @@ def worths(good: int, worth: Worth) -> Ints:
     ([0, 0, 2, 3, 4], [0, 0, 0, 1, 1])
     """
     return np.array([0 if each < good else each if worth == "graded" else 1 for each in GAINS])
+
+
+def increments(good: int, worth: Worth) -> Ints:
+    """What a result of each gain is worth above one of the gain below, from gain 0 on.
+
+    >>> increments(2, "graded").tolist()
+    [0, 0, 2, 1, 1]
+    """
+    return np.diff(worths(good, worth), prepend=0)
+
+
+def worth_of(grades: Ints, good: int, worth: Worth) -> Ints:
+    """What results counted by gain, as `judged.kernels.steps.graded` does, are worth together."""
+    return grades[:, 1:] @ worths(good, worth)
 
 
 def good_results(steps: Steps, good: int) -> Ints:
@@ -94,6 +114,38 @@ def divisor(steps: Steps, iteration: Iteration, beyond: Beyond) -> Ints:
     return np.minimum(steps.iterations, iteration) if beyond == "hold" else np.full(len(steps), iteration)
 
 
+def discounted_total(steps: Steps, values: Floats | Ints, iteration: Iteration, discount: Discount) -> Floats:
+    """The sum of numbers over each session's iterations up to and with one of them, each times its weight."""
+    weights = discounts(int(steps.iterations.max(initial=0)), discount)
+    return total(steps, values * weights[steps.number - 1], iteration)
+
+
+def weight_sum(count: Ints, discount: Discount) -> Floats:
+    """The sum of the weights of the first so many iterations.
+
+    >>> weight_sum(np.array([0, 1, 3]), "log2").round(6).tolist()
+    [0.0, 1.0, 2.13093]
+    """
+    weights = discounts(int(count.max(initial=0)), discount)
+    return np.concatenate(([0.0], np.cumsum(weights)))[count]
+
+
+def gain_for_each(steps: Steps, cost: Floats | Ints, iteration: Iteration, good: int, worth: Worth) -> Floats:
+    """The good gain of each session over what it cost; NaN where that is 0 or not known, or nothing was found."""
+    spent = total(steps, cost.astype(np.float64), iteration)
+    rate = divide(counted(steps, gain_of(steps, good, worth), iteration), spent)
+    return np.where(spent > 0, where_found(steps, rate), np.nan)
+
+
+def best_gain(steps: Steps, good: int, worth: Worth) -> Ints:
+    """The gain of each iteration, had the same new results come in the best order, as many of them in each.
+
+    The best `n` results of a session are worth the sum over gains g, from `good` on, of min(n, results of gain g
+    or more) times what gain g is worth above gain g − 1.
+    """
+    return steps.cached(("best gain", good, worth), lambda: _best_gain(steps, good, worth))
+
+
 def read_at(steps: Steps, values: Floats | Ints, iteration: Iteration, beyond: Beyond) -> Floats:
     """The value that each session has at one iteration; 0 for one that never searched, and beyond where padded."""
     out = np.zeros(len(steps))
@@ -111,7 +163,18 @@ def where_found(steps: Steps, values: Floats) -> Floats:
 
 def _worth(steps: Steps, good: int, worth: Worth) -> Ints:
     """For each iteration, the worth of its new results; from counts by gain, so that thresholds share the counting."""
-    return steps.cached(("worth", good, worth), lambda: steps.grades[:, 1:] @ worths(good, worth))
+    return steps.cached(("worth", good, worth), lambda: worth_of(steps.grades, good, worth))
+
+
+def _best_gain(steps: Steps, good: int, worth: Worth) -> Ints:
+    before = steps.cut[steps.offset[steps.session]]
+    until, since = steps.cut[1:] - before, steps.cut[:-1] - before
+    best = np.zeros(len(steps.results), dtype=np.int64)
+    for each, more in enumerate(increments(good, worth).tolist()):
+        if more:
+            at_least = counted(steps, good_results(steps, each), "last")[steps.session]
+            best += more * (np.minimum(until, at_least) - np.minimum(since, at_least))
+    return best
 
 
 def _end(steps: Steps, iteration: Iteration) -> Ints:

@@ -81,6 +81,11 @@ class Steps:
         return np.diff(self.cut)
 
     @cached_property
+    def duplicates(self) -> Ints:
+        """|Dup^i|: how many results of each iteration repeat an earlier one of the session."""
+        return self.results - self.new
+
+    @cached_property
     def found(self) -> Flags:
         """For each session, whether any of its searches returned anything."""
         return segment_count(self.results > 0, self.offset) > 0

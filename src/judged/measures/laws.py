@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from judged.errors import UnknownName
 
-__all__ = ["LAWS", "checked_laws"]
+__all__ = ["LAWS", "SESSION_LAWS", "checked_laws"]
 
 LAWS: dict[str, str] = {
     "swap": "moving a better judged result up never hurts",
@@ -18,7 +18,6 @@ LAWS: dict[str, str] = {
     "text": "values are texts",
     "order-free": "the set of results decides, in whatever order",
     "run-free": "the judgments decide, whatever is retrieved",
-    "accumulates": "a session's value never falls from one iteration to the next",
     "grade-free": "whether a result was judged decides, not how",
     # What decides of a judged document: documents that a measure cannot tell apart are interchanged freely.
     "relevance-only": "whether a result is relevant decides, not its grade; not relevant and unjudged are alike",
@@ -35,6 +34,17 @@ LAWS: dict[str, str] = {
     "discounted-ratio": "it is the ratio of discounted gains to those of the best order",
 }
 """Every law by name, in words."""
+
+SESSION_LAWS: dict[str, str] = {
+    "whole": "values are whole numbers",
+    "accumulates": "the value never falls from one iteration to the next",
+    "grows": "raising the gain of a result never lowers the value, so that labels to come can only raise it",
+    "gain-free": "gains do not matter",
+    "rate": "an iteration that brings nothing good never raises the value: it is never shown alone",
+    "zero-if-nothing-found": "a session without results has the value 0",
+    "undefined-if-nothing-found": "a session without results has no value",
+}
+"""Every law of measures of sessions by name, in words."""
 
 
 def checked_laws(names: Iterable[str]) -> frozenset[str]:

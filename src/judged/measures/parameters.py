@@ -15,7 +15,6 @@ __all__ = [
     "PARAMETERS",
     "PATIENCE",
     "SATISFIED",
-    "WORTH",
     "Parameter",
     "Value",
     "checked",
@@ -51,16 +50,17 @@ class Parameter:
         return cls(meaning, _range("a number", low, high), _within(low, high))
 
     @classmethod
-    def whole(cls, meaning: str, low: int = 1) -> Parameter:
-        """A parameter that takes whole numbers from `low` on."""
+    def whole(cls, meaning: str, low: int = 1, high: int | None = None) -> Parameter:
+        """A parameter that takes whole numbers from `low` on, or up to `high`."""
 
         def normalise(value: object) -> int:
-            number = _number(value, low)
+            number = _number(value, low, math.inf if high is None else high)
             if not isinstance(number, int):
                 raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
             return number
 
-        return cls(meaning, f"a whole number from {low}", normalise)
+        upto = "" if high is None else f" to {high:,}"
+        return cls(meaning, f"a whole number from {low}{upto}", normalise)
 
     @classmethod
     def flag(cls, meaning: str) -> Parameter:
@@ -102,13 +102,6 @@ def _whole(value: object) -> int:
     number = _number(value, 1)
     if not isinstance(number, int):
         raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
-    return number
-
-
-def _good(value: object) -> int:
-    number = _whole(value)
-    if number > 4:
-        raise ValueError
     return number
 
 
@@ -225,21 +218,6 @@ PARAMETERS: dict[str, Parameter] = {
     "b": Parameter("the worth of each other document retrieved", *_A_NUMBER),
     "c": Parameter("the worth of each relevant document missed", *_A_NUMBER),
     "d": Parameter("the worth of each other document left out", *_A_NUMBER),
-    "iteration": Parameter("the iteration up to which a session counts", "a whole number from 1", _whole),
-    "good": Parameter("the gain from which a result is good", "a whole number from 1 to 4", _good),
-    "discount": Parameter(
-        "how the weight of iterations falls: as 1 / log₂(i + 1) (`log2`), as 1 / i (`zipf`), not at all (`none`), "
-        "or each to that share of the one before (a number)",
-        "a number between 0 and 1",
-        _within(0, 1, open_ends=True),
-    ),
-    "beyond": Parameter(
-        "what a session has after its last iteration: its value there (`hold`), or further iterations that found "
-        "nothing (`pad`)"
-    ),
-    "reference": Parameter(
-        "what there was to find: what the session found itself (`own`), or what is known of its task (`given`)"
-    ),
 }
 """Every parameter by name; each means the same in every measure that has it, unless that says otherwise."""
 
@@ -259,9 +237,6 @@ SATISFIED = Parameter(
     "the chance that a result relevant to a reader's intent satisfies", "a number from 0 to 1", _within(0, 1)
 )
 """What `alpha` means in expected reciprocal rank."""
-
-WORTH = Parameter("what a good result is worth: its gain (`graded`), or 1 (`binary`)")
-"""What `gain` means in the measures of sessions."""
 
 
 def checked(

@@ -12,7 +12,14 @@ from judged.measures.words import split_measures, words_of
 
 __all__ = ["SESSION_ALIASES", "parse_session_measure", "parse_session_measures", "session_measure_named"]
 
-SESSION_ALIASES: dict[str, str] = {}
+SESSION_ALIASES: dict[str, str] = {
+    "DupR": "Dup",
+    "G": "MarginalGain",
+    "iterations": "N",
+    "IterationsForAllGood": "IterationsForAllGoodResults",
+    "IterationsToLastGood": "IterationsForAllGoodResults",
+    "reached": "AllGoodReached",
+}
 """Other names of measures of sessions, each with the canonical one."""
 
 _LAST = "@last"

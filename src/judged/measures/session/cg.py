@@ -8,7 +8,7 @@ from judged.kernels.good_gain import Iteration, Worth, counted, gain_of
 from judged.kernels.segments import Floats
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
-from judged.measures.parameters import WORTH
+from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["CG", "cumulative_gain"]
 
@@ -21,7 +21,7 @@ def cumulative_gain(
     $$\mathrm{CG}@i = \sum_{k=1}^{i} G_k, \qquad G_k = \sum_{c \in GR^k} \mathrm{gain}(c)$$
 
     where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least `good`.
-    A duplicate adds nothing. It never falls from one iteration to the next; after the last one it stays.
+    A duplicate adds nothing. The value never falls from one iteration to the next; after the last one it stays.
 
     Unlabelled: counts as gain 0, so that more labels can only raise the value.
     Empty: 0 for a session that never searched or found nothing, which stays in the mean.
@@ -45,6 +45,6 @@ CG = Measure(
     at="iteration",
     bounds=(0.0, math.inf),
     family="session",
-    properties=frozenset({"whole", "accumulates", "grows"}),
-    own={"gain": WORTH},
+    properties=frozenset({"whole", "accumulates", "grows", "zero-if-nothing-found"}),
+    own=SESSION_PARAMETERS,
 )

@@ -8,7 +8,7 @@ from judged.kernels.good_gain import Beyond, Iteration, Worth, counted, divisor,
 from judged.kernels.segments import Floats, divide
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
-from judged.measures.parameters import WORTH
+from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["RG", "gain_rate"]
 
@@ -25,7 +25,8 @@ def gain_rate(
 
     $$\mathrm{RG}@i = \frac{\mathrm{CG}@i}{i}$$
 
-    It rises when an agent stops early, so it means nothing alone: read it beside `CG` and `N`.
+    where $i$ is at most the number of the session's iterations, unless they are padded.
+    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
     Unlabelled: counts as gain 0, so that more labels can only raise the value.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
@@ -51,6 +52,6 @@ RG = Measure(
     at="iteration",
     bounds=(0.0, math.inf),
     family="session",
-    properties=frozenset({"grows"}),
-    own={"gain": WORTH},
+    properties=frozenset({"grows", "rate", "undefined-if-nothing-found"}),
+    own=SESSION_PARAMETERS,
 )

@@ -6,6 +6,7 @@ from judged.kernels.good_gain import Iteration, counted, good_results, where_fou
 from judged.kernels.segments import Floats, Ints, divide
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
+from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["SRE", "good_of_all", "result_efficiency"]
 
@@ -16,7 +17,7 @@ def result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
 
     where $GR@i$ counts the good results, each once, and $R@i$ all results with their duplicates.
-    An agent that stops after one lucky search has the best value: read it beside `CG` and `N`.
+    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a session
@@ -40,4 +41,11 @@ def good_of_all(steps: Steps, *, iteration: Iteration, good: int) -> tuple[Ints,
     return counted(steps, good_results(steps, good), iteration), counted(steps, steps.results, iteration)
 
 
-SRE = Measure("SRE", result_efficiency, at="iteration", family="session", properties=frozenset({"grows"}))
+SRE = Measure(
+    "SRE",
+    result_efficiency,
+    at="iteration",
+    family="session",
+    properties=frozenset({"grows", "rate", "undefined-if-nothing-found"}),
+    own=SESSION_PARAMETERS,
+)

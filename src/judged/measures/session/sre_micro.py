@@ -6,6 +6,7 @@ from judged.kernels.good_gain import Iteration
 from judged.kernels.segments import Floats
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
+from judged.measures.session_parameters import SESSION_PARAMETERS
 from judged.measures.session.sre import good_of_all, result_efficiency
 
 __all__ = ["SRE_micro", "pooled_result_efficiency"]
@@ -18,6 +19,7 @@ def pooled_result_efficiency(steps: Steps, *, iteration: Iteration = "last", goo
 
     where $s$ runs over the sessions, so that one with many results weighs more; `SRE` gives each session the same
     weight. The value of a single session is that of `SRE`.
+    It rises when agents stop early, so it is never shown alone: read it beside `CG` and `N`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
@@ -43,6 +45,7 @@ SRE_micro = Measure(
     at="iteration",
     aggregate="pooled",
     family="session",
-    properties=frozenset({"grows"}),
+    properties=frozenset({"grows", "rate", "undefined-if-nothing-found"}),
     parts=good_of_all,
+    own=SESSION_PARAMETERS,
 )

@@ -6,6 +6,7 @@ from judged.kernels.good_gain import Iteration, counted, where_found
 from judged.kernels.segments import Floats, Ints, divide
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
+from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["SRR", "again_of_all", "result_redundancy"]
 
@@ -17,6 +18,7 @@ def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
 
     where $\mathrm{Dup}@i$ counts the results that repeat an earlier one of the same turn, in the same iteration
     or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
+    It falls when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
     Unlabelled: does not matter.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a session
@@ -37,7 +39,7 @@ def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
 
 def again_of_all(steps: Steps, *, iteration: Iteration) -> tuple[Ints, Ints]:
     """How many results of each session repeated an earlier one, and how many there were."""
-    return counted(steps, steps.results - steps.new, iteration), counted(steps, steps.results, iteration)
+    return counted(steps, steps.duplicates, iteration), counted(steps, steps.results, iteration)
 
 
 SRR = Measure(
@@ -46,5 +48,6 @@ SRR = Measure(
     at="iteration",
     family="session",
     higher_is_better=False,
-    properties=frozenset({"grade-free"}),
+    properties=frozenset({"gain-free", "undefined-if-nothing-found"}),
+    own=SESSION_PARAMETERS,
 )

@@ -6,6 +6,7 @@ from judged.kernels.good_gain import Iteration
 from judged.kernels.segments import Floats
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
+from judged.measures.session_parameters import SESSION_PARAMETERS
 from judged.measures.session.srr import again_of_all, result_redundancy
 
 __all__ = ["SRR_micro", "pooled_result_redundancy"]
@@ -18,6 +19,7 @@ def pooled_result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> 
 
     where $s$ runs over the sessions, so that one with many results weighs more; `SRR` gives each session the same
     weight. The value of a single session is that of `SRR`.
+    It falls when agents stop early, so it is never shown alone: read it beside `CG` and `N`.
 
     Unlabelled: does not matter.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
@@ -44,6 +46,7 @@ SRR_micro = Measure(
     aggregate="pooled",
     family="session",
     higher_is_better=False,
-    properties=frozenset({"grade-free"}),
+    properties=frozenset({"gain-free", "undefined-if-nothing-found"}),
     parts=again_of_all,
+    own=SESSION_PARAMETERS,
 )
