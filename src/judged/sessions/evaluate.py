@@ -13,6 +13,7 @@ from judged.dedup.rules import Rules, Unit
 from judged.errors import BadInput, BadMeasure, Fault
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
+from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.skipped import Skipped
 from judged.formats.traces.tools import Tools
 from judged.kernels.steps import UNLABELLED, Steps
@@ -57,7 +58,7 @@ def evaluate_sessions(
     rules: Rules | None = None,
     conflict: Conflict = "first",
     unlabelled: Unlabelled = "zero",
-    turn: str = "last",
+    turn: TurnChoice = "last",
     format: str | None = None,  # noqa: A002 - what users call it
     tools: Tools | None = None,
     lenient: bool = False,
@@ -98,7 +99,7 @@ def _keep(reference: Any, measures: list[Measure]) -> Keep:
 
 def _sessions(source: Any, how: Source, protocol: SessionProtocol, skipped: Skipped) -> Iterator[Session]:
     """The sessions of every source; a dict names the systems."""
-    given = {"format": how.format, "tools": how.tools, "lenient": how.lenient}
+    given: dict[str, Any] = {"format": how.format, "tools": how.tools, "lenient": how.lenient}
     parts = source.items() if isinstance(source, Mapping) else [(None, source)]
     streams = (
         _renamed(stream_sessions(each, **given, turn=protocol.turn, skipped=skipped, name=name), name)
