@@ -149,7 +149,7 @@ def _evaluated(
     ids = [_called(each, several=len(systems) > 1) for each in gathering.named]
     values = {str(each): each.per_query(steps) for each in measures}
     return SessionEvaluation(
-        Scores(pa.array(ids, pa.large_string()), values, run=run),
+        Scores(pa.array(ids, pa.large_string()), values, run=run, unit="session"),
         tuple(measures),
         gathering.protocol,
         observed(steps, tally, unused_labels=unused, notes=tuple(notes)),

@@ -23,7 +23,7 @@ from judged.sessions.protocol import SessionProtocol
 from judged.sessions.reference import Pool
 from judged.tables.scores import Scores
 
-__all__ = ["SessionEvaluation"]
+__all__ = ["SessionEvaluation", "over_sessions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class SessionEvaluation:
     def __getitem__(self, measure: Measure | str) -> float:
         """One measure over all sessions that it has a value for; NaN where it has none at all."""
         known = self._known(measure)
-        return _over(known, self.view, self.scores[known])
+        return over_sessions(known, self.view, self.scores[known])
 
     def mean(self) -> dict[str, float]:
         """Every measure, as it is written, with its value over all sessions."""
@@ -68,7 +68,7 @@ class SessionEvaluation:
         place = {task: at for at, task in enumerate(tasks)}
         of = np.array([place[each.task] for each in self.named], dtype=np.int64)
         values = {name: _means(column, of, len(tasks)) for name, column in self.scores.values.items()}
-        scores = Scores(pa.array(tasks, pa.large_string()), values, run=self.run)
+        scores = Scores(pa.array(tasks, pa.large_string()), values, run=self.run, unit="task")
         return replace(self, scores=scores)
 
     def undefined(self, measure: Measure | str) -> int:
@@ -79,7 +79,7 @@ class SessionEvaluation:
         """The value over all sessions if every unlabelled result had the gain 4."""
         known = self._known(measure)
         best = upper(self.view)
-        return _over(known, best, known.per_query(best))
+        return over_sessions(known, best, known.per_query(best))
 
     @cached_property
     def systems(self) -> Mapping[str, SessionEvaluation]:
@@ -102,7 +102,7 @@ class SessionEvaluation:
         values = {name: column[at] for name, column in self.scores.values.items()}
         return replace(
             self,
-            scores=Scores(ids, values, run=run),
+            scores=Scores(ids, values, run=run, unit="session"),
             run=run,
             named=named,
             view=view,
@@ -123,7 +123,7 @@ class SessionEvaluation:
         return f"SessionEvaluation({self.run}: {shown}; {len(self.named):,} sessions)"
 
 
-def _over(measure: Measure, view: Steps, values: Floats) -> float:
+def over_sessions(measure: Measure, view: Steps, values: Floats) -> float:
     """One number from the values of all sessions, those without a value left out; NaN where none has one."""
     if measure.aggregate == "pooled":
         return pooled(measure, view)
