@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 
 from judged.dedup.rules import Rules, Unit
-from judged.errors import BadInput, BadMeasure, Fault
+from judged.errors import BadInput, BadMeasure, Fault, UnknownName
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
 from judged.formats.traces.reading import TurnChoice
@@ -46,6 +45,8 @@ class Source:
     format: str | None = None
     tools: Tools | None = None
     lenient: bool = False
+    only: frozenset[str] = frozenset()
+    """The conversations that are looked at; empty: all."""
 
 
 def evaluate_sessions(
@@ -62,6 +63,7 @@ def evaluate_sessions(
     format: str | None = None,  # noqa: A002 - what users call it
     tools: Tools | None = None,
     lenient: bool = False,
+    only: Iterable[str] = (),
     told: Told | None = None,
 ) -> SessionEvaluation:
     """Score sessions of search: what each iteration brought that was new and good, how soon, and how much was repeated.
@@ -70,11 +72,11 @@ def evaluate_sessions(
     names of systems to either. Gains stand in the trace, or in `labels` (a file that `judged.read_labels` reads).
     `reference` says what there was to find, for measures that ask: judgments, or `"union"` for what all systems found
     on the same task. `unit` says what is the same thing (`rules` says it in detail), `conflict` which of several gains
-    of one thing counts, `unlabelled` whether a result without a gain counts 0 or is an error.
+    of one thing counts, `unlabelled` whether a result without a gain counts 0 or is an error; `only` names conversations.
     """
     chosen = parse_session_measures(measures)
     protocol = SessionProtocol(rules or Rules(unit=unit), conflict, unlabelled, turn)
-    how = Source(format, tools, lenient)
+    how = Source(format, tools, lenient, frozenset(only))
     book = None if labels is None else Book(read_labels(labels), protocol.rules)
     gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen))
     skipped = Skipped()
@@ -82,6 +84,7 @@ def evaluate_sessions(
         gathering.add(session)
         if told is not None:
             told(count)
+    _refuse_absent(how.only, gathering)
     steps, pooled = _with_reference(gathering, reference)
     return _evaluated(gathering, steps, chosen, book, skipped, pooled)
 
@@ -98,21 +101,30 @@ def _keep(reference: Any, measures: list[Measure]) -> Keep:
 
 
 def _sessions(source: Any, how: Source, protocol: SessionProtocol, skipped: Skipped) -> Iterator[Session]:
-    """The sessions of every source; a dict names the systems."""
+    """The sessions of every source; a dict, or pairs of names and sources, name the systems."""
     given: dict[str, Any] = {"format": how.format, "tools": how.tools, "lenient": how.lenient}
-    parts = source.items() if isinstance(source, Mapping) else [(None, source)]
-    streams = (
-        _renamed(stream_sessions(each, **given, turn=protocol.turn, skipped=skipped, name=name), name)
-        for name, each in parts
-    )
-    return chain.from_iterable(streams)
+    for name, each in _named(source):
+        for session in stream_sessions(each, **given, turn=protocol.turn, skipped=skipped, name=name):
+            if name is not None:
+                session.system = name
+            if not how.only or session.conversation in how.only:
+                yield session
 
 
-def _renamed(sessions: Iterator[Session], system: str | None) -> Iterator[Session]:
-    for session in sessions:
-        if system is not None:
-            session.system = system
-        yield session
+def _refuse_absent(only: frozenset[str], gathering: Gathering) -> None:
+    """Refuse the name of a conversation that no trace has."""
+    there = {each.conversation for each in gathering.named}
+    if not only <= there:
+        kind = "conversation of these traces"
+        raise UnknownName(kind, min(only - there), there, hint="`judged sessions --per-session` lists them")
+
+
+def _named(source: Any) -> Iterable[tuple[str | None, Any]]:
+    if isinstance(source, Mapping):
+        return source.items()
+    if isinstance(source, list | tuple) and source and all(isinstance(each, tuple) for each in source):
+        return source
+    return [(None, source)]
 
 
 def _with_reference(gathering: Gathering, reference: Any) -> tuple[Steps, dict[str, Pool]]:

@@ -62,7 +62,8 @@ class SessionProtocol:
             "last": "the last label counts",
             "error": "labels that differ refused",
         }[self.conflict]
-        return f"sessions ({turn}, {self.rules}, {conflict}, {unlabelled}) #{self.fingerprint}"
+        rules = str(self.rules).rpartition(" #")[0]
+        return f"sessions ({turn}, {rules}, {conflict}, {unlabelled}) #{self.fingerprint}"
 
 
 def _refuse_others(name: str, value: object, options: tuple[object, ...]) -> None:
