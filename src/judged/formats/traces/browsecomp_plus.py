@@ -10,6 +10,7 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.objects import inner, named
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.tables.session import Session
@@ -38,14 +39,12 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
 
 def _conversation(document: Document) -> Conversation:
     value = document.value
-    metadata = value["metadata"] if isinstance(value.get("metadata"), dict) else {}
-    model = metadata.get("model") or value.get("model")
-    question = value.get("query") or metadata.get("query")
+    metadata = inner(value, "metadata")
     return Conversation(
         id=str(value["query_id"]),
         place=document.place,
-        turns=[Turn(question=question if isinstance(question, str) else None, steps=_steps(value["result"]))],
-        system=model if isinstance(model, str) else None,
+        turns=[Turn(question=named(value, ("query", "question")), steps=_steps(value["result"]))],
+        system=named(metadata, ("model",)) or named(value, ("model",)),
     )
 
 

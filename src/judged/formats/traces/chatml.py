@@ -21,7 +21,10 @@ from judged.tables.session import Session
 
 __all__ = ["FORMAT"]
 
-_NAME = re.compile(r'"?name"?\s*:\s*"?(?P<name>[\w.:-]+)|<function=(?P<function>[^>\s]+)>|^\s*(?P<bare>\w+)\s*$', re.M)
+_NAME = re.compile(
+    r'"?name"?\s*:\s*"?(?P<name>[\w.:-]+)|<function=(?P<function>[^>\s]+)>|^\s*(?P<bare>\w+)\s*$',
+    re.MULTILINE,
+)
 _PARAMETER = re.compile(r"<parameter=(?P<name>[^>\s]+)>(?P<value>.*?)</parameter>", re.DOTALL)
 _ASKED = re.compile(r"\n(?:User|Question):\s*(?P<question>.*)\Z", re.DOTALL)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
+from judged.formats.traces.objects import inner, named
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript
@@ -18,7 +20,9 @@ HOLDERS = ("messages", "conversation", "conversations", "trajectory", "history",
 NAMES = ("conversation_id", "session_id", "thread_id", "conversation", "id", "uuid", "query_id", "qid")
 TASKS = ("task_id", "query_id", "qid", "question_id", "instance_id")
 SYSTEMS = ("system_name", "agent", "system", "model")
-ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function", "human", "gpt", "ai", "observation"))
+ROLES = frozenset(
+    ("system", "developer", "user", "assistant", "tool", "function", "human", "gpt", "ai", "observation")
+)
 
 Messages = list[dict[str, Any]]
 Reader = Callable[[Messages, Transcript], None]
@@ -38,11 +42,10 @@ def messages_in(value: Any) -> Messages | None:
         return None
     if is_message(value):
         return [_named(value)]
-    for inner in (value, value.get("request"), value.get("body"), value.get("inputs"), value.get("kwargs")):
-        if isinstance(inner, dict):
-            for name in HOLDERS:
-                if (found := messages_in(inner.get(name))) is not None and isinstance(inner[name], list):
-                    return found + _responded(value)
+    for holder in (value, *(inner(value, name) for name in ("request", "body", "inputs", "kwargs"))):
+        for name in HOLDERS:
+            if isinstance(holder.get(name), list) and (found := messages_in(holder[name])) is not None:
+                return found + _responded(value)
     return _responded(value) or None
 
 
@@ -64,7 +67,9 @@ def conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conv
     if held is not None:
         yield conversation_of(*held, reading, read)
     if superseded:
-        reading.skipped.note(f"{trace.label}: {superseded:,} documents are the beginning of the next one and were passed over")
+        reading.skipped.note(
+            f"{trace.label}: {superseded:,} documents are the beginning of the next one and were passed over"
+        )
 
 
 def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]:
@@ -93,7 +98,13 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
     transcript = Transcript()
     read(messages, transcript)
     value = document.value if isinstance(document.value, dict) else {}
-    name = _first(value, NAMES) or (reading.name if document.place == reading.label else str(document.number))
+    metadata = inner(value, "metadata")
+    tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
+    name = (
+        named(value, NAMES)
+        or named(metadata, NAMES)
+        or (reading.name if document.place == reading.label else str(document.number))
+    )
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"
         reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)
@@ -101,29 +112,23 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
         id=name,
         place=document.place,
         turns=transcript.turns,
-        system=_first(value, SYSTEMS),
-        task=_first(value, TASKS),
+        system=_system(value) or _system(metadata),
+        task=named(value, tasks) or named(metadata, tasks),
     )
 
 
-def _first(value: dict[str, Any], names: Iterable[str]) -> str | None:
-    """The first of the names that holds a text or a whole number, in a document or its metadata."""
-    for holder in (value, value.get("metadata")):
-        for name in names if isinstance(holder, dict) else ():
-            found = holder.get(name)
-            if (isinstance(found, str) and 0 < len(found) <= 200) or type(found) is int:
-                return str(found)
-    return None
+def _system(value: dict[str, Any]) -> str | None:
+    """What the system is called; `system` may also be its instructions, which are no name."""
+    names = (name for name in SYSTEMS if name != "system" or not re.search(r"\s", str(value.get(name))))
+    return named(value, names)
 
 
 def _responded(value: dict[str, Any]) -> Messages:
     """The messages that an endpoint answered with, if the document holds its response."""
-    response = value.get("response", value)
-    if not isinstance(response, dict):
-        return []
+    response = inner(value, "response") or value
     choices = response.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        message = choices[0].get("message")
+    if isinstance(choices, list) and choices:
+        message = inner(choices[0], "message")
         return [_named({**message, "usage": response.get("usage")})] if is_message(message) else []
     return [response] if response is not value and is_message(response) else []
 

@@ -57,7 +57,9 @@ def _calls(message: dict[str, Any]) -> list[Call]:
 
 def _call(written: dict[str, Any]) -> Call:
     """One call: OpenAI puts name and arguments into `function` or `custom`, LangChain beside the id."""
-    inner = next((written[kind] for kind in ("function", "custom") if isinstance(written.get(kind), dict)), written)
+    inner = next(
+        (written[kind] for kind in ("function", "custom") if isinstance(written.get(kind), dict)), written
+    )
     arguments = next((inner[name] for name in ("arguments", "input", "args") if name in inner), None)
     return Call(tool=str(inner.get("name") or "unnamed"), arguments=arguments, id=written.get("id"))
 

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation
 from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.objects import inner, named
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript, text_of, tokens_of
@@ -17,9 +18,12 @@ from judged.tables.session import Session
 
 __all__ = ["FORMAT"]
 
-OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output", "computer_call_output"))
+OUTPUTS = frozenset(
+    ("function_call_output", "custom_tool_call_output", "tool_search_output", "computer_call_output")
+)
 ELSEWHERE = frozenset(("function_call", "custom_tool_call", "computer_call"))
 """Calls whose output is an item of its own."""
+TASKS = ("task", "task_id", "query_id")
 
 Items = list[dict[str, Any]]
 
@@ -58,7 +62,9 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
         _read(_items(document.value), _usage(document.value), transcript)
     first = chain[0].value if isinstance(chain[0].value, dict) else {}
     response = first.get("response") if isinstance(first.get("response"), dict) else first
-    metadata = next((each["metadata"] for each in (first, response) if isinstance(each.get("metadata"), dict)), {})
+    metadata = next(
+        (each["metadata"] for each in (first, response) if isinstance(each.get("metadata"), dict)), {}
+    )
     name = _called(first, metadata) or _identity(first) or str(chain[0].number)
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"
@@ -67,8 +73,8 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
         id=name,
         place=chain[0].place,
         turns=transcript.turns,
-        system=_text(metadata.get("system")) or _text(response.get("model")),
-        task=_text(metadata.get("task")) or _text(metadata.get("query_id")) or _text(first.get("query_id")),
+        system=named(metadata, ("system",)) or named(response, ("model",)),
+        task=named(metadata, TASKS) or named(first, TASKS),
     )
 
 
@@ -90,14 +96,18 @@ def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
             continue
         close()
         if kind in OUTPUTS:
-            transcript.answer(item.get("output"), id=item.get("call_id"), failed=item.get("status") == "incomplete")
+            transcript.answer(
+                item.get("output"), id=item.get("call_id"), failed=item.get("status") == "incomplete"
+            )
         elif kind == "message" and item.get("role") == "user":
             transcript.ask(text_of(item.get("content")))
         elif kind == "message" and item.get("role") == "assistant":
             transcript.step([])
     close()
     if len(steps) == 1 and tokens is not None:  # of several steps it is not known which took how many
-        next(step for step in transcript.turns[-1].steps if step.calls and step.calls[0] is steps[0][0]).tokens = tokens
+        next(
+            step for step in transcript.turns[-1].steps if step.calls and step.calls[0] is steps[0][0]
+        ).tokens = tokens
 
 
 def _call(item: dict[str, Any]) -> Call:
@@ -112,7 +122,9 @@ def _call(item: dict[str, Any]) -> Call:
     if kind == "web_search_call":
         return _web_search(item)
     if kind == "file_search_call":
-        return Call(tool="file_search", arguments={"queries": item.get("queries")}, output=_given(item.get("results")))
+        return Call(
+            tool="file_search", arguments={"queries": item.get("queries")}, output=_given(item.get("results"))
+        )
     failed = bool(item.get("error")) or item.get("status") == "failed"
     tool = str(item.get("name") or kind.removesuffix("_call"))
     return Call(tool=tool, arguments=item.get("arguments"), output=_given(item.get("output")), failed=failed)
@@ -120,7 +132,7 @@ def _call(item: dict[str, Any]) -> Call:
 
 def _web_search(item: dict[str, Any]) -> Call:
     """A search of the web; its sources are there only if they were asked for, and pages it opened are no searches."""
-    action = item.get("action") if isinstance(item.get("action"), dict) else {}
+    action = inner(item, "action")
     does = action.get("type", "search")
     asked = action.get("queries") or action.get("query")
     return Call(
@@ -144,20 +156,18 @@ def _items(value: Any) -> Items:
         return []
     if _is_item(value):
         return [value]
-    asked = value.get("input", _inner(value, "request").get("input"))
+    asked = value.get("input", inner(value, "request").get("input"))
     question = [{"type": "message", "role": "user", "content": asked}] if isinstance(asked, str) else asked
-    answered = value.get("output", _inner(value, "response").get("output"))
+    answered = value.get("output", inner(value, "response").get("output"))
     lists = (question, answered, value.get("items"))
     return [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
 
 
-def _inner(value: dict[str, Any], name: str) -> dict[str, Any]:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
-
-
 def _is_response(value: Any) -> bool:
-    return isinstance(value, dict) and "response" in {value.get("object"), _inner(value, "response").get("object")}
+    return isinstance(value, dict) and "response" in {
+        value.get("object"),
+        inner(value, "response").get("object"),
+    }
 
 
 def _is_item(value: Any) -> bool:
@@ -173,32 +183,22 @@ def _is_telling(item: dict[str, Any]) -> bool:
 
 
 def _identity(value: Any) -> str | None:
-    return _text(value.get("id")) or _text(_inner(value, "response").get("id")) if isinstance(value, dict) else None
+    return named(value, ("id",)) or named(inner(value, "response"), ("id",))
 
 
 def _previous(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    holders = (value, _inner(value, "request"), _inner(value, "response"))
-    return next((found for each in holders if (found := _text(each.get("previous_response_id")))), None)
+    holders = (value, inner(value, "request"), inner(value, "response"))
+    return next((found for each in holders if (found := named(each, ("previous_response_id",)))), None)
 
 
 def _called(first: dict[str, Any], metadata: dict[str, Any]) -> str | None:
     """What the conversation is called, apart from its first response's id."""
-    conversation = first.get("conversation")
-    inner = conversation.get("id") if isinstance(conversation, dict) else conversation
     names = ("conversation_id", "session_id", "conversation")
-    return _text(inner) or next((found for name in names if (found := _text(metadata.get(name)))), None)
+    return named(inner(first, "conversation"), ("id",)) or named(first, names) or named(metadata, names)
 
 
 def _usage(value: Any) -> float | None:
-    if not isinstance(value, dict):
-        return None
-    return tokens_of(value) or tokens_of(_inner(value, "response"))
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return tokens_of(value) or tokens_of(inner(value, "response")) if isinstance(value, dict) else None
 
 
 FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, sessions)

@@ -9,6 +9,7 @@ from typing import Any
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.objects import inner, named
 from judged.formats.traces.outputs import Unparsed, groups_of
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.text_outputs import is_empty
@@ -98,7 +99,9 @@ def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
     for document in trace.documents():
         steps = _steps(document.value)
         if steps is None:
-            reading.fault("malformed sessions", document.place, "has no steps with an action and an observation")
+            reading.fault(
+                "malformed sessions", document.place, "has no steps with an action and an observation"
+            )
             reading.settle()
         else:
             yield _conversation(document, steps)
@@ -106,13 +109,12 @@ def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
 
 def _conversation(document: Document, steps: list[Step]) -> Conversation:
     value = document.value
-    names = ("id", "conversation", "session_id", "query_id", "_id")
-    name = next((str(value[each]) for each in names if isinstance(value.get(each), (str, int))), str(document.number))
-    question = next((value[each] for each in ("question", "input", "query") if isinstance(value.get(each), str)), None)
-    system = next((value[each] for each in ("system", "model", "agent") if isinstance(value.get(each), str)), None)
-    task = value["task"] if isinstance(value.get("task"), str) else None
     return Conversation(
-        id=name, place=document.place, turns=[Turn(question=question, steps=steps)], system=system, task=task
+        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or str(document.number),
+        place=document.place,
+        turns=[Turn(question=named(value, ("question", "input", "query")), steps=steps)],
+        system=named(value, ("system", "model", "agent")),
+        task=named(value, ("task",)),
     )
 
 
@@ -120,7 +122,9 @@ def _steps(value: Any) -> list[Step] | None:
     """The steps of an object, if it has steps that act and observe; LangChain calls them `intermediate_steps`."""
     if not isinstance(value, dict):
         return None
-    written = next((value[each] for each in ("steps", "intermediate_steps") if isinstance(value.get(each), list)), None)
+    written = next(
+        (value[each] for each in ("steps", "intermediate_steps") if isinstance(value.get(each), list)), None
+    )
     calls = [_step_call(each) for each in written] if written is not None else [None]
     return None if None in calls else [Step(calls=[call]) for call in calls if call is not None]
 
@@ -132,12 +136,12 @@ def _step_call(step: Any) -> Call | None:
     if not isinstance(step, dict):
         return None
     action = step.get("action")
-    acted = action if isinstance(action, dict) else step
-    tool = acted.get("tool") or acted.get("name") or (action if isinstance(action, str) else None)
-    if not isinstance(tool, str):
+    acted = inner(step, "action") or step
+    tool = named(acted, ("tool", "name", "action"))
+    if tool is None:
         return None
     names = ("query", "tool_input", "action_input", "input", "arguments", "args")
-    call = _call(tool) if action is tool else Call(tool=tool)
+    call = _call(tool) if tool == action else Call(tool=tool)
     call.arguments = next((acted[name] for name in names if acted.get(name) is not None), call.arguments)
     if "observation" in step or "output" in step:
         _observe(call, step.get("observation", step.get("output")))

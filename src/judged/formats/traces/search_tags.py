@@ -26,7 +26,11 @@ FAMILIES = (
     Tags(("<search>", "</search>"), ("<information>", "</information>"), _search),
     Tags(("<search>", "</search>"), ("<result>", "</result>"), _search),
     Tags(("<search>", "</search>"), ("<observation>", "</observation>"), _search),
-    Tags(("<|begin_of_query|>", "<|end_of_query|>"), ("<|begin_of_documents|>", "<|end_of_documents|>"), _search),
+    Tags(
+        ("<|begin_of_query|>", "<|end_of_query|>"),
+        ("<|begin_of_documents|>", "<|end_of_documents|>"),
+        _search,
+    ),
     Tags(("<begin_of_query>", "<end_of_query>"), ("<begin_of_documents>", "<end_of_documents>"), _search),
     Tags(
         ("<|begin_search_query|>", "<|end_search_query|>"),
@@ -72,4 +76,6 @@ def _family(text: str) -> Tags:
     return next((family for family in asked if family.output[0] in text), asked[0])
 
 
-FORMAT = TraceFormat("search-tags", "text with search tags, as Search-R1 and R1-Searcher write it", recognises, sessions)
+FORMAT = TraceFormat(
+    "search-tags", "text with search tags, as Search-R1 and R1-Searcher write it", recognises, sessions
+)

@@ -24,7 +24,9 @@ class Tags:
     @property
     def pattern(self) -> re.Pattern[str]:
         """Either of the pairs with what lies between; an output at the very end may have lost its closing tag."""
-        (called, uncalled), (given, ungiven) = (tuple(map(re.escape, pair)) for pair in (self.call, self.output))
+        (called, uncalled), (given, ungiven) = (
+            tuple(map(re.escape, pair)) for pair in (self.call, self.output)
+        )
         return re.compile(
             rf"{called}(?P<call>.*?){uncalled}|{given}(?P<output>.*?)(?:{ungiven}|\Z)", re.DOTALL
         )

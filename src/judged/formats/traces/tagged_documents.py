@@ -15,13 +15,24 @@ from judged.formats.traces.trace import Document, Trace
 __all__ = ["tagged_conversations", "texts_shown"]
 
 WRITTEN = (
-    *("response", "output", "completion", "generated_text", "gen_text_store", "generation", "trajectory", "rollout"),
+    *(
+        "response",
+        "output",
+        "completion",
+        "generated_text",
+        "gen_text_store",
+        "generation",
+        "trajectory",
+        "rollout",
+    ),
     *("solution", "text", "full_text", "sequence", "sequences_str", "reasoning", "content", "answer"),
 )
 """The fields that hold what the agent wrote."""
 QUESTIONS = ("question", "query", "problem", "prompt", "input")
 _ANY_TAG = re.compile(r"<tool_call>|<search>|<\|?begin_(?:of|search)_query\|?>")
-_MESSAGE = re.compile(r"<\|im_start\|>(?P<role>\w+)\n(?P<content>.*?)(?:<\|im_end\|>|(?=<\|im_start\|>)|\Z)", re.DOTALL)
+_MESSAGE = re.compile(
+    r"<\|im_start\|>(?P<role>\w+)\n(?P<content>.*?)(?:<\|im_end\|>|(?=<\|im_start\|>)|\Z)", re.DOTALL
+)
 _INSTRUCTED = re.compile(r"\A.*?\bbetween <information>.*?\bQuestion:\s*", re.DOTALL)
 """Search-R1's instruction, whose examples of tags are no calls."""
 
@@ -72,4 +83,7 @@ def _messages(text: str, document: dict[str, Any] | None) -> Messages:
     instructed = _INSTRUCTED.match(text)
     if instructed and asked is None:
         asked = text[instructed.end() :].partition("\n")[0]
-    return [{"role": "user", "content": asked or ""}, {"role": "assistant", "content": _INSTRUCTED.sub("", text)}]
+    return [
+        {"role": "user", "content": asked or ""},
+        {"role": "assistant", "content": _INSTRUCTED.sub("", text)},
+    ]

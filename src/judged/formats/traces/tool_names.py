@@ -17,8 +17,30 @@ SEARCHING = frozenset(
 
 PROVIDERS = frozenset(
     (
-        *("tavily", "exa", "brave", "duckduckgo", "ddg", "ddgs", "serper", "serpapi", "bing", "google", "searxng"),
-        *("wikipedia", "arxiv", "pubmed", "perplexity", "kagi", "jina", "linkup", "elasticsearch", "opensearch"),
+        *(
+            "tavily",
+            "exa",
+            "brave",
+            "duckduckgo",
+            "ddg",
+            "ddgs",
+            "serper",
+            "serpapi",
+            "bing",
+            "google",
+            "searxng",
+        ),
+        *(
+            "wikipedia",
+            "arxiv",
+            "pubmed",
+            "perplexity",
+            "kagi",
+            "jina",
+            "linkup",
+            "elasticsearch",
+            "opensearch",
+        ),
         *("vectorstore", "vectordb", "chroma", "pinecone", "qdrant", "weaviate", "milvus", "faiss", "bm25"),
     )
 )
@@ -27,7 +49,18 @@ PROVIDERS = frozenset(
 OPENING = frozenset(
     (
         *("visit", "open", "fetch", "browse", "browser", "read", "reader", "view", "click", "scroll", "goto"),
-        *("navigate", "scrape", "scraper", "crawl", "extract", "download", "load", "contents", "page", "webpage"),
+        *(
+            "navigate",
+            "scrape",
+            "scraper",
+            "crawl",
+            "extract",
+            "download",
+            "load",
+            "contents",
+            "page",
+            "webpage",
+        ),
         *("document", "docs", "url", "cite", "lookup", "summarize", "summarise", "summary", "goto"),
     )
 )
@@ -35,10 +68,45 @@ OPENING = frozenset(
 
 ACTING = frozenset(
     (
-        *("finish", "answer", "final", "submit", "respond", "reply", "done", "end", "stop", "think", "thought"),
+        *(
+            "finish",
+            "answer",
+            "final",
+            "submit",
+            "respond",
+            "reply",
+            "done",
+            "end",
+            "stop",
+            "think",
+            "thought",
+        ),
         *("thinking", "plan", "planner", "todo", "todos", "reflect", "note", "notes", "memory", "remember"),
-        *("calculator", "calculate", "math", "wolfram", "python", "code", "interpreter", "exec", "execute", "bash"),
-        *("shell", "terminal", "run", "sql", "write", "edit", "replace", "create", "update", "delete", "insert"),
+        *(
+            "calculator",
+            "calculate",
+            "math",
+            "wolfram",
+            "python",
+            "code",
+            "interpreter",
+            "exec",
+            "execute",
+            "bash",
+        ),
+        *(
+            "shell",
+            "terminal",
+            "run",
+            "sql",
+            "write",
+            "edit",
+            "replace",
+            "create",
+            "update",
+            "delete",
+            "insert",
+        ),
         *("send", "email", "post", "weather", "time", "date", "datetime", "image", "screenshot", "computer"),
         *("translate", "transfer", "handoff", "delegate", "task", "agent", "ask", "str"),
     )

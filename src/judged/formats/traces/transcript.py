@@ -93,7 +93,9 @@ def tokens_of(message: dict[str, Any]) -> float | None:
     for holder in (message, message.get("response_metadata"), message.get("metadata")):
         if not isinstance(holder, dict):
             continue
-        usage = next((holder[name] for name in ("usage", "token_usage", "usage_metadata") if holder.get(name)), None)
+        usage = next(
+            (holder[name] for name in ("usage", "token_usage", "usage_metadata") if holder.get(name)), None
+        )
         if isinstance(usage, dict):
             return _summed(usage)
     return None
@@ -118,7 +120,9 @@ def seconds_of(message: dict[str, Any]) -> float | None:
         if isinstance(value, bool) or value is None:
             continue
         if isinstance(value, (int, float)):
-            return value / 1000 if value > 1e11 else float(value)  # milliseconds, if it would be after the year 5000
+            return (
+                value / 1000 if value > 1e11 else float(value)
+            )  # milliseconds, if it would be after the year 5000
         if isinstance(value, str):
             try:
                 return datetime.fromisoformat(value).timestamp()
