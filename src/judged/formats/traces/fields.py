@@ -14,18 +14,8 @@ __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "h
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (
-        *(
-            "id",
-            "docid",
-            "doc_id",
-            "document_id",
-            "chunk_id",
-            "node_id",
-            "id_",
-            "_id",
-            "passage_id",
-            "file_id",
-        ),
+        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id"),
+        *("passage_id", "file_id"),
         *("paperId", "pageid"),
     ),
     "domain": ("domain",),
@@ -33,17 +23,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "url": ("url", "link", "href", "uri", "doc_uri", "source_url", "source"),
     "title": ("title", "name", "headline", "filename", "document_title"),
     "snippet": (
-        *(
-            "snippet",
-            "text",
-            "page_content",
-            "contents",
-            "passage",
-            "content",
-            "body",
-            "description",
-            "abstract",
-        ),
+        *("snippet", "text", "page_content", "contents", "passage", "content", "body"),
+        *("description", "abstract"),
         *("summary", "highlights", "document", "raw_content"),
     ),
     "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),

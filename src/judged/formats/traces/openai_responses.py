@@ -61,10 +61,8 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
     for document in chain:
         _read(_items(document.value), _usage(document.value), transcript)
     first = chain[0].value if isinstance(chain[0].value, dict) else {}
-    response = first.get("response") if isinstance(first.get("response"), dict) else first
-    metadata = next(
-        (each["metadata"] for each in (first, response) if isinstance(each.get("metadata"), dict)), {}
-    )
+    response = inner(first, "response") or first
+    metadata = inner(first, "metadata") or inner(response, "metadata")
     name = _called(first, metadata) or _identity(first) or str(chain[0].number)
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"

@@ -17,30 +17,11 @@ Group = tuple[str | None, list[Any]]
 """A query, where the output names it, and the values of its results."""
 
 LISTS = (
-    *(
-        "results",
-        "documents",
-        "organic_results",
-        "organic",
-        "search_results",
-        "web_results",
-        "passages",
-        "chunks",
-    ),
+    *("results", "documents", "organic_results", "organic", "search_results", "web_results"),
+    *("passages", "chunks"),
     *("hits", "items", "matches", "source_nodes", "nodes", "points", "objects", "papers", "articles", "docs"),
-    *(
-        "sources",
-        "webPages",
-        "web",
-        "value",
-        "children",
-        "root",
-        "data",
-        "search",
-        "response",
-        "news",
-        "records",
-    ),
+    *("sources", "webPages", "web", "value", "children", "root", "data", "search", "response"),
+    *("news", "records"),
 )
 """Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
 
@@ -98,18 +79,23 @@ def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> li
         return _apart([(query, output[query]) for query in queries], depth)
     if isinstance(output.get("ids"), list):
         return _of_columns(output)
-    for name in LISTS:
-        if isinstance(inner := output.get(name), (list, Mapping)):
-            return _groups(inner, queries, depth + 1)
-    if isinstance(output.get("query"), Mapping):
-        return _groups(output["query"], queries, depth + 1)  # MediaWiki
-    if is_result(output):
-        return [(None, [output])]
-    for name in WRAPPERS:
-        if (inner := output.get(name)) is not None:
-            return _groups(inner, queries, depth + 1)
-    failed = bool(output.get("error") or output.get("errors") or output.get("error_code"))
+    held = _held(output)
+    if held is not None:
+        return _groups(held, queries, depth + 1)
+    failed = any(output.get(name) for name in ("error", "errors", "error_code"))
     return [(None, [])] if failed or not output else None
+
+
+def _held(output: Mapping[str, Any]) -> Any:
+    """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
+    for name in LISTS:
+        if isinstance(output.get(name), (list, Mapping)):
+            return output[name]
+    if isinstance(output.get("query"), Mapping):  # MediaWiki
+        return output["query"]
+    if is_result(output):
+        return [output]
+    return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
 
 
 def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:

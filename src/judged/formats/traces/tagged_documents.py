@@ -15,16 +15,8 @@ from judged.formats.traces.trace import Document, Trace
 __all__ = ["tagged_conversations", "texts_shown"]
 
 WRITTEN = (
-    *(
-        "response",
-        "output",
-        "completion",
-        "generated_text",
-        "gen_text_store",
-        "generation",
-        "trajectory",
-        "rollout",
-    ),
+    *("response", "output", "completion", "generated_text", "gen_text_store", "generation"),
+    *("trajectory", "rollout"),
     *("solution", "text", "full_text", "sequence", "sequences_str", "reasoning", "content", "answer"),
 )
 """The fields that hold what the agent wrote."""

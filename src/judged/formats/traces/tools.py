@@ -20,17 +20,8 @@ from judged.formats.traces.paths import JsonPath
 __all__ = ["Tool", "Tools", "Unparsed", "read_tools"]
 
 QUERIES = (
-    *(
-        "query",
-        "queries",
-        "q",
-        "search_query",
-        "search_queries",
-        "query_list",
-        "search_term",
-        "question",
-        "input",
-    ),
+    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
+    *("question", "input"),
     *("text", "keywords", "keyword", "term", "terms", "prompt", "objective", "input_str", "topic", "search"),
 )
 """The arguments that hold queries, the first that is there winning."""
