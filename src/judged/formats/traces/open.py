@@ -50,7 +50,9 @@ def _of_open_file(stream: Any) -> Trace:
     path = getattr(stream, "name", None)
     label = path if isinstance(path, str) else "open file"
     name = split_name(Path(path))[0] if isinstance(path, str) else ""
-    return _of_stream(io.BytesIO(content.encode() if isinstance(content, str) else content), label=label, name=name)
+    return _of_stream(
+        io.BytesIO(content.encode() if isinstance(content, str) else content), label=label, name=name
+    )
 
 
 def _chunks(path: str) -> Iterator[bytes]:
@@ -88,4 +90,6 @@ def _encoded(objects: Iterable[Any]) -> Iterator[bytes]:
             yield msgspec.json.encode(each)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             msg = f"object {number} cannot be read as a session: {error}"
-            raise WrongKind(msg, hint="give dicts of texts, numbers and lists, or `judged` sessions") from None
+            raise WrongKind(
+                msg, hint="give dicts of texts, numbers and lists, or `judged` sessions"
+            ) from None

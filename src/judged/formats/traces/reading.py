@@ -71,9 +71,13 @@ class Reading:
         if not self.searches:
             self._without_search(sessions)
         elif self.unknown:
-            self.skipped.note(f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}; {MAPPING}")
+            self.skipped.note(
+                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}; {MAPPING}"
+            )
         if self.unanswered:
-            self.skipped.note(f"{self.label}: {self.unanswered:,} searches have no output in the trace and count as empty")
+            self.skipped.note(
+                f"{self.label}: {self.unanswered:,} searches have no output in the trace and count as empty"
+            )
         if self.earlier:
             self.skipped.note(
                 f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
@@ -92,7 +96,11 @@ class Reading:
             tool = next(iter(self.others))
             self.fault(NO_SEARCH, self._met[tool], f"calls {_named(self.others)}, none of which is a search")
         else:
-            count = "its one session calls no tool" if sessions == 1 else f"none of its {sessions:,} sessions searches"
+            count = (
+                "its one session calls no tool"
+                if sessions == 1
+                else f"none of its {sessions:,} sessions searches"
+            )
             self.fault(NO_SEARCH, self.label, count)
         self.settle()
 
