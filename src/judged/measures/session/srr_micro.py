@@ -6,8 +6,8 @@ from judged.kernels.good_gain import Iteration
 from judged.kernels.segments import Floats
 from judged.kernels.steps import Steps
 from judged.measures.measure import Measure
-from judged.measures.session_parameters import SESSION_PARAMETERS
 from judged.measures.session.srr import again_of_all, result_redundancy
+from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["SRR_micro", "pooled_result_redundancy"]
 
