@@ -92,7 +92,9 @@ def evaluate_sessions(
 def _keep(reference: Any, measures: list[Measure]) -> Keep:
     """Which results must be remembered to tell what there was to find."""
     if reference is None:
-        asking = [each for each in measures if each.parameters.get("reference") == "given"]
+        asking = [
+            each for each in measures if each.name == "Recall" or each.parameters.get("reference") == "given"
+        ]
         if asking:
             msg = f"{asking[0]} needs to know what there was to find"
             raise BadMeasure(msg, hint='give `reference`: judgments, or "union" for what all systems found')

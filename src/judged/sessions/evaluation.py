@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,11 @@ from judged.sessions.observations import SessionObservations, Tally, observed
 from judged.sessions.protocol import SessionProtocol
 from judged.sessions.reference import Pool
 from judged.tables.scores import Scores
+
+if TYPE_CHECKING:
+    from judged.sessions.curve import Curve
+    from judged.sessions.overlap import Overlap
+    from judged.sessions.stopping import Stop
 
 __all__ = ["SessionEvaluation", "over_sessions"]
 
@@ -80,6 +86,24 @@ class SessionEvaluation:
         known = self._known(measure)
         best = upper(self.view)
         return over_sessions(known, best, known.per_query(best))
+
+    def curve(self, measure: Measure | str, *, iterations: int | None = None) -> Curve:
+        """The measure at each iteration, with how many sessions still run there."""
+        from judged.sessions.curve import curve
+
+        return curve(self, measure, iterations=iterations)
+
+    def stopping_points(self, *, good: int = 2) -> tuple[Stop, ...]:
+        """What would have been lost and saved, had every agent stopped at an iteration."""
+        from judged.sessions.stopping import stopping_points
+
+        return stopping_points(self, good=good)
+
+    def overlaps(self, *, good: int = 2) -> tuple[Overlap, ...]:
+        """Each pair of systems, by the good results that they found on the same tasks."""
+        from judged.sessions.overlap import overlaps
+
+        return overlaps(self, good=good)
 
     @cached_property
     def systems(self) -> Mapping[str, SessionEvaluation]:

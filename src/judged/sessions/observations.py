@@ -67,7 +67,9 @@ class SessionObservations:
     def sentences(self, *, conflict: str = "first") -> list[str]:
         """One sentence for each thing that happened, the gravest first."""
         told = []
-        if self.labelled < self.unique:
+        if self.unique and not self.labelled:
+            told.append("no result has a gain: give `labels`; until then only counts and repeats mean anything")
+        elif self.labelled < self.unique:
             missing = self.unique - self.labelled
             told.append(
                 f"{missing:,} of {many(self.unique, 'unique result')} have no label and count 0 "
