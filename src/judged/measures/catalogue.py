@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from judged.measures.measure import Measure
 from judged.registry import Registry
 
@@ -10,10 +12,14 @@ __all__ = [
     "MEASURES",
     "PREFERENCE_MEASURES",
     "SESSION_MEASURES",
+    "Scored",
     "measure_named",
     "register",
     "unregister",
 ]
+
+Scored: TypeAlias = Literal["ranked", "session"]
+"""What measures are looked up for: runs of ranked results, or sessions of searches, which have names in common."""
 
 _RANKED = {
     "P": "precision",
@@ -153,8 +159,10 @@ for _name, _file in _SESSION.items():
     SESSION_MEASURES.add(_name, f"judged.measures.session.{_file}:{_name}")
 
 
-def measure_named(name: str) -> Measure:
-    """The measure of that canonical name, whatever it scores."""
+def measure_named(name: str, family: Scored = "ranked") -> Measure:
+    """The measure of that canonical name: of a run, against judgments or preferences, or of sessions."""
+    if family == "session":
+        return SESSION_MEASURES[name]
     return PREFERENCE_MEASURES[name] if name in PREFERENCE_MEASURES else MEASURES[name]
 
 

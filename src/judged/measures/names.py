@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import Literal, TypeAlias
+from typing import get_args
 
-from judged.errors import BadMeasure, UnknownName
-from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, measure_named
+from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES, Scored, measure_named
 from judged.measures.measure import Measure
 from judged.measures.plugins import load_plugin, plugin_names
-from judged.measures.session_names import parse_session_measure, parse_session_measures
+from judged.measures.session_names import (
+    SESSION_ALIASES,
+    is_session_measure,
+    parse_session_measure,
+    parse_session_measures,
+)
 from judged.measures.trec_names import FORMATS, NICKNAMES, expand
-from judged.measures.words import WRITTEN, Words, parameters_within, split_measures, words_of
+from judged.measures.words import WRITTEN, Words, parameters_within, split_measures, unknown_measure, words_of
 
 __all__ = [
     "ALIASES",
     "Alias",
     "Scored",
     "Words",
+    "measures_called",
     "named_otherwise",
     "other_spellings",
     "parse_measure",
@@ -29,9 +34,6 @@ __all__ = [
     "split_measures",
     "words_of",
 ]
-
-Scored: TypeAlias = Literal["ranked", "session"]
-"""What measures are looked up for: runs of ranked results, or sessions of searches, which have names in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +142,8 @@ def parse_measure(text: Measure | str, *, family: Scored = "ranked") -> Measure:
     nDCG@10
     >>> parse_measure("p(REL=2)@5")
     P(rel=2)@5
-    >>> parse_measure("cg", family="session")
-    CG@last
+    >>> parse_measure("dcg", family="session")
+    DCG@last
     """
     if family == "session":
         return parse_session_measure(text)
@@ -164,7 +166,7 @@ def parse_measures(
     if family == "session":
         return parse_session_measures(measures)
     if isinstance(measures, Measure):
-        return [measures]
+        return _several(measures)
     each = split_measures(measures) if isinstance(measures, str) else measures
     # Told apart by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
     chosen = list({str(measure): measure for one in each for measure in _several(one)}.values())
@@ -174,8 +176,37 @@ def parse_measures(
     return chosen
 
 
-def other_spellings(measure: str) -> list[str]:
-    """The names that other tools have for the measure of that canonical name."""
+def measures_called(text: str) -> list[Measure]:
+    """The measures that a text may name, whatever they score: `DCG` one of rankings and one of sessions.
+
+    >>> [(each.family, each) for each in measures_called("dcg@3")]
+    [('ranked', DCG@3), ('session', DCG@3)]
+    """
+    found: list[Measure] = []
+    refused: list[JudgedError] = []
+    for family in get_args(Scored):
+        try:
+            found.append(parse_measure(text, family=family))
+        except JudgedError as error:
+            refused.append(error)
+    if not found:
+        raise _refusal(refused)
+    return found
+
+
+def _refusal(errors: Sequence[JudgedError]) -> JudgedError:
+    """Of what all families say, what the one that knows the name does; else that none does."""
+    unknown = [each for each in errors if isinstance(each, UnknownName)]
+    if len(unknown) < len(errors):
+        return next(each for each in reversed(errors) if not isinstance(each, UnknownName))
+    known = [*MEASURES, *PREFERENCE_MEASURES, *SESSION_MEASURES, *ALIASES, *SESSION_ALIASES, *plugin_names()]
+    return unknown_measure("measure", unknown[0].name, known, example="nDCG@10")
+
+
+def other_spellings(measure: str, family: Scored = "ranked") -> list[str]:
+    """The other names, of other tools for the most part, that the measure of that canonical name has."""
+    if family == "session":
+        return [name for name, canonical in SESSION_ALIASES.items() if canonical == measure]
     return [name for name, alias in ALIASES.items() if alias.measure == measure]
 
 
@@ -198,6 +229,8 @@ def named_otherwise(name: str) -> str | None:
 def _several(text: Measure | str) -> list[Measure]:
     """The measures that one text names: more than one for `P_5,10` and for trec_eval's nicknames."""
     if isinstance(text, Measure):
+        if text.family == "session":
+            raise _of_sessions(str(text))
         return [text]
     if not isinstance(text, str):
         msg = f"a measure must be a Measure or a string, not {text!r}"
@@ -256,11 +289,22 @@ def _alias(name: str) -> Alias:
         plugin = load_plugin(name)
         if plugin is not None:
             return Alias(plugin.name)
-        kind, known = "measure", [*MEASURES, *PREFERENCE_MEASURES, *ALIASES, *plugin_names()]
-        close = get_close_matches(name.lower(), [each.lower() for each in known])
-        hint = None if close else "`judged measures` lists them all; for example `nDCG@10`"
-        raise UnknownName(kind, name, known, hint=hint)
+        raise _unknown(name)
     return alias
+
+
+def _unknown(name: str) -> JudgedError:
+    """The error that no measure of rankings has that name."""
+    if is_session_measure(name):
+        return _of_sessions(name)
+    known = [*MEASURES, *PREFERENCE_MEASURES, *ALIASES, *plugin_names()]
+    return unknown_measure("measure", name, known, example="nDCG@10")
+
+
+def _of_sessions(name: str) -> BadMeasure:
+    """The error that a measure is of sessions where rankings are scored."""
+    msg = f"`{name}` is a measure of sessions, not of ranked results"
+    return BadMeasure(msg, hint="`judged.evaluate_sessions` and `judged sessions` take it")
 
 
 def _number(text: str) -> float:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
-from judged.errors import BadMeasure, UnknownName
+from judged.errors import BadMeasure
 from judged.measures.catalogue import SESSION_MEASURES
 from judged.measures.measure import Measure
-from judged.measures.words import split_measures, words_of
+from judged.measures.words import split_measures, unknown_measure, words_of
 
-__all__ = ["SESSION_ALIASES", "parse_session_measure", "parse_session_measures", "session_measure_named"]
+__all__ = [
+    "SESSION_ALIASES",
+    "is_session_measure",
+    "parse_session_measure",
+    "parse_session_measures",
+    "session_measure_named",
+]
 
 SESSION_ALIASES: dict[str, str] = {
     "DupR": "Dup",
@@ -55,14 +60,22 @@ def parse_session_measures(measures: Iterable[Measure | str] | Measure | str) ->
 
 def session_measure_named(name: str) -> Measure:
     """The measure of sessions of that name, in any case, with or without underscores, or of that alias."""
-    known = {_plain(each): each for each in SESSION_MEASURES}
-    known |= {_plain(each): measure for each, measure in SESSION_ALIASES.items()}
+    known = _known()
     if _plain(name) not in known:
         names = [*SESSION_MEASURES, *SESSION_ALIASES]
-        close = get_close_matches(name.lower(), [each.lower() for each in names])
-        hint = None if close else "`judged measures` lists them all; for example `CG@3`"
-        raise UnknownName("measure of sessions", name, names, hint=hint)
+        raise unknown_measure("measure of sessions", name, names, example="CG@3")
     return SESSION_MEASURES[known[_plain(name)]]
+
+
+def is_session_measure(name: str) -> bool:
+    """Whether a measure of sessions is called that."""
+    return _plain(name) in _known()
+
+
+def _known() -> dict[str, str]:
+    """Every name and alias, without regard to case and underscores, with the canonical name."""
+    canonical = {_plain(each): each for each in SESSION_MEASURES}
+    return canonical | {_plain(each): measure for each, measure in SESSION_ALIASES.items()}
 
 
 def _several(text: Measure | str) -> list[Measure]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
-from judged.errors import BadMeasure
+from judged.errors import BadMeasure, UnknownName
 
-__all__ = ["WRITTEN", "Words", "parameters_within", "split_measures", "words_of"]
+__all__ = ["WRITTEN", "Words", "parameters_within", "split_measures", "unknown_measure", "words_of"]
 
 _NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 WRITTEN = re.compile(
@@ -76,3 +77,10 @@ def parameters_within(text: str, inside: str) -> dict[str, object]:
         msg = f"the parameters of `{text}` cannot be read"
         raise BadMeasure(msg, hint='write them as `name=value`, text in quotes: `nDCG(gain="exp")@10`')
     return values
+
+
+def unknown_measure(kind: str, name: str, known: Sequence[str], *, example: str) -> UnknownName:
+    """The error that no measure of that kind has that name, with the nearest name or where all of them stand."""
+    close = get_close_matches(name.lower(), [each.lower() for each in known])
+    hint = None if close else f"`judged measures` lists them all; for example `{example}`"
+    return UnknownName(kind, name, known, hint=hint)

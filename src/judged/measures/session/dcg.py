@@ -40,8 +40,8 @@ def discounted_iteration_gain(
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 3.
-        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR sessions.
-        ECIR 2008. doi:10.1007/978-3-540-78646-7_4
+        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
+        sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
     return discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
 

@@ -25,8 +25,7 @@ def gain_per_second(
 
     Unlabelled: counts as gain 0, so that more labels can only raise the value.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all, and where the trace
-        does not say how many it took.
+        at all, and where the trace does not say what its iterations took.
 
     Example:
         9 in 4.5 seconds:

@@ -42,8 +42,8 @@ def order_of_gain(
         array([0.6309])
 
     References:
-        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR sessions.
-        ECIR 2008. doi:10.1007/978-3-540-78646-7_4
+        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
+        sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
     reached = discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
     best = discounted_total(steps, best_gain(steps, good, gain), iteration, discount)
