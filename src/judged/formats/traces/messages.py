@@ -85,7 +85,7 @@ def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]
         else:
             yield document, messages
     if alone:
-        yield Document(trace.label, {}), alone
+        yield Document(trace.label, {"id": trace.name}), alone
 
 
 def _is_response(value: dict[str, Any]) -> bool:
@@ -100,11 +100,7 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
     value = document.value if isinstance(document.value, dict) else {}
     metadata = inner(value, "metadata")
     tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
-    name = (
-        named(value, NAMES)
-        or named(metadata, NAMES)
-        or (reading.name if document.place == reading.label else str(document.number))
-    )
+    name = named(value, NAMES) or named(metadata, NAMES) or str(document.number)
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"
         reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)

@@ -53,7 +53,9 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
     if chain:
         yield _conversation(chain, reading)
     if alone:
-        yield _conversation([Document(trace.label, [each.value for each in alone])], reading)
+        yield _conversation(
+            [Document(trace.label, {"id": trace.name, "items": [each.value for each in alone]})], reading
+        )
 
 
 def _conversation(chain: list[Document], reading: Reading) -> Conversation:

@@ -74,9 +74,12 @@ def _quick(line: _Line, place: str, reading: Reading) -> Session | None:
     if reading.turn != "last" and not iterations:
         return None
     for iteration in iterations:
-        for search in iteration.searches:
-            if not _is_sound(search):
-                return None
+        if (
+            (iteration.tokens or 0) < 0
+            or (iteration.seconds or 0) < 0
+            or not all(map(_is_sound, iteration.searches))
+        ):
+            return None
     for iteration in iterations:
         for search in iteration.searches:
             reading.searches[search.tool or "search"] += 1

@@ -39,6 +39,7 @@ class _Object:
         if not isinstance(self.value, Mapping):
             self.refuse("", f"is {_kind(self.value)}, expected an object")
             return None
+        self.text(self.value, NAMES)
         turns = self.turns()
         if turns is None:
             return None
@@ -139,7 +140,7 @@ class _Object:
             found = value.get(name) if isinstance(value, Mapping) else None
             if isinstance(found, str) or (isinstance(found, int) and not isinstance(found, bool)):
                 return str(found) or None
-            if found is not None:
+            if found is not None and name == names[0]:
                 self.fault("", f"its `{name}` is {_kind(found)}, expected text")
         return None
 

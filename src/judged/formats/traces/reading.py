@@ -37,6 +37,8 @@ class Reading:
     """Calls by tool that are known to be no searches."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Calls by tool of which it is not known what they do."""
+    formats: Counter[str] = field(default_factory=Counter)
+    """How many files are written in each format."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
     earlier: int = 0
@@ -57,6 +59,11 @@ class Reading:
         if not self.lenient:
             raise BadInput(self.label, faults, hint=_hint(faults))
         self.skipped.add(faults)
+
+    def broken(self, place: str, what: str) -> None:
+        """Note a document that is no JSON, and with it a session that cannot be used."""
+        self.fault("broken JSON", place, what)
+        self.settle()
 
     def count_call(self, tool: str, *, search: bool | None, where: str) -> None:
         """Count a call of a tool by what the tool is known to do; None is unknown."""

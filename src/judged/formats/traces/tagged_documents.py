@@ -38,7 +38,9 @@ def texts_shown(head: Head) -> list[str]:
 def tagged_conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conversation]:
     """The conversations of a trace, be it documents of messages, documents with a text, or one text."""
     if not trace.is_json:
-        yield conversation_of(Document(trace.label, {}), _messages(trace.text(), None), reading, read)
+        yield conversation_of(
+            Document(trace.label, {"id": trace.name}), _messages(trace.text(), None), reading, read
+        )
         return
     if messages_in(next(iter(trace.first_documents()), None)) is not None:
         yield from conversations(trace, reading, read)
