@@ -24,18 +24,22 @@ from judged.report.svg import (
 
 __all__ = ["Dot", "Line", "lines"]
 
+SMALL, LARGE = 1.5, 4.5
+"""The radius of a dot of size 0 and of size 1."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1a1a1a")
 """Told apart by people who see colours differently, too; then they begin again, dashed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A place on a line, the bounds of its height, and what is told of it to whoever points at it."""
+    """A place on a line, the bounds of its height, its size, and what is told of it to whoever points at it."""
 
     x: int
     y: float
     low: float | None = None
     high: float | None = None
+    size: float = 1.0
+    """From 0 to 1."""
     told: str = ""
 
 
@@ -73,7 +77,9 @@ def _drawn(of: Line, wide: Scale, high: Scale, at: int, end: float) -> list[str]
     parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
     for dot, (left, top) in zip(of.dots, places, strict=True):
         told = f"<title>{escape(dot.told)}</title>" if dot.told else ""
-        parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="3" fill="{colour}">{told}</circle>')
+        parts.append(
+            f'<circle cx="{left:.1f}" cy="{top:.1f}" r="{SMALL + (LARGE - SMALL) * dot.size:.1f}" fill="{colour}">{told}</circle>'
+        )
     return [*parts, words(places[-1][0] + 8, end, of.name, colour=colour)]
 
 

@@ -55,7 +55,7 @@ class Scale:
 
     def ticks(self) -> list[float]:
         """About five round numbers."""
-        rough = (self.high - self.low) / 4
+        rough = (self.high - self.low) / 6
         power = 10.0 ** math.floor(math.log10(rough))
         step = power * next(each for each in (1, 2, 5, 10) if each * power >= rough)
         first = math.ceil(self.low / step - 1e-9)

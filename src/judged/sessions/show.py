@@ -85,22 +85,16 @@ def curve_tables(curves: Sequence[Curve]) -> Iterator[Table]:
 def curve_picture(curves: Sequence[Curve]) -> str:
     """An SVG of the first measure, a line for each system, with how many sessions still run told at each point."""
     measure = curves[0].measure
-    drawn = []
-    for each in curves:
-        if each.measure == measure:
-            dots = (
-                Dot(
-                    point.iteration,
-                    point.value,
-                    None if point.interval is None else point.interval.low,
-                    None if point.interval is None else point.interval.high,
-                    f"{each.system}, iteration {point.iteration}: {point.value:.4g}; {point.running} sessions still run",
-                )
-                for point in each.points
-            )
-            drawn.append(Line(each.system, tuple(dots)))
-    note = "mean over sessions, with Student's 95 % interval; a session that has ended keeps its value"
+    drawn = [Line(each.system, tuple(_dots(each))) for each in curves if each.measure == measure]
+    note = "mean with its interval; ended sessions keep their value, and points shrink as fewer still run"
     return lines(drawn, title=f"{measure} by iteration", x="iteration", y=measure, note=note)
+
+
+def _dots(curve: Curve) -> Iterator[Dot]:
+    for point in curve.points:
+        low, high = (None, None) if point.interval is None else (point.interval.low, point.interval.high)
+        told = f"{curve.system}, iteration {point.iteration}: {point.value:.4g}; {point.running:,} sessions still run"
+        yield Dot(point.iteration, point.value, low, high, point.running / curve.points[0].running, told)
 
 
 def stopping_table(system: str, stops: Sequence[Stop]) -> Table:
