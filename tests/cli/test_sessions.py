@@ -39,7 +39,7 @@ def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
     rows = [line.split() for line in outcome.stdout.splitlines()]
     assert ["old", "2", "4.0000", "0.1250"] in rows
     assert ["new", "2", "4.0000", "0.1667"] in rows
-    assert ["new", "75.0%", "4.0000–6.0000", "0.1667–0.1667"] in rows
+    assert ["new", "75.0%", "4.0000–6.0000", "0.1667"] in rows
     assert "Protocol: sessions (last turn, duplicates by document" in outcome.stderr
     assert "Note: new: 1 of 4 unique results have no label" in outcome.stderr
 

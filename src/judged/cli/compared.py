@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from judged.cli.inputs import digest
@@ -25,15 +26,16 @@ def rendered_comparison(
     also: tuple[str, ...] = (),
     rope: float = 0.01,
     bold: bool = False,
+    title: str | None = None,
 ) -> str | bytes:
-    """The comparison in a format; those of one table have the differences, every number in full."""
+    """The comparison in a format, under a title where people read it; those of one table have the differences, every number in full."""
     from judged.comparing.further import further, rows_of
     from judged.report.delimited import to_delimited
     from judged.report.json import to_json, to_json_lines
     from judged.report.parquet import to_parquet
 
     if kind in {"table", "markdown", "latex"}:
-        tables = [*_tables(comparison, kind, per_query=per_query, digits=digits)]
+        tables = [*_tables(comparison, kind, title, per_query=per_query, digits=digits)]
         tables += [table for name in also for table in further(comparison, name, rope=rope, digits=digits)]
         return "\n".join(laid_out(table, kind, digits=digits, bold=bold) for table in tables)
     if kind == "json":
@@ -47,10 +49,13 @@ def rendered_comparison(
     return to_delimited(table, delimiter="," if kind == "csv" else "\t")
 
 
-def _tables(comparison: Comparison, kind: str, *, per_query: bool, digits: int) -> Iterator[Table]:
+def _tables(
+    comparison: Comparison, kind: str, title: str | None, *, per_query: bool, digits: int
+) -> Iterator[Table]:
     from judged.comparing.show import query_tables, shown
 
     first, *others = shown(comparison, superscript=kind == "latex", digits=digits)
+    first = replace(first, title=title)
     yield first if kind == "latex" else fitted(first, kind, digits=digits)
     if per_query:
         yield from query_tables(comparison)

@@ -66,7 +66,8 @@ class SessionReport:
             for name, each in systems.items():
                 yield show.per_session(each, title=name if len(systems) > 1 else None)
         else:
-            yield fitted(show.means(systems, digits=digits), kind, digits=digits)
+            title = None if self.comparison is None else "All sessions"
+            yield fitted(show.means(systems, digits=digits, title=title), kind, digits=digits)
         bounds = show.bounds(systems)
         if bounds is not None:
             yield fitted(bounds, kind, digits=digits)
@@ -80,8 +81,13 @@ class SessionReport:
     def _compared(self, kind: str, *, digits: int, bold: bool) -> list[str]:
         if self.comparison is None:
             return []
+        layout: dict[str, Any] = {
+            "digits": digits,
+            "bold": bold,
+            "title": "On the tasks that all systems share",
+        }
         text = rendered_comparison(
-            self.comparison, kind, list(self.inputs), per_query=self.per_session, digits=digits, bold=bold
+            self.comparison, kind, list(self.inputs), per_query=self.per_session, **layout
         )
         return [str(text)]
 

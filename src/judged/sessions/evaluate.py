@@ -19,7 +19,7 @@ from judged.kernels.steps import UNLABELLED, Steps
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
 from judged.sessions.book import Book
-from judged.sessions.evaluation import SessionEvaluation
+from judged.sessions.evaluation import SessionEvaluation, asks_for_reference
 from judged.sessions.gather import Gathering, Keep
 from judged.sessions.observations import observed
 from judged.sessions.protocol import Conflict, SessionProtocol, Unlabelled
@@ -92,9 +92,7 @@ def evaluate_sessions(
 def _keep(reference: Any, measures: list[Measure]) -> Keep:
     """Which results must be remembered to tell what there was to find."""
     if reference is None:
-        asking = [
-            each for each in measures if each.name == "Recall" or each.parameters.get("reference") == "given"
-        ]
+        asking = [each for each in measures if asks_for_reference(each)]
         if asking:
             msg = f"{asking[0]} needs to know what there was to find"
             raise BadMeasure(msg, hint='give `reference`: judgments, or "union" for what all systems found')

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from judged.sessions.overlap import Overlap
     from judged.sessions.stopping import Stop
 
-__all__ = ["SessionEvaluation", "over_sessions"]
+__all__ = ["SessionEvaluation", "asks_for_reference", "over_sessions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +82,10 @@ class SessionEvaluation:
         return int(np.isnan(self.scores[self._known(measure)]).sum())
 
     def upper(self, measure: Measure | str) -> float:
-        """The value over all sessions if every unlabelled result had the gain 4."""
+        """The value over all sessions if every unlabelled result had the gain 4; NaN where the reference would change too."""
         known = self._known(measure)
+        if self.pools and asks_for_reference(known):
+            return nan
         best = upper(self.view)
         return over_sessions(known, best, known.per_query(best))
 
@@ -145,6 +147,11 @@ class SessionEvaluation:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean().items())
         return f"SessionEvaluation({self.run}: {shown}; {len(self.named):,} sessions)"
+
+
+def asks_for_reference(measure: Measure) -> bool:
+    """Whether a measure looks at what there was to find."""
+    return measure.name == "Recall" or measure.parameters.get("reference") == "given"
 
 
 def over_sessions(measure: Measure, view: Steps, values: Floats) -> float:

@@ -68,7 +68,9 @@ class SessionObservations:
         """One sentence for each thing that happened, the gravest first."""
         told = []
         if self.unique and not self.labelled:
-            told.append("no result has a gain: give `labels`; until then only counts and repeats mean anything")
+            told.append(
+                "no result has a gain: give `labels`; until then only counts and repeats mean anything"
+            )
         elif self.labelled < self.unique:
             missing = self.unique - self.labelled
             told.append(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 
 from judged.report.layout import Between, Estimate, Table, Value, with_best
 from judged.report.lines import Dot, Line, lines
@@ -29,7 +29,7 @@ MOST = 30
 """More iterations than this are not shown to people; the formats for programs have all of them."""
 
 
-def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4) -> Table:
+def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4, title: str | None = None) -> Table:
     """A row for each system, a column for each measure, the best of several systems marked."""
     first = next(iter(systems.values()))
     columns = ("system", "sessions", *map(str, first.measures))
@@ -38,17 +38,18 @@ def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4) -> Table
         for name, each in systems.items()
     )
     better = {str(measure): measure.higher_is_better for measure in first.measures}
-    return with_best(Table(columns, rows), better, digits=digits)
+    return with_best(Table(columns, rows, title=title), better, digits=digits)
 
 
 def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:
-    """Between which values each number lies, were the unlabelled results labelled; None where all are."""
-    if all(each.observations.labelled == each.observations.unique for each in systems.values()):
+    """Each number with unlabelled results at their least and at their most; None where all are labelled."""
+    partly = {name: each for name, each in systems.items() if each.observations.coverage < 1}
+    if not partly:
         return None
     first = next(iter(systems.values()))
     rows = tuple(
         (name, f"{each.observations.coverage:.1%}", *(_between(each, measure) for measure in each.measures))
-        for name, each in systems.items()
+        for name, each in partly.items()
     )
     title = "Unlabelled results as gain 0, and as gain 4"
     return Table(("system", "labelled", *map(str, first.measures)), rows, title=title)
@@ -163,16 +164,18 @@ def undefined_sentences(evaluation: SessionEvaluation) -> list[str]:
 
 
 def _value(value: float) -> Value:
-    return None if isnan(value) else value
+    return None if math.isnan(value) else value
 
 
 def _between(evaluation: SessionEvaluation, measure: object) -> Value:
     low, high = evaluation[str(measure)], evaluation.upper(str(measure))
-    return None if isnan(low) or isnan(high) else Between(min(low, high), max(low, high))
+    if math.isnan(low) or math.isnan(high) or low == high:
+        return _value(low if low == high else math.nan)
+    return Between(min(low, high), max(low, high))
 
 
 def _estimate(value: float, interval: object) -> Value:
-    if isnan(value):
+    if math.isnan(value):
         return None
     if interval is None:
         return value
@@ -180,4 +183,4 @@ def _estimate(value: float, interval: object) -> Value:
 
 
 def _share(value: float) -> str:
-    return "unknown" if isnan(value) else f"{value:.1%}"
+    return "unknown" if math.isnan(value) else f"{value:.1%}"
