@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from judged.sessions.compare import compare_sessions as compare_sessions
     from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
     from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
+    from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
     from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
     from judged.tables.judgments import Judgments as Judgments
@@ -227,6 +228,7 @@ _HOMES = {
     "compare_sessions": "judged.sessions.compare",
     "evaluate_sessions": "judged.sessions.evaluate",
     "SessionEvaluation": "judged.sessions.evaluation",
+    "gate_sessions": "judged.sessions.gate",
     "SessionProtocol": "judged.sessions.protocol",
     "georisk": "judged.stats.risk",
     "trisk": "judged.stats.risk",
@@ -329,6 +331,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "explain_difference",
     "explain_published",
     "gate",
+    "gate_sessions",
     "georisk",
     "gm_AP",
     "gm_Bpref",

@@ -95,6 +95,22 @@ def test_a_baseline_gives_differences_on_tasks(trace: Path) -> None:
     assert "Tasks that changed most" in outcome.stdout
 
 
+@pytest.mark.parametrize(
+    ("gain", "delta", "code", "verdict"),
+    [(2, "-0.5", 1, "fail"), (4, "-0.5", 0, "pass"), (4, "1", 1, "fail")],  # no spread: what is seen decides
+)
+def test_a_margin_makes_an_exit_code(tmp_path: Path, gain: int, delta: str, code: int, verdict: str) -> None:
+    """On three tasks the old system has 4 each time, the new one 2 or 4."""
+    path = tmp_path / "traces.jsonl"
+    lines = [conversation(f"o{at}", "x4", task=f"t{at}", system="old") for at in range(3)]
+    lines += [conversation(f"n{at}", f"x{gain}", task=f"t{at}", system="new") for at in range(3)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    outcome = run(path, "-m", "CG", "--baseline", "old", "--min-delta", delta)
+    assert outcome.exit_code == code, outcome.output
+    assert f"Verdict: {verdict}" in outcome.stdout
+    assert "3 tasks" in outcome.stdout
+
+
 def test_files_are_named_as_runs_are(trace: Path, tmp_path: Path) -> None:
     """NAME=FILE names the system, whatever the trace says; files of one table have the extension's format."""
     lines = trace.read_text().splitlines(keepends=True)
@@ -124,6 +140,7 @@ def test_labels_and_one_session_are_chosen(trace: Path, tmp_path: Path) -> None:
         (("--overlap", "--reference", "qrels.txt"), "--reference union"),
         (("--unlabelled", "error"), "session `b2` of `new`: 1 of 2 unique results have no gain"),
         (("--trace-format", "nope"), "nope"),
+        (("--min-delta", "-1%"), "needs one `--baseline NAME`"),
     ],
 )
 def test_a_mistake_is_named(trace: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -16,6 +16,7 @@ from judged.sessions import show
 
 if TYPE_CHECKING:
     from judged.comparing.comparison import Comparison
+    from judged.gating.report import GateReport
     from judged.sessions.curve import Curve
     from judged.sessions.evaluation import SessionEvaluation
     from judged.sessions.overlap import Alone, Overlap
@@ -38,6 +39,7 @@ class SessionReport:
     pairs: Sequence[Overlap] = ()
     single: Sequence[Alone] = ()
     comparison: Comparison | None = None
+    gates: Sequence[GateReport] = ()
     decisions: Sequence[Table] = ()
 
     def rendered(self, kind: str, *, digits: int, bold: bool = False) -> str | bytes:
@@ -48,7 +50,8 @@ class SessionReport:
 
         if kind in {"table", "markdown", "latex"}:
             parts = [laid_out(table, kind, digits=digits, bold=bold) for table in self._tables(kind, digits)]
-            return "\n".join([*parts, *self._compared(kind, digits=digits, bold=bold)])
+            further = [*self._compared(kind, digits=digits, bold=bold), *self._gated(kind, digits=digits)]
+            return "\n".join([*parts, *further])
         if kind == "json":
             return to_json(self._document())
         if kind == "jsonl":
@@ -91,6 +94,17 @@ class SessionReport:
         )
         return [str(text)]
 
+    def _gated(self, kind: str, *, digits: int) -> list[str]:
+        from judged.gating.show import as_markdown, as_text
+
+        if not self.gates:
+            return []
+        return [
+            as_markdown(self.gates, digits=digits)
+            if kind == "markdown"
+            else as_text(self.gates, digits=digits)
+        ]
+
     def _records(self) -> Table:
         """The one table of formats that hold one: the most particular thing that was asked for."""
         if self.per_session:
@@ -128,6 +142,8 @@ class SessionReport:
             }
         if self.comparison is not None:
             document["comparison"] = self.comparison.to_dict(per_query=self.per_session)
+        if self.gates:
+            document["gates"] = [each.to_dict() for each in self.gates]
         return document
 
     def _system(self, name: str, each: SessionEvaluation) -> dict[str, Any]:

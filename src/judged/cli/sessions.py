@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, only_one_standard_input, split_name
 from judged.cli.options import named_measures, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
@@ -21,6 +23,7 @@ from judged.sessions.protocol import Conflict, Unlabelled
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
     from judged.dedup.rules import Rules
+    from judged.gating.report import GateReport
     from judged.measures.measure import Measure
     from judged.sessions.evaluation import SessionEvaluation
 
@@ -35,6 +38,7 @@ Examples:
   judged sessions traces.jsonl
   judged sessions traces.jsonl -m "CG@3 SRR@last" --labels labels.jsonl --per-session
   judged sessions old=a.jsonl new=b.jsonl --baseline old --curve --picture curve.svg
+  judged sessions old=a.jsonl new=b.jsonl --baseline old --min-delta -2% -m "CG SRR"
   judged sessions traces.jsonl --stopping --overlap --format json
   judged sessions inspect traces.jsonl
 """
@@ -110,6 +114,19 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 )
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What draws begin with."
+)
+@click.option(
+    "--min-delta",
+    metavar="DELTA",
+    help="With one --baseline: exit with 0 only if every other system is shown to be no worse by more than this,"
+    " a number or a share of the baseline's mean (-2%).",
+)
+@click.option(
+    "--inconclusive",
+    type=Inconclusive(),
+    default=INCONCLUSIVE,
+    show_default=True,
+    help="With --min-delta: what an inconclusive verdict exits with.",
 )
 @click.option(
     "--picture",
@@ -201,6 +218,9 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
     click.echo(report.rendered(options["kind"], digits=options["digits"], bold=says_bold()), nl=False)
     if not options["quiet"]:
         _tell(report, [*options["outputs"], *filter(None, [options["picture"]])])
+    code = exit_code(report.gates, options["inconclusive"]) if report.gates else 0
+    if code:
+        raise click.exceptions.Exit(code)
 
 
 def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionReport:
@@ -227,6 +247,23 @@ def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> S
         comparison=compare_systems(evaluation, baseline=options["baselines"], settings=settings)
         if options["baselines"]
         else None,
+        gates=_gated(evaluation, options) if options["min_delta"] is not None else (),
+    )
+
+
+def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[GateReport, ...]:
+    """Every system against the baseline, in the measures of which more or less is better."""
+    from judged.sessions.gate import gate_systems
+
+    if len(options["baselines"]) != 1:
+        msg = "`--min-delta` says how much worse than a baseline a system may be, and needs one `--baseline NAME`"
+        raise click.UsageError(msg)
+    sided = [
+        each for each in evaluation.measures if each.higher_is_better is not None and each.aggregate == "mean"
+    ]
+    settings = {"min_delta": options["min_delta"], "seed": options["seed"]}
+    return gate_systems(
+        replace(evaluation, measures=tuple(sided)), baseline=options["baselines"][0], **settings
     )
 
 

@@ -13,8 +13,9 @@ from judged._optional import need
 from judged.comparing.contrasts import Contrast, Mean
 from judged.comparing.latency import Latency
 from judged.comparing.settings import Settings
-from judged.comparing.shared import Conventions, Shared
+from judged.comparing.shared import Shared
 from judged.comparing.slices import Interaction
+from judged.engine.system_scores import Conventions
 from judged.errors import UnknownName
 from judged.report.layout import Table, Value
 from judged.stats.equivalence import Equivalence, equivalence_test

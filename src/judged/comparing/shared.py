@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
 
+from judged.engine.system_scores import SystemScores
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
 from judged.stats.paired import Floats
-from judged.tables.scores import Scores
 
-__all__ = ["Conventions", "Shared", "SystemScores", "plural", "shared_scores"]
-
-
-class Conventions(Protocol):
-    """What a protocol can tell of itself, whether of runs or of sessions."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Some digits that change when any convention does."""
-
-    def as_dict(self) -> Mapping[str, Any]:
-        """Every convention by name."""
-
-
-class SystemScores(Protocol):
-    """What is compared: the scores of one system, whether of a ranked run or of its sessions."""
-
-    @property
-    def run(self) -> str:
-        """The name of the system."""
-
-    @property
-    def scores(self) -> Scores:
-        """A value for each query and measure."""
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures, the same for all systems compared."""
-
-    @property
-    def protocol(self) -> Conventions:
-        """What the scores were made under."""
+__all__ = ["Shared", "plural", "shared_scores"]
 
 
 @dataclass(frozen=True, eq=False)

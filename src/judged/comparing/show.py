@@ -188,7 +188,9 @@ def query_tables(comparison: Comparison) -> Iterator[Table]:
         deltas = {name: comparison.differences(name, base, measure) for name in others}
         own = dict(zip(shared.queries, shared.values[:, shared.systems.index(base)].tolist(), strict=True))
         lines = [(query, own[query], *(deltas[name][query] for name in others)) for query in shared.queries]
-        yield Table((comparison.unit, base, *(f"{name} − {base}" for name in others)), tuple(lines), title=measure)
+        yield Table(
+            (comparison.unit, base, *(f"{name} − {base}" for name in others)), tuple(lines), title=measure
+        )
 
 
 def sentences(comparison: Comparison) -> list[str]:
