@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from judged.kernels.steps import UNLABELLED, graded, steps_from_results
 from judged.kernels.steps_by_hand import steps_of
@@ -63,6 +64,13 @@ def test_gains_are_counted_segment_by_segment() -> None:
         [0, 0, 0, 0, 0, 0],
         [1, 1, 0, 0, 1, 0],
     ]
+
+
+@pytest.mark.parametrize("gain", [-2, 5])
+def test_a_gain_that_there_is_not_is_refused(gain: int) -> None:
+    """It would be counted as one of another iteration."""
+    with pytest.raises(ValueError, match="gains must be from 0 to 4, or -1 where nobody said"):
+        graded(np.array([gain], dtype=np.int8), np.array([0, 1]))
 
 
 def test_a_view_is_written_by_hand() -> None:

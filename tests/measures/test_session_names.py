@@ -54,6 +54,17 @@ def test_the_last_iteration_and_none_are_the_same() -> None:
     assert named != {SESSION_MEASURES["CG"] @ 3}
 
 
+def test_measures_are_values_of_their_package() -> None:
+    """Every one by its name, though not at the root, where `DCG` is that of rankings."""
+    from judged.measures import session
+
+    assert parse_measure("DCG@3", family="session") == session.DCG @ 3
+    assert parse_measure("DCG@3") == judged.DCG @ 3
+    assert set(SESSION_MEASURES) <= set(dir(session))
+    with pytest.raises(AttributeError, match="no attribute 'AP'"):
+        session.AP  # noqa: B018 - looking it up is what fails
+
+
 def test_several_measures_may_stand_in_one_string() -> None:
     """Separated by spaces or commas, a comma before a number naming a further iteration; each once."""
     named = parse_measures("CG@1,3 SRR@last, cg@3,srr", family="session")

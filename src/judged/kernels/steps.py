@@ -137,6 +137,9 @@ def steps_from_results(
 
 def graded(gains: NDArray[np.int8], cut: Ints) -> Ints:
     """For each segment of gains (row), how many are `UNLABELLED` (column 0), and how many have gain g (column g + 1)."""
+    if len(gains) and not UNLABELLED <= int(gains.min()) <= int(gains.max()) <= GAINS[-1]:
+        msg = f"gains must be from 0 to {GAINS[-1]}, or {UNLABELLED} where nobody said"
+        raise ValueError(msg)  # whoever reads labels refuses others; here they would be counted elsewhere
     columns = len(GAINS) + 1
     cells = np.repeat(np.arange(len(cut) - 1) * columns + 1, np.diff(cut))
     cells += gains
