@@ -96,6 +96,8 @@ def test_a_name_is_looked_up_in_the_family_of_what_is_scored() -> None:
         ("CG@2.5", "must be `last` or a whole number", None),
         ("CG@first", "`CG@first` is not a measure of sessions", "`CG@last`"),
         ("CG@2@last", "is not a measure of sessions", "`CG@3`"),
+        ("CG-l3", "`CG-l3` is not a measure of sessions", "`CG(good=3)@3`"),
+        ("CG.3", "`CG.3` is not a measure of sessions", None),
         ("N@3", "N takes no `@`", None),
         ("CG(good=0)", "`good` of CG must be a whole number from 1 to 4, not 0", None),
         ("CG(good=5)", "`good` of CG must be a whole number from 1 to 4, not 5", None),
@@ -133,10 +135,12 @@ def test_a_measure_of_the_wrong_family_is_refused() -> None:
         BadMeasure, match="`AP` is a measure of the family `ranked`, expected one of sessions"
     ):
         parse_session_measures([MEASURES["AP"]])
-    for measure in ("CG@3", SESSION_MEASURES["CG"] @ 3):
+    for measure in ("CG@3", "CG@last", SESSION_MEASURES["CG"] @ 3):
         with pytest.raises(BadMeasure, match="is a measure of sessions, not of ranked results") as caught:
             judged.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, [measure])
         assert "judged.evaluate_sessions" in str(caught.value)
+    with pytest.raises(BadMeasure, match="`@last` of `nDCG@last` is not a number"):
+        parse_measure("nDCG@last")
 
 
 @pytest.mark.parametrize("nothing", [[], ""])
