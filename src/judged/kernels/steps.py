@@ -28,7 +28,10 @@ class Reference:
     """What a session could have found: a set of results with their gains, by judgments or by all systems together."""
 
     gains: NDArray[np.int8]
-    """For each new result of the sessions, its gain in the reference; `UNLABELLED` where it is not there."""
+    """For each new result of the sessions, its gain in the reference; `UNLABELLED` where it is not there.
+
+    No two results of a session stand for the same one of the reference.
+    """
     counts: Ints
     """A row for each session: how many results of the reference have a gain of at least 0, 1, 2, 3, 4."""
 
@@ -127,7 +130,7 @@ def steps_from_results(
         offset=cuts(np.asarray(iterations)),
         results=returned,
         cut=cuts(_flagged(first, returned)),
-        # Three times as fast as an index by flags, which is what building takes longest for.
+        # Twice as fast as an index by flags, and what building takes longest for.
         gains=np.compress(first, np.asarray(gains, dtype=np.int8)),
         searches=np.ones_like(returned) if searches is None else np.asarray(searches, dtype=np.int64),
         tokens=unknown if tokens is None else np.asarray(tokens, dtype=np.float64),
@@ -137,6 +140,9 @@ def steps_from_results(
 
 def graded(gains: NDArray[np.int8], cut: Ints) -> Ints:
     """For each segment of gains (row), how many are `UNLABELLED` (column 0), and how many have gain g (column g + 1)."""
+    if len(gains) and not UNLABELLED <= int(gains.min()) <= int(gains.max()) <= GAINS[-1]:
+        msg = f"gains must be from 0 to {GAINS[-1]}, or {UNLABELLED} where nobody said"
+        raise ValueError(msg)  # whoever reads labels refuses others; here they would be counted elsewhere
     columns = len(GAINS) + 1
     cells = np.repeat(np.arange(len(cut) - 1) * columns + 1, np.diff(cut))
     cells += gains

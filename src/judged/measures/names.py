@@ -338,6 +338,8 @@ def _in_trec_spelling(text: str) -> list[Measure]:
         return [each.measure for each in expand(10, [text]) if each.measure is not None]
     name, at, number = text.rpartition("@")
     if at and name:
+        if is_session_measure(name) and not named_otherwise(name):
+            raise _of_sessions(text)
         msg = f"`@{number}` of `{text}` is not a number"
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     msg = f"`{text}` is not a measure"

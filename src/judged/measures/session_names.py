@@ -88,7 +88,7 @@ def _several(text: Measure | str) -> list[Measure]:
     bare = text.strip()
     last = bare.lower().endswith(_LAST)
     words = words_of(bare[: -len(_LAST)] if last else bare)
-    if words is None or (last and words.numbers):
+    if words is None or words.level is not None or words.mark == "." or (last and words.numbers):
         msg = f"`{text}` is not a measure of sessions"
         raise BadMeasure(msg, hint="write it as `CG@3`, `CG@last` or `CG(good=3)@3`")
     measure = session_measure_named(words.name)(**{key.lower(): value for key, value in words.inside.items()})

@@ -37,7 +37,7 @@ def gain_per_kilo_token(
     References:
         Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
-    return gain_for_each(steps, steps.tokens / 1000, iteration, good, gain)
+    return 1000.0 * gain_for_each(steps, steps.tokens, iteration, good, gain)
 
 
 GainPerKiloToken = Measure(

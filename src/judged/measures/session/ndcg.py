@@ -29,7 +29,7 @@ def order_of_gain(
     many of them as it brought. The best way deals them out by falling gain. It lies between 0 and 1, because up to any
     iteration the best $UR@k$ results are worth at least as much as the ones that came, and because weights never
     rise: $\sum_{k=1}^{i} w(k) G_k = \sum_{k=1}^{i-1} (w(k) - w(k + 1)) \mathrm{CG}@k + w(i) \mathrm{CG}@i$. It
-    speaks of order alone: a session that finds one good result at once has 1.
+    speaks of order alone: one that finds a single good result, and that at once, has 1.
 
     Unlabelled: counts as gain 0; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) where no order would have brought anything by then.
