@@ -186,7 +186,8 @@ def _loose_host(host: str, off: frozenset[str]) -> str:
 def _loose_path(path: str, query: str, off: frozenset[str]) -> tuple[str, str]:
     if "amp" not in off:
         path = _AMP_PATH.sub("", path)
-        query = _AMP_QUERY.sub("", query).rstrip("?&")
+        query, found = _AMP_QUERY.subn("", query)
+        query = query.rstrip("?&") if found else query
     if "index" not in off:
         path = _INDEX.sub("/", path)
     if "trailing-slash" not in off:
