@@ -28,9 +28,11 @@ def _sure(members: list[Fields], rules: Rules) -> float:
     """The confidence of a group; 0 if it does not take the result in."""
     if any(vetoes(fields, rules.unit) for fields in members):
         return 0.0
-    best = max(confidence(fields, rules.weights) for fields in members if _found(fields)) if any(
-        map(_found, members)
-    ) else 0.0
+    best = (
+        max(confidence(fields, rules.weights) for fields in members if _found(fields))
+        if any(map(_found, members))
+        else 0.0
+    )
     return best if best >= rules.threshold else 0.0
 
 

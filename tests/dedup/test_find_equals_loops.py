@@ -5,20 +5,30 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.dedup import crowd, find, group
+from dedup.reference import clusters_by_loops
+from judged.dedup import find, group
 from judged.dedup.find import Deduplicator
-from judged.dedup.keys import Keys
 from judged.dedup.rules import Rules, Weights
 from judged.tables.session import Result
 
-from dedup.reference import clusters_by_loops
-
 STEM = "thirty characters and some more "
-TEXTS = ["", "short", STEM, STEM + "a", STEM + "a b", STEM + "a b c", STEM + "d", STEM + "d e", "quite another " * 3]
+TEXTS = [
+    "",
+    "short",
+    STEM,
+    STEM + "a",
+    STEM + "a b",
+    STEM + "a b c",
+    STEM + "d",
+    STEM + "d e",
+    "quite another " * 3,
+]
 results = st.builds(
     Result,
     id=st.sampled_from([None, None, "1", "2", "3"]),
-    url=st.sampled_from([None, "https://a.org/x", "https://www.a.org/x/", "https://a.org/y", "https://b.org/"]),
+    url=st.sampled_from(
+        [None, "https://a.org/x", "https://www.a.org/x/", "https://a.org/y", "https://b.org/"]
+    ),
     title=st.sampled_from([None, "One", "Two", "Three"]),
     snippet=st.sampled_from(TEXTS),
 ) | st.builds(
@@ -54,8 +64,10 @@ def rules(draw: st.DrawFn) -> Rules:
 
 @pytest.mark.parametrize("few", [1, 2, 8])
 @given(found=found, rules=rules())
-@settings(max_examples=2000)
-def test_an_index_finds_what_loops_find(few: int, found: list[tuple[Result, str | None]], rules: Rules) -> None:
+@settings(max_examples=500)
+def test_an_index_finds_what_loops_find(
+    few: int, found: list[tuple[Result, str | None]], rules: Rules
+) -> None:
     """Whatever is indexed and summed up, from how many members on, and by whatever rules, nothing else comes out."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(group, "FEW", few)

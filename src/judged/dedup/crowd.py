@@ -12,8 +12,6 @@ from judged.dedup.ways import TEXT
 
 __all__ = ["Crowd"]
 
-Member = tuple[str | None, ...]
-
 
 class Facet:
     """The groups that have some value in one field, by that value, and those that have none."""
@@ -60,31 +58,30 @@ class Crowd:
         self._textless[group.number] = None
         self.numbers[group.number] = None
         group.crowds.append(self)
-        for member in group.members:
+        for member in group.members.values():
             self.note(group.number, member)
 
-    def note(self, number: int, member: Member) -> None:
+    def note(self, number: int, keys: Keys) -> None:
         """Take in that a group has such a member."""
-        space, identity, url, _, title, text = member
-        if space is not None:
-            self._space(space).note(number, identity)
-        self._titles.note(number, title)
-        self._urls.note(number, url)
-        if title is not None:
-            self._titled_urls.note(number, url)
-        if text is not None:
-            self._texts.add(text, number)
+        if keys.space is not None:
+            self._space(keys.space).note(number, keys.id)
+        self._titles.note(number, keys.title)
+        self._urls.note(number, keys.url)
+        if keys.title is not None:
+            self._titled_urls.note(number, keys.url)
+        if keys.text is not None:
+            self._texts.add(keys.text, number)
             self._textless.pop(number, None)
 
-    def candidates(self, keys: Keys, text: str | None) -> Iterable[int]:
+    def candidates(self, keys: Keys) -> Iterable[int]:
         """Numbers of groups, among them every one that could take the result in."""
-        choices = self._choices(keys, text)
+        choices = self._choices(keys)
         fewest = min(choices, key=lambda choice: sum(map(len, choice)), default=[self.numbers])
         return {number for numbers in fewest for number in numbers}
 
-    def _choices(self, keys: Keys, text: str | None) -> Iterator[list[Numbers]]:
+    def _choices(self, keys: Keys) -> Iterator[list[Numbers]]:
         """By each field that can tell, the groups that are not ruled out."""
-        near = [] if text is None else list(self._texts.related(text))
+        near = [] if keys.text is None else list(self._texts.related(keys.text))
         if self._by_text:
             yield near
         if keys.space is not None and keys.id is not None:
@@ -95,7 +92,7 @@ class Crowd:
             yield self._titles.suiting(keys.title) + (
                 [self._titled_urls.of.get(keys.url or "", {})] if excused else []
             )
-        if self._unit != "document" and text is not None:
+        if self._unit != "document" and keys.text is not None:
             yield [self._textless, *near]
         if self._strict and keys.url is not None:
             yield self._urls.suiting(keys.url)

@@ -50,8 +50,8 @@ class Deduplicator:
         """The keys of a result; with `near`, its text is the one that stands for it."""
         keys = keys_of(result, scope, self.rules)
         if self._near is not None and keys.text is not None:
-            keys.near = self._near.stand_in(keys.text)
-            keys.stem = keys.near[:SHORTEST_PREFIX]
+            keys.words = self._near.stand_in(keys.text)
+            keys.stem = keys.words[:SHORTEST_PREFIX]
         return keys
 
     def place_keys(self, keys: Keys) -> int:
@@ -80,25 +80,24 @@ class Deduplicator:
 
     def _placed(self, keys: Keys, seen: list[tuple[dict[Any, Bucket], Any, int]]) -> int:
         """The group that takes the result in, or a new one; from now on found under these keys too."""
-        text = keys.text
-        candidates = {number for table, key, _ in seen for number in _numbers(table[key], keys, text)}
-        number = self._best(candidates, keys, text)
+        candidates = {number for table, key, _ in seen for number in _numbers(table[key], keys)}
+        number = self._best(candidates, keys)
         if number is None:
             number = self._begin(keys)
         else:
-            self._group(number).add(keys, text)
+            self._group(number).add(keys)
         for table, key, fields in seen:
-            table[key] = self._joined(table[key], number, fields)
+            if table[key] != number:
+                table[key] = self._joined(table[key], number, fields)
         return number
 
-    def _best(self, candidates: Iterable[int], keys: Keys, text: str | None) -> int | None:
+    def _best(self, candidates: set[int], keys: Keys) -> int | None:
         """The surest of the groups that take the result in, the oldest of several; None if none does."""
         best, surest = None, 0.0
+        self.verified += len(candidates)
         for number in sorted(candidates):
-            self.verified += 1
             group = self._group(number)
-            sure = 0.0 if group.vetoes(keys, text) else group.confidence(keys, text)
-            if sure > surest:
+            if not group.vetoes(keys) and (sure := group.confidence(keys)) > surest:
                 best, surest = number, sure
         return best
 
@@ -125,10 +124,10 @@ class Deduplicator:
         return crowd
 
 
-def _numbers(bucket: Bucket, keys: Keys, text: str | None) -> Iterable[int]:
+def _numbers(bucket: Bucket, keys: Keys) -> Iterable[int]:
     """The groups under one key that may take a result in."""
     if isinstance(bucket, Crowd):
-        return bucket.candidates(keys, text)
+        return bucket.candidates(keys)
     return (bucket,) if isinstance(bucket, int) else bucket
 
 

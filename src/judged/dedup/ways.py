@@ -8,6 +8,7 @@ from itertools import product
 from operator import attrgetter
 from typing import Any
 
+from judged.dedup.keys import Keys
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
 
@@ -15,7 +16,7 @@ __all__ = ["ID", "LOOSE", "TEXT", "TITLE", "URL", "Way", "Ways", "facts"]
 
 ID, URL, LOOSE, TITLE, TEXT = 1, 2, 4, 8, 16
 """The fields in which results can agree, as bits; a set of fields is their sum."""
-Key = Callable[[Any], Any]
+KeyOf = Callable[[Keys], Any]
 _LOOK_UP = {ID: ("space", "id"), URL: ("url",), LOOSE: ("loose_url",), TITLE: ("title",), TEXT: ("stem",)}
 
 
@@ -26,7 +27,7 @@ class Way:
     fields: int
     confidence: float
 
-    def key(self) -> Key:
+    def key(self) -> KeyOf:
         """What takes the values of these fields from the keys of a result; texts are looked up by their stem."""
         return attrgetter(*(name for bit, names in _LOOK_UP.items() if self.fields & bit for name in names))
 
@@ -54,16 +55,14 @@ class Ways:
         return [every[fields] for fields in sorted(kept)]
 
 
-def facts(space: Any, identity: Any, url: Any, loose_url: Any, title: Any) -> list[tuple[Any, ...]]:
-    """Every set of values but the text in which another result could agree with one that has these."""
-    ids = ((0, None), (ID, (space, identity))) if identity is not None else ((0, None),)
-    urls = [(0, None)] + [
-        (bit, value) for bit, value in ((URL, url), (LOOSE, loose_url)) if value is not None
-    ]
-    titles = ((0, None), (TITLE, title)) if title is not None else ((0, None),)
+def facts(keys: Keys) -> list[tuple[Any, ...]]:
+    """Every set of a result's values but the text in which another could agree with it."""
+    ids = [(0, None)] if keys.id is None else [(0, None), (ID, (keys.space, keys.id))]
+    urls = [(bit, url) for bit, url in ((URL, keys.url), (LOOSE, keys.loose_url)) if url is not None]
+    titles = [(0, None)] if keys.title is None else [(0, None), (TITLE, keys.title)]
     return [
-        (id_bit | url_bit | title_bit, id_value, url_value, title_value)
-        for (id_bit, id_value), (url_bit, url_value), (title_bit, title_value) in product(ids, urls, titles)
+        (id_bit | url_bit | title_bit, identity, url, title)
+        for (id_bit, identity), (url_bit, url), (title_bit, title) in product(ids, [(0, None), *urls], titles)
     ]
 
 
