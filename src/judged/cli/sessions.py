@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 INSPECT = "inspect"
-RATES = {"RG", "DRG", "AvgGain", "RAG", "DRAG", "nDRAG", "GainPerSearch", "GainPerKiloToken", "GainPerSecond"}
-"""Measures that rise when an agent stops early, and are shown beside gain and length only."""
 DEFAULT = "CG@last DCG@last RG@last SRE@last SRR@last N"
 EXAMPLES = """\b
 Examples:
@@ -290,6 +288,7 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
             tools=None if options["tools"] is None else read_tools(options["tools"]),
             lenient=options["lenient"],
             only=options["chosen"],
+            explain=options["explain"],
             told=progress,
         )
 
@@ -329,7 +328,7 @@ def _companions(measures: list[Measure]) -> Iterator[Measure]:
     from judged.measures.session_names import parse_session_measures
 
     for each in measures:
-        if each.name in RATES:
+        if "rate" in each.properties:
             good = {"good": each.parameters["good"]} if "good" in dict(each.given) else {}
             (gain, length) = parse_session_measures("CG N")
             yield gain(**good, iteration=each.parameters["iteration"])

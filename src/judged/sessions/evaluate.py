@@ -64,6 +64,7 @@ def evaluate_sessions(
     tools: Tools | None = None,
     lenient: bool = False,
     only: Iterable[str] = (),
+    explain: bool = False,
     told: Told | None = None,
 ) -> SessionEvaluation:
     """Score sessions of search: what each iteration brought that was new and good, how soon, and how much was repeated.
@@ -73,12 +74,13 @@ def evaluate_sessions(
     `reference` says what there was to find, for measures that ask: judgments, or `"union"` for what all systems found
     on the same task. `unit` says what is the same thing (`rules` says it in detail), `conflict` which of several gains
     of one thing counts, `unlabelled` whether a result without a gain counts 0 or is an error; `only` names conversations.
+    `explain` keeps why each result is new or a duplicate, in `placed`.
     """
     chosen = parse_session_measures(measures)
     protocol = SessionProtocol(rules or Rules(unit=unit), conflict, unlabelled, turn)
     how = Source(format, tools, lenient, frozenset(only))
     book = None if labels is None else Book(read_labels(labels), protocol.rules)
-    gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen))
+    gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen), explain=explain)
     skipped = Skipped()
     for count, session in enumerate(_sessions(source, how, protocol, skipped), start=1):
         gathering.add(session)
@@ -170,6 +172,7 @@ def _evaluated(
         steps,
         tally,
         pooled,
+        tuple(gathering.placed),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.dedup.explain import Decision, Explainer
 from judged.dedup.find import Deduplicator
 from judged.errors import BadInput, Fault
 from judged.kernels.steps import UNLABELLED, Steps
@@ -17,7 +19,7 @@ from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.session import Result, Session
 
-__all__ = ["Find", "Gathering", "Keep", "Named"]
+__all__ = ["Find", "Gathering", "Keep", "Named", "Placed"]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
 
@@ -43,17 +45,36 @@ class Find:
     gain: int
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A result of a session, and why it is new or a duplicate."""
+
+    session: int
+    iteration: int
+    result: Result
+    decision: Decision
+
+
 class Gathering:
     """Sessions, reduced to counts and gains as they come, so that none of their texts need be kept.
 
     `keep` says which of the new results are kept for references and overlaps: those that are worth something, all of
-    them (since judgments may find them worth something), or none.
+    them (since judgments may find them worth something), or none. `explain` keeps why each result went where it did.
     """
 
-    def __init__(self, protocol: SessionProtocol, *, book: Book | None = None, keep: Keep = "none") -> None:
+    def __init__(
+        self,
+        protocol: SessionProtocol,
+        *,
+        book: Book | None = None,
+        keep: Keep = "none",
+        explain: bool = False,
+    ) -> None:
         self.protocol = protocol
         self.named: list[Named] = []
         self.finds: list[Find] = []
+        self.placed: list[Placed] = []
+        self._explain = explain
         self._book = book
         self._keep = keep
         self._offset, self._results, self._searches = array("q", [0]), array("q"), array("q")
@@ -70,15 +91,15 @@ class Gathering:
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
         self._overruled.append(0)
-        seen = Deduplicator(self.protocol.rules)
+        place = self._placing()
         gains: list[int] = []
         new: list[tuple[Result, str | None]] = []
         returned = 0
-        for iteration in session.iterations:
+        for number, iteration in enumerate(session.iterations, start=1):
             before = returned
             for result, scope in iteration.results():
                 returned += 1
-                if self._take(session, result, seen.place(result, scope), gains) and self._keep != "none":
+                if self._take(session, result, place(number, result, scope), gains) and self._keep != "none":
                     new.append((result, scope))
             self._results.append(returned - before)
             self._cut.append(len(self._gains) + len(gains))
@@ -106,6 +127,20 @@ class Gathering:
         """What was counted of each session so far."""
         columns = (self._idle, self._conflicts, self._overruled, self._earlier)
         return Tally(*(np.array(each, dtype=np.int64) for each in columns))
+
+    def _placing(self) -> Callable[[int, Result, str | None], int]:
+        """What gives the results of one session the numbers of their clusters, and keeps why if that is asked for."""
+        if not self._explain:
+            place = Deduplicator(self.protocol.rules).place
+            return lambda _, result, scope: place(result, scope)
+        explainer = Explainer(self.protocol.rules)
+
+        def explained(iteration: int, result: Result, scope: str | None) -> int:
+            decision = explainer.place(result, scope)
+            self.placed.append(Placed(len(self.named), iteration, result, decision))
+            return decision.cluster
+
+        return explained
 
     def _take(self, session: Session, result: Result, cluster: int, gains: list[int]) -> bool:
         """Put one result in, a duplicate by what its label changes; whether it is new."""
