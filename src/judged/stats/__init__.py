@@ -12,6 +12,8 @@ if TYPE_CHECKING:
         signed_rank_posterior as signed_rank_posterior,
     )
     from judged.stats.bootstrap import bootstrap_interval as bootstrap_interval
+    from judged.stats.clustered_kappa import kappa_interval as kappa_interval
+    from judged.stats.corrected_rate import rogan_gladen_rate as rogan_gladen_rate
     from judged.stats.corrections import (
         benjamini_hochberg as benjamini_hochberg,
         bonferroni as bonferroni,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         power_of as power_of,
         queries_needed as queries_needed,
     )
+    from judged.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
     from judged.stats.randomisation import randomise as randomise
     from judged.stats.rank_agreement import (
         kendall_tau as kendall_tau,
@@ -55,6 +58,8 @@ _HOMES = {
     "correlated_t_posterior": "judged.stats.bayesian",
     "signed_rank_posterior": "judged.stats.bayesian",
     "bootstrap_interval": "judged.stats.bootstrap",
+    "kappa_interval": "judged.stats.clustered_kappa",
+    "rogan_gladen_rate": "judged.stats.corrected_rate",
     "benjamini_hochberg": "judged.stats.corrections",
     "bonferroni": "judged.stats.corrections",
     "holm": "judged.stats.corrections",
@@ -72,6 +77,7 @@ _HOMES = {
     "detectable_difference": "judged.stats.power",
     "power_of": "judged.stats.power",
     "queries_needed": "judged.stats.power",
+    "prediction_powered_mean": "judged.stats.prediction_powered",
     "randomise": "judged.stats.randomisation",
     "kendall_tau": "judged.stats.rank_agreement",
     "spearman_rho": "judged.stats.rank_agreement",
@@ -101,15 +107,18 @@ __all__ = [
     "grade_bias",
     "hedges",
     "holm",
+    "kappa_interval",
     "kendall_tau",
     "krippendorff_alpha",
     "margin_test",
     "power_of",
+    "prediction_powered_mean",
     "probability_of_superiority",
     "queries_needed",
     "randomise",
     "randomised_tukey_hsd",
     "rank_biased_overlap",
+    "rogan_gladen_rate",
     "signed_rank_posterior",
     "spearman_rho",
     "standardised_difference",

@@ -77,7 +77,7 @@ def prediction_powered_mean(
         >>> human, machine = [1, 0, 1, 1, 0, 0, 1, 0], [1, 0, 1, 1, 1, 0, 1, 0]
         >>> found = prediction_powered_mean(human, machine, [1, 0, 1, 0] * 25)
         >>> round(found.mean, 4), round(found.weight, 4), round(found.low, 4), round(found.high, 4)
-        (0.4103, 0.7181, 0.2085, 0.612)
+        (0.414, 0.6883, 0.1816, 0.6463)
 
     References:
         Angelopoulos, Duchi and Zrnic. PPI++: Efficient prediction-powered inference. 2023. arXiv:2311.01453
