@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
     from judged.gating.gate import gate as gate
     from judged.gating.report import GateReport as GateReport
+    from judged.label.agreed import Agreement as Agreement
+    from judged.label.agreement import agreement as agreement
     from judged.linting.lint import lint as lint
     from judged.linting.report import LintReport as LintReport
     from judged.measures.browsing.bpm import BPM as BPM
@@ -142,6 +144,8 @@ _HOMES = {
     "read_run": "judged.formats.read",
     "gate": "judged.gating.gate",
     "GateReport": "judged.gating.report",
+    "Agreement": "judged.label.agreed",
+    "agreement": "judged.label.agreement",
     "lint": "judged.linting.lint",
     "LintReport": "judged.linting.report",
     "BPM": "judged.measures.browsing.bpm",
@@ -234,6 +238,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "AP",
     "AP11",
     "AP_IA",
+    "Agreement",
     "BPM",
     "Bpref",
     "Comparison",
@@ -305,6 +310,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Success",
     "Unjudged",
     "Utility",
+    "agreement",
     "alpha_DCG",
     "alpha_nDCG",
     "binG",

@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Compare runs: who is better, by how much, and how sure that is",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
     "explain": "Show where a number comes from, and why two numbers differ",
+    "agreement": "Compare labels with human grades: how far they can be trusted",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
     "trec_eval": "Print what trec_eval prints, byte for byte",
     "measures": "List the measures, or explain one",

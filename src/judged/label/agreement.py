@@ -1,0 +1,114 @@
+"""`agreement`: how far labels of a machine can be trusted, by the grades that people gave to the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from judged.errors import BadInput, BadSample, Fault
+from judged.label.agreed import Agreement
+from judged.label.grades import Grade, Graded, Grades, read_grades
+from judged.label.ranked_systems import rank_runs
+from judged.stats.interval import checked_level
+
+__all__ = ["agreement"]
+
+
+def agreement(
+    labels: Any,
+    human: Any,
+    *,
+    judges: Mapping[str, Any] | None = None,
+    runs: Mapping[str, Any] | None = None,
+    measures: Iterable[Any] | str = ("nDCG@10",),
+    protocol: Any = "trec_eval-9",
+    threshold: float = 2,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Agreement:
+    """How far `labels` agree with the grades of `human`, and what the human means are in the light of both.
+
+    Both are anything that `judged.read_labels` or `judged.read_judgments` takes. Results are paired by task and id (or
+    domain id, or URL); what only one of them has is counted. `threshold` is the grade from which a result is good.
+    `judges` are further ones, by name. With `runs`, by name, `measures` rank them under both sets of labels.
+
+    Example:
+        >>> human = {"t1": {"d1": 3, "d2": 0, "d3": 2}, "t2": {"d1": 0, "d4": 4}}
+        >>> labels = {"t1": {"d1": 2, "d2": 1, "d3": 3, "d5": 0}, "t2": {"d1": 0, "d4": 1}}
+        >>> found = agreement(labels, human)
+        >>> found.items, found.only_labels, round(found.kappa_at(2).value, 4)
+        (5, 1, 0.6154)
+    """
+    checked_level(level)
+    people, machine = read_grades(human), read_grades(labels)
+    if people.name == machine.name:  # objects in memory have no names of their own
+        machine, people = replace(machine, name="labels"), replace(people, name="human")
+    pairs = [(item, machine.place_of(item)) for item in people.items]
+    matched = [(item, machine.items[at]) for item, at in pairs if at is not None]
+    if not matched:
+        raise _nothing_shared(machine, people)
+    taken = {at for _, at in pairs if at is not None}
+    rest = [item for at, item in enumerate(machine.items) if at not in taken]
+    further = {name: read_grades(source, name=name) for name, source in (judges or {}).items()}
+    return Agreement(
+        labels=machine.name,
+        human=people.name,
+        truth=_numbers(item.grade for item, _ in matched),
+        given=_numbers(label.grade for _, label in matched),
+        tasks=tuple(item.task for item, _ in matched),
+        others=_numbers(item.grade for item in rest),
+        other_tasks=tuple(item.task for item in rest),
+        only_human=len(people) - len(matched),
+        panel=_panel(people, {machine.name: machine, **further}),
+        systems=rank_runs(people, machine, runs, _listed(measures), protocol=protocol) if runs else (),
+        threshold=threshold,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        notes=tuple(_notes([machine, people, *further.values()])),
+    )
+
+
+def _panel(people: Grades, judges: Mapping[str, Grades]) -> dict[str, tuple[Grade | None, ...]]:
+    """The grades of every judge, people first, on the results that people graded; None where there is none."""
+    panel: dict[str, tuple[Grade | None, ...]] = {people.name: tuple(item.grade for item in people.items)}
+    for name, each in judges.items():
+        if name in panel:
+            msg = f"two judges are called `{name}`, expected different names"
+            raise BadSample(msg)
+        places = [each.place_of(item) for item in people.items]
+        panel[name] = tuple(None if at is None else each.items[at].grade for at in places)
+    return panel
+
+
+def _nothing_shared(labels: Grades, human: Grades) -> BadInput:
+    mine, theirs = labels.items[0], human.items[0]
+    told = f"holds no result that `{human.name}` has, expected some in both"
+    hint = f"the first result here is {_words(mine)}, and there {_words(theirs)}"
+    return BadInput("the labels", [Fault("results", labels.name, told)], hint=hint)
+
+
+def _words(item: Graded) -> str:
+    task = "of any task" if item.task is None else f"of task `{item.task}`"
+    return f"`{item.keys[0][:60]}` {task}"
+
+
+def _notes(every: Iterable[Grades]) -> Iterable[str]:
+    for each in every:
+        if each.repeated:
+            yield (
+                f"{each.name}: {each.repeated:,} further grades of results that had one, {each.conflicts:,} of them"
+                " another than the first, which counts"
+            )
+
+
+def _listed(measures: Iterable[Any] | str) -> list[Any]:
+    return [measures] if isinstance(measures, str) else list(measures)
+
+
+def _numbers(grades: Iterable[Grade]) -> Any:
+    return np.array(list(grades), dtype=np.float64)

@@ -1,0 +1,139 @@
+"""Whether two sets of labels put systems in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judged.engine.evaluate import evaluate
+from judged.errors import BadInput, BadSample, Fault
+from judged.label.grades import Grades
+from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
+from judged.stats.rows import Cell
+from judged.stats.undefined import Undefined
+
+__all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]
+
+TOP = 5
+"""How many of the best systems, by the human grades, are looked at apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSystems:
+    """Systems by one measure under human grades and under labels, and how alike the orders are."""
+
+    measure: str
+    human: Mapping[str, float]
+    """The score of each system under human grades, the best first."""
+    labels: Mapping[str, float]
+    """The same under labels, in the same order."""
+    tau: RankAgreement
+    tau_ap: RankAgreement
+    """With the top weighing more; the symmetrical variant where human grades tie systems."""
+    top_tau: RankAgreement | Undefined
+    """τ_b of the best five systems alone."""
+    higher_is_better: bool = True
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """A dict for each system: its scores and places under both."""
+        sign = -1 if self.higher_is_better else 1
+        places = [
+            {
+                name: place + 1
+                for place, name in enumerate(sorted(scores, key=lambda each: sign * scores[each]))
+            }
+            for scores in (self.human, self.labels)
+        ]
+        return [
+            {
+                "measure": self.measure,
+                "system": name,
+                "human": score,
+                "labels": self.labels[name],
+                "place by human": places[0][name],
+                "place by labels": places[1][name],
+            }
+            for name, score in self.human.items()
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, for JSON; what is undefined as its words."""
+        return {
+            "measure": self.measure,
+            "systems": self.rows(),
+            "tau_b": _plain(self.tau.value),
+            self.tau_ap.name: _plain(self.tau_ap.value),
+            f"tau_b of the top {TOP}": _plain(
+                self.top_tau if isinstance(self.top_tau, Undefined) else self.top_tau.value
+            ),
+        }
+
+
+def rank_systems(
+    measure: str, human: Mapping[str, float], labels: Mapping[str, float], *, higher_is_better: bool = True
+) -> RankedSystems:
+    """How alike two sets of scores of the same systems rank them; `human` is the truth.
+
+    >>> found = rank_systems("nDCG@10", {"a": 0.7, "b": 0.5, "c": 0.4}, {"a": 0.8, "b": 0.5, "c": 0.6})
+    >>> round(found.tau.value, 4), found.tau_ap.value
+    (0.3333, 0.5)
+    """
+    if set(human) != set(labels):
+        strange = ", ".join(sorted(set(human) ^ set(labels))[:3])
+        msg = f"human grades and labels score different systems, expected the same: {strange} in one only"
+        raise BadSample(msg)
+    sign = 1 if higher_is_better else -1
+    order = sorted(human, key=lambda name: -sign * human[name])
+    truth, given = ({name: sign * scores[name] for name in order} for scores in (human, labels))
+    top = order[:TOP]
+    weighed = tau_ap(truth, given)
+    return RankedSystems(
+        measure,
+        {name: human[name] for name in order},
+        {name: labels[name] for name in order},
+        kendall_tau(truth, given),
+        tau_ap_b(truth, given) if isinstance(weighed.value, Undefined) else weighed,
+        kendall_tau({name: truth[name] for name in top}, {name: given[name] for name in top})
+        if len(order) > TOP
+        else Undefined(f"there are no more than {TOP} systems"),
+        higher_is_better,
+    )
+
+
+def rank_runs(
+    human: Grades, labels: Grades, runs: Mapping[str, Any], measures: Iterable[Any], *, protocol: Any
+) -> tuple[RankedSystems, ...]:
+    """Runs scored under both, on the tasks that both have, by each measure."""
+    tasks = _shared(human, labels)
+    wanted = list(measures)
+    scored = [
+        {
+            name: evaluate(each.judgments(tasks), run, wanted, protocol=protocol, name=name)
+            for name, run in runs.items()
+        }
+        for each in (human, labels)
+    ]
+    first = next(iter(scored[0].values()))
+    return tuple(
+        rank_systems(
+            str(measure),
+            *({name: each[measure] for name, each in evaluations.items()} for evaluations in scored),
+            higher_is_better=measure.higher_is_better is not False,
+        )
+        for measure in first.measures
+        if not measure.text
+    )
+
+
+def _shared(human: Grades, labels: Grades) -> set[str]:
+    tasks = {item.task for item in human.items} & {item.task for item in labels.items}
+    named = {task for task in tasks if task is not None}
+    if not named:
+        told = f"names no task that `{human.name}` has, expected some to score runs on"
+        raise BadInput("the labels", [Fault("tasks", labels.name, told)])
+    return named
+
+
+def _plain(value: float | Undefined) -> Cell:
+    return str(value) if isinstance(value, Undefined) else value
