@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judged.errors import BadSample, UnknownName
-from judged.stats import Undefined, prediction_powered_mean, rogan_gladen_rate
+from judged.stats import Undefined, prediction_powered_mean, rogan_gladen_rate, stratified_mean
 from rag25 import pairs
 
 HUMAN = [1, 0, 1, 1, 0, 0, 1, 0]
@@ -224,3 +224,40 @@ def test_a_rate_is_of_zeros_and_ones() -> None:
     """Grades are refused."""
     with pytest.raises(BadSample, match="`machine` holds other values than 0 and 1"):
         rogan_gladen_rate([0, 1], [0, 2])
+
+
+def test_a_sample_of_each_label_is_weighed_by_label() -> None:
+    """60 human grades of each label of the 10,284 pairs, 300 times: the stratified interval covers, PPI++ does not.
+
+    Labels 3 and 4, which people seldom give, are far more in the sample than in the whole, and bias what takes it for a
+    random one. Of 300 repeats, coverage of .95 has a standard error of .013.
+    """
+    human, machine = pairs()
+    truth, rng = human.mean(), np.random.default_rng(11)
+    stratified = powered = 0
+    for _ in range(300):
+        seen = np.zeros(len(human), dtype=bool)
+        for label in range(5):
+            seen[rng.choice(np.flatnonzero(machine == label), 60, replace=False)] = True
+        one = stratified_mean(human[seen], machine[seen].tolist(), machine[~seen].tolist())
+        other = prediction_powered_mean(human[seen], machine[seen], machine[~seen])
+        stratified += one.low <= truth <= one.high
+        powered += other.low <= truth <= other.high
+
+    assert stratified / 300 == pytest.approx(0.95, abs=0.04)
+    assert powered / 300 < 0.75
+
+
+def test_a_stratified_mean_by_hand() -> None:
+    """Shares 0.75 and 0.25, means 1/3 and 1: 0.5; variance 0.75² · (1/3) / 3 of the first stratum, none of the second."""
+    found = stratified_mean([0, 0, 1, 1, 1], ["a", "a", "a", "b", "b"], ["a"] * 12 + ["b"] * 3)
+
+    assert found.mean == pytest.approx(0.5)
+    assert found.error == pytest.approx(0.75 / 3)
+
+
+def test_a_label_that_people_hardly_saw_leaves_it_undefined() -> None:
+    """One value has no spread to know of."""
+    found = stratified_mean([0, 1, 1], [0, 0, 3], [0, 3])
+
+    assert found == Undefined("`3` has 1 human values, expected two or more of each label")

@@ -173,13 +173,13 @@ class Agreement:
             self._good(each).astype(np.float64) for each in (self.truth, self.given, self.others)
         )
         name = f"good rate (≥{self.threshold:g})"
-        return corrected_mean(name, truth, given, others, self._clusters, level=self.level)
+        return corrected_mean(name, truth, given, others, *self._clusters, level=self.level)
 
     @cached_property
     def mean_gain(self) -> Corrected:
         """The mean grade of all results that have a label, in every way that it can be estimated."""
         return corrected_mean(
-            "mean gain", self.truth, self.given, self.others, self._clusters, level=self.level
+            "mean gain", self.truth, self.given, self.others, *self._clusters, level=self.level
         )
 
     @cached_property
@@ -240,8 +240,9 @@ class Agreement:
         return as_html(self)
 
     @property
-    def _clusters(self) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
-        return self.tasks, self.other_tasks
+    def _clusters(self) -> tuple[Any, Any]:
+        """The tasks, and the labels, of the results that people graded and of the others."""
+        return (self.tasks, self.other_tasks), (_plain(self.given), _plain(self.others))
 
     def _good(self, grades: Floats) -> Any:
         return grades >= self.threshold

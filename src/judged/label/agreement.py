@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from judged.errors import BadInput, BadSample, Fault
+from judged.errors import BadSample, Fault, Unusable
 from judged.label.agreed import Agreement
 from judged.label.grades import Grade, Graded, Grades, read_grades
 from judged.label.ranked_systems import rank_runs
@@ -85,11 +85,11 @@ def _panel(people: Grades, judges: Mapping[str, Grades]) -> dict[str, tuple[Grad
     return panel
 
 
-def _nothing_shared(labels: Grades, human: Grades) -> BadInput:
+def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
     mine, theirs = labels.items[0], human.items[0]
     told = f"holds no result that `{human.name}` has, expected some in both"
     hint = f"the first result here is {_words(mine)}, and there {_words(theirs)}"
-    return BadInput("the labels", [Fault("results", labels.name, told)], hint=hint)
+    return Unusable("the labels", [Fault("results", labels.name, told)], hint=hint)
 
 
 def _words(item: Graded) -> str:

@@ -18,6 +18,7 @@ from judged.report.text import to_text
 from judged.stats.interval import Interval
 from judged.stats.judge_agreement import Weights
 from judged.stats.krippendorff import Distance
+from judged.stats.prediction_powered import PoweredMean
 from judged.stats.rows import Cell
 from judged.stats.undefined import Undefined
 
@@ -238,7 +239,8 @@ def _mean_rows(mean: Corrected) -> Iterator[tuple[Value, ...]]:
         if each is None or isinstance(each, Undefined):
             yield name, value, None, None
         else:
-            yield name, value, each.error, None if each is mean.labels else each.weight
+            relied = each.weight if isinstance(each, PoweredMean) and each is not mean.labels else None
+            yield name, value, each.error, relied
 
 
 def _estimates(mean: Corrected) -> Iterator[tuple[str, Value]]:

@@ -12,6 +12,7 @@ from judged.errors import BadSample
 from judged.stats.corrected_rate import CorrectedRate, rogan_gladen_rate
 from judged.stats.paired import Floats
 from judged.stats.prediction_powered import PoweredMean, prediction_powered_mean
+from judged.stats.stratified_mean import StratifiedMean, stratified_mean
 from judged.stats.undefined import Undefined
 
 __all__ = ["Corrected", "corrected_mean"]
@@ -28,17 +29,20 @@ class Corrected:
     """PPI++, of these items."""
     by_task: PoweredMean | Undefined
     """PPI++, of further tasks of the kind."""
+    stratified: StratifiedMean | Undefined
+    """Human grades weighed by label, where labels decided which results people saw."""
     labels: PoweredMean | Undefined
     """From the labels alone, whose interval does not know of their mistakes."""
     rate: CorrectedRate | None = None
     """Rogan and Gladen's, of a rate."""
 
-    def estimates(self) -> dict[str, PoweredMean | Undefined]:
+    def estimates(self) -> dict[str, PoweredMean | StratifiedMean | Undefined]:
         """Every estimate by the words for it."""
         return {
             "human grades alone": self.human,
             "PPI++": self.powered,
             "PPI++ by task": self.by_task,
+            "human grades, weighed by label": self.stratified,
             "labels alone": self.labels,
         }
 
@@ -58,10 +62,14 @@ def corrected_mean(
     labels: Floats,
     others: Floats,
     tasks: tuple[Sequence[Hashable], Sequence[Hashable]],
+    strata: tuple[Sequence[Hashable], Sequence[Hashable]],
     *,
     level: float,
 ) -> Corrected:
-    """The mean of human values over all labelled items, people having seen a random sample of them."""
+    """The mean of human values over all labelled items, of which people have seen a sample.
+
+    `tasks` and `strata` are the tasks and the labels of the items in the sample, and of the others.
+    """
     every = np.concatenate([labels, others])
     binary = all(((each == 0) | (each == 1)).all() for each in (human, every))
     return Corrected(
@@ -69,6 +77,7 @@ def corrected_mean(
         _told(human, labels, others, trust="none", level=level),
         _told(human, labels, others, level=level),
         _told(human, labels, others, clusters=tasks, level=level),
+        stratified_mean(human, *strata, level=level),
         _told(every, every, trust="none", level=level),
         rogan_gladen_rate(human, labels, others) if binary else None,
     )

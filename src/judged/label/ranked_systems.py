@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, BadSample, Fault
+from judged.errors import BadSample, Fault, Unusable
 from judged.label.grades import Grades
 from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.stats.rows import Cell
@@ -131,7 +131,7 @@ def _shared(human: Grades, labels: Grades) -> set[str]:
     named = {task for task in tasks if task is not None}
     if not named:
         told = f"names no task that `{human.name}` has, expected some to score runs on"
-        raise BadInput("the labels", [Fault("tasks", labels.name, told)])
+        raise Unusable("the labels", [Fault("tasks", labels.name, told)])
     return named
 
 
