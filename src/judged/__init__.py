@@ -6,6 +6,7 @@
     run, baseline    ─ judged.gate ─▶ GateReport: shown to be no worse than a margin, or worse, or neither
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
     scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
+    labels, grades   ─ judged.agreement ─▶ Agreement: how far labels can be trusted, means corrected by human grades
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.

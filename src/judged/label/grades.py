@@ -12,7 +12,7 @@ from judged.formats.read import read_judgments
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 
-__all__ = ["Grade", "Graded", "Grades", "read_grades"]
+__all__ = ["Grade", "Graded", "Grades", "graded_of", "read_grades"]
 
 Grade: TypeAlias = int | float
 
@@ -100,8 +100,7 @@ def _table(source: Any) -> Labels | Judgments:
 
 
 def _of_labels(labels: Labels) -> Iterator[Graded]:
-    for label in labels:
-        yield Graded(label.task, _keys(label), label.gain)
+    yield from map(graded_of, labels)
 
 
 def _of_judgments(judgments: Judgments) -> Iterator[Graded]:
@@ -110,8 +109,9 @@ def _of_judgments(judgments: Judgments) -> Iterator[Graded]:
         yield Graded(task, (document,), int(grade) if grade.is_integer() else grade)
 
 
-def _keys(label: Label) -> tuple[str, ...]:
-    """What a result is known by, the surest first; its text where it has nothing else."""
+def graded_of(label: Label) -> Graded:
+    """The result of a label, known by the surest of its keys first; by its text where it has nothing else."""
     domain = None if label.domain_id is None else f"{label.domain or ''}:{label.domain_id}"
     sure = tuple(key for key in (label.id, domain, label.url) if key is not None)
-    return sure or ("\n".join(text for text in (label.title, label.snippet) if text is not None),)
+    text = "\n".join(text for text in (label.title, label.snippet) if text is not None)
+    return Graded(label.task, sure or (text,), label.gain)
