@@ -249,11 +249,15 @@ def test_a_sample_of_each_label_is_weighed_by_label() -> None:
 
 
 def test_a_stratified_mean_by_hand() -> None:
-    """Shares 0.75 and 0.25, means 1/3 and 1: 0.5; variance 0.75² · (1/3) / 3 of the first stratum, none of the second."""
+    """Shares 0.75 and 0.25, means 1/3 and 1: 0.5.
+
+    The variance within the first stratum adds 0.75² · (1/3) / 3 = 0.0625, the second has none; that between them
+    (0.75 · (1/6)² + 0.25 · (1/2)²) / 20 = 1/240.
+    """
     found = stratified_mean([0, 0, 1, 1, 1], ["a", "a", "a", "b", "b"], ["a"] * 12 + ["b"] * 3)
 
     assert found.mean == pytest.approx(0.5)
-    assert found.error == pytest.approx(0.75 / 3)
+    assert found.error == pytest.approx(math.sqrt(0.0625 + 1 / 240))
 
 
 def test_a_label_that_people_hardly_saw_leaves_it_undefined() -> None:

@@ -168,7 +168,7 @@ class Agreement:
 
     @cached_property
     def good_rate(self) -> Corrected:
-        """The share of good results among all that have a label, in every way that it can be estimated."""
+        """The share of good results among such as have a label, in every way that it can be estimated."""
         truth, given, others = (
             self._good(each).astype(np.float64) for each in (self.truth, self.given, self.others)
         )
@@ -177,7 +177,7 @@ class Agreement:
 
     @cached_property
     def mean_gain(self) -> Corrected:
-        """The mean grade of all results that have a label, in every way that it can be estimated."""
+        """The mean grade of such results as have a label, in every way that it can be estimated."""
         return corrected_mean(
             "mean gain", self.truth, self.given, self.others, *self._clusters, level=self.level
         )

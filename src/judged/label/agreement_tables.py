@@ -227,7 +227,7 @@ def _tasks(of: Agreement) -> Table:
 
 def _means(of: Agreement) -> Table:
     rows = [(mean.name, *row) for mean in (of.good_rate, of.mean_gain) for row in _mean_rows(mean)]
-    columns = ("of all labelled results", "estimate", f"mean [{of.level:.0%} interval]", "error", "λ")
+    columns = ("of results like these", "estimate", f"mean [{of.level:.0%} interval]", "error", "λ")
     return Table(columns, tuple(rows), title=f"Means of human grades, from {of.items:,} of them")
 
 

@@ -26,9 +26,9 @@ class Corrected:
     human: PoweredMean | Undefined
     """From the human grades alone."""
     powered: PoweredMean | Undefined
-    """PPI++, of these items."""
+    """PPI++, of results like these."""
     by_task: PoweredMean | Undefined
-    """PPI++, of further tasks of the kind."""
+    """The same, of results of further tasks."""
     stratified: StratifiedMean | Undefined
     """Human grades weighed by label, where labels decided which results people saw."""
     labels: PoweredMean | Undefined

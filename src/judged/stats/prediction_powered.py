@@ -68,7 +68,7 @@ def prediction_powered_mean(
 
     `clusters` names the cluster of each item in the sample, and of each other item: sessions, or topics. Then clusters, not
     items, are taken as independent draws, and the interval is of Student's t with as many degrees of freedom as there
-    are clusters less one. It speaks of further clusters of the kind, where the other speaks of these items.
+    are clusters less one. It speaks of items of further clusters, where the other speaks of further items of these.
 
     Without other items, or where the machine says the same of all, λ is 0. Values without any spread have an interval of
     width 0. Two human values are the least; the normal quantile wants thirty or more.

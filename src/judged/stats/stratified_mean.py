@@ -44,8 +44,10 @@ def stratified_mean(
 ) -> StratifiedMean | Undefined:
     r"""The mean of human values over all items, of which people saw a random sample within each stratum.
 
-    $$\hat\theta = \sum_g \frac{N_g}{N} \bar{y}_g, \qquad \hat{s}^2 = \sum_g \left(\frac{N_g}{N}\right)^2 \frac{s_g^2}{n_g}$$
+    $$\hat\theta = \sum_g W_g \bar{y}_g, \qquad
+      \hat{s}^2 = \sum_g W_g^2 \frac{s_g^2}{n_g} + \frac{1}{N} \sum_g W_g (\bar{y}_g - \hat\theta)^2$$
 
+    with $W_g$ the share of stratum $g$ among all $N$ items; the last sum is there because these are a sample themselves.
     `strata` are the labels that the machine gave to the items people saw, `others` those of all other items. Use it where
     labels decided which items people saw, a fixed number of each, say: there `prediction_powered_mean`, which wants a
     random sample of the whole, is biased. A stratum with fewer than two human values leaves it undefined.
@@ -63,14 +65,14 @@ def stratified_mean(
     from scipy.special import ndtri
 
     size = Counter(strata) + Counter(others)
-    mean = variance = 0.0
-    for stratum in in_order(size):
-        seen = values[[each == stratum for each in strata]]
-        if len(seen) < 2:
-            return Undefined(f"`{stratum}` has {len(seen)} human values, expected two or more of each label")
-        share = size[stratum] / size.total()
-        mean += share * float(seen.mean())
-        variance += share**2 * float(np.var(seen, ddof=1)) / len(seen)
-    error = math.sqrt(variance)
+    seen = {stratum: values[[each == stratum for each in strata]] for stratum in in_order(size)}
+    for stratum, each in seen.items():
+        if len(each) < 2:
+            return Undefined(f"`{stratum}` has {len(each)} human values, expected two or more of each label")
+    share = np.array([size[stratum] for stratum in seen]) / size.total()
+    means = np.array([each.mean() for each in seen.values()])
+    mean = float((share * means).sum())
+    within = share**2 * [np.var(each, ddof=1) / len(each) for each in seen.values()]
+    error = math.sqrt(float(within.sum() + (share * (means - mean) ** 2).sum() / size.total()))
     margin = float(ndtri((1 + level) / 2)) * error
     return StratifiedMean(mean, error, mean - margin, mean + margin, level, len(size), len(values))
