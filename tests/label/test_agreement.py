@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import judged
-from judged.errors import BadInput, BadSample, UnknownName
+from judged.errors import BadInput, BadSample, UnknownName, Unusable
 from judged.label.agreement_tables import as_page, long_table, sentences
 from judged.label.ranked_systems import rank_systems
 from judged.stats import Undefined
@@ -271,12 +271,22 @@ def test_nothing_shared_says_what_each_side_has() -> None:
     assert "the first result here is `d1` of task `t1`, and there `x` of task `1`" in str(error.value)
 
 
-def test_runs_need_tasks_that_both_have() -> None:
-    """Labels of no task cannot judge a run."""
-    labels = [{"id": "d1", "gain": 1}]
+def test_runs_need_tasks() -> None:
+    """Grades of no task cannot judge a run."""
+    grades = [{"id": "d1", "gain": 1}, {"id": "d2", "gain": 0}]
 
-    with pytest.raises(BadInput, match="names no task that `human` has"):
-        judged.agreement(labels, HUMAN, runs={"a": {"t1": ["d1"]}})
+    with pytest.raises(Unusable, match="is of no task, expected tasks that the runs have as queries"):
+        judged.agreement(grades, grades, runs={"a": {"t1": ["d1"]}})
+
+
+def test_runs_are_judged_by_what_both_graded() -> None:
+    """Labels of further results change no score: only grades are compared, never how many there are."""
+    human = {"t1": {"d1": 1, "d2": 0}}
+    labels = {"t1": {"d1": 1, "d2": 0, "d3": 4}}
+    runs = {"a": {"t1": ["d3", "d1"]}, "b": {"t1": ["d2", "d1"]}}
+    (found,) = judged.agreement(labels, human, runs=runs, measures="RR").systems
+
+    assert found.human == found.labels == {"a": 0.5, "b": 0.5}
 
 
 @pytest.mark.parametrize(

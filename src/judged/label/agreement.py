@@ -34,7 +34,7 @@ def agreement(
 
     Both are anything that `judged.read_labels` or `judged.read_judgments` takes. Results are paired by task and id (or
     domain id, or URL); what only one of them has is counted. `threshold` is the grade from which a result is good.
-    `judges` are further ones, by name. With `runs`, by name, `measures` rank them under both sets of labels.
+    `judges` are further ones, by name. With `runs`, by name, `measures` rank them under both, by the results that both have.
 
     Example:
         >>> human = {"t1": {"d1": 3, "d2": 0, "d3": 2}, "t2": {"d1": 0, "d4": 4}}
@@ -64,7 +64,7 @@ def agreement(
         other_tasks=tuple(item.task for item in rest),
         only_human=len(people) - len(matched),
         panel=_panel(people, {machine.name: machine, **further}),
-        systems=rank_runs(people, machine, runs, _listed(measures), protocol=protocol) if runs else (),
+        systems=rank_runs(matched, runs, _listed(measures), protocol=protocol) if runs else (),
         threshold=threshold,
         level=level,
         resamples=resamples,

@@ -63,12 +63,6 @@ class Grades:
                     return self._places[task, key]
         return None
 
-    def judgments(self, tasks: set[str]) -> Judgments:
-        """The grades of these tasks as judgments, each result under the first of its keys."""
-        rows = [(item.task, item.keys[0], item.grade) for item in self.items if item.task in tasks]
-        query, document, grade = zip(*rows, strict=True)
-        return Judgments.from_columns(query, document, grade, name=self.name)
-
     def __len__(self) -> int:
         return len(self.items)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from judged.engine.evaluate import evaluate
 from judged.errors import BadSample, Fault, Unusable
-from judged.label.grades import Grades
+from judged.label.grades import Graded
 from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.stats.rows import Cell
 from judged.stats.undefined import Undefined
+from judged.tables.judgments import Judgments
 
 __all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]
 
@@ -102,17 +103,16 @@ def rank_systems(
 
 
 def rank_runs(
-    human: Grades, labels: Grades, runs: Mapping[str, Any], measures: Iterable[Any], *, protocol: Any
+    pairs: Sequence[tuple[Graded, Graded]], runs: Mapping[str, Any], measures: Iterable[Any], *, protocol: Any
 ) -> tuple[RankedSystems, ...]:
-    """Runs scored under both, on the tasks that both have, by each measure."""
-    tasks = _shared(human, labels)
+    """Runs scored under both by each measure; `pairs` are what people and labels said of the same results.
+
+    Only these judge: what one side lacks would count as bad under it, and tell nothing of its grades.
+    """
     wanted = list(measures)
     scored = [
-        {
-            name: evaluate(each.judgments(tasks), run, wanted, protocol=protocol, name=name)
-            for name, run in runs.items()
-        }
-        for each in (human, labels)
+        {name: evaluate(judgments, run, wanted, protocol=protocol, name=name) for name, run in runs.items()}
+        for judgments in _judgments(pairs)
     ]
     first = next(iter(scored[0].values()))
     return tuple(
@@ -126,13 +126,22 @@ def rank_runs(
     )
 
 
-def _shared(human: Grades, labels: Grades) -> set[str]:
-    tasks = {item.task for item in human.items} & {item.task for item in labels.items}
-    named = {task for task in tasks if task is not None}
-    if not named:
-        told = f"names no task that `{human.name}` has, expected some to score runs on"
-        raise Unusable("the labels", [Fault("tasks", labels.name, told)])
-    return named
+def _judgments(pairs: Sequence[tuple[Graded, Graded]]) -> tuple[Judgments, Judgments]:
+    """Human grades and labels as judgments of the same documents, known by the surest key that either has."""
+    both = {
+        (item.task, max(item.keys, label.keys, key=len)[0]): (item.grade, label.grade)
+        for item, label in pairs
+        if item.task is not None
+    }
+    if not both:
+        told = "is of no task, expected tasks that the runs have as queries"
+        raise Unusable("the human grades", [Fault("tasks", "every grade", told)])
+    query, document = zip(*both, strict=True)
+    human, labels = zip(*both.values(), strict=True)
+    return (
+        Judgments.from_columns(query, document, human, name="human grades"),
+        Judgments.from_columns(query, document, labels, name="labels"),
+    )
 
 
 def _plain(value: float | Undefined) -> Cell:
