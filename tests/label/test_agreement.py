@@ -150,6 +150,7 @@ def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
     assert found.given.tolist() == [3, 0]
     assert found.notes == (
         "labels: 2 further grades of results that had one, 1 of them another than the first, which counts",
+        "grades do not go as far on all sides: labels from 0 to 3, human from 0 to 4",
     )
 
 
@@ -294,6 +295,7 @@ def test_runs_are_judged_by_what_both_graded() -> None:
     [
         ({"level": 95}, BadSample, "the confidence level is 95"),
         ({"judges": {"human": HUMAN}}, BadSample, "two judges are called `human`"),
+        ({"judges": {"labels": HUMAN}}, BadSample, "two judges are called `labels`"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, told: str) -> None:

@@ -27,7 +27,6 @@ from judged.stats.judge_agreement import (
 )
 from judged.stats.krippendorff import Alpha, Distance, krippendorff_alpha
 from judged.stats.paired import Floats
-from judged.stats.rows import Cell
 from judged.stats.undefined import Undefined
 
 __all__ = ["ENOUGH", "FAIR", "FEW", "Agreement", "Part"]
@@ -142,7 +141,7 @@ class Agreement:
         return sorted(set(given))
 
     @cached_property
-    def interval(self) -> Interval | Undefined:
+    def kappa_interval(self) -> Interval | Undefined:
         """κ at the threshold with its interval, from resamples of whole tasks."""
         return kappa_interval(
             self._good(self.truth).tolist(),
@@ -262,8 +261,3 @@ def _plain(grades: Floats) -> list[Grade]:
 
 def _number(grade: float) -> Grade:
     return int(grade) if float(grade).is_integer() else grade
-
-
-def cell_of(value: float | Undefined) -> Cell:
-    """A number, or the words for its absence."""
-    return str(value) if isinstance(value, Undefined) else value

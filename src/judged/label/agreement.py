@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,7 +63,7 @@ def agreement(
         others=_numbers(item.grade for item in rest),
         other_tasks=tuple(item.task for item in rest),
         only_human=len(people) - len(matched),
-        panel=_panel(people, {machine.name: machine, **further}),
+        panel=_panel([people, machine, *further.values()]),
         systems=rank_runs(matched, runs, _listed(measures), protocol=protocol) if runs else (),
         threshold=threshold,
         level=level,
@@ -73,15 +73,15 @@ def agreement(
     )
 
 
-def _panel(people: Grades, judges: Mapping[str, Grades]) -> dict[str, tuple[Grade | None, ...]]:
-    """The grades of every judge, people first, on the results that people graded; None where there is none."""
-    panel: dict[str, tuple[Grade | None, ...]] = {people.name: tuple(item.grade for item in people.items)}
-    for name, each in judges.items():
-        if name in panel:
-            msg = f"two judges are called `{name}`, expected different names"
-            raise BadSample(msg)
-        places = [each.place_of(item) for item in people.items]
-        panel[name] = tuple(None if at is None else each.items[at].grade for at in places)
+def _panel(judges: Sequence[Grades]) -> dict[str, tuple[Grade | None, ...]]:
+    """The grades of every judge on the results of the first; None where there is none."""
+    panel: dict[str, tuple[Grade | None, ...]] = {}
+    for each in judges:
+        if each.name in panel:
+            msg = f"two judges are called `{each.name}`, expected different names"
+            raise BadSample(msg, hint="`NAME=FILE`, or the key in `judges`, names a judge")
+        places = [each.place_of(item) for item in judges[0].items]
+        panel[each.name] = tuple(None if at is None else each.items[at].grade for at in places)
     return panel
 
 
@@ -97,13 +97,20 @@ def _words(item: Graded) -> str:
     return f"`{item.keys[0][:60]}` {task}"
 
 
-def _notes(every: Iterable[Grades]) -> Iterable[str]:
+def _notes(every: Sequence[Grades]) -> Iterator[str]:
+    """What was noticed of the judges: grades given twice, and scales that may not be the same."""
     for each in every:
         if each.repeated:
             yield (
                 f"{each.name}: {each.repeated:,} further grades of results that had one, {each.conflicts:,} of them"
                 " another than the first, which counts"
             )
+    ranges = {
+        each.name: (min(g.grade for g in each.items), max(g.grade for g in each.items)) for each in every
+    }
+    if len(set(ranges.values())) > 1:
+        told = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ranges.items())
+        yield f"grades do not go as far on all sides: {told}"
 
 
 def _listed(measures: Iterable[Any] | str) -> list[Any]:

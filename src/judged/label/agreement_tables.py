@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, get_args
 
 from judged.errors import UnknownName
-from judged.label.agreed import Agreement, Part, cell_of
+from judged.label.agreed import Agreement, Part
 from judged.label.corrected import Corrected
 from judged.label.ranked_systems import TOP, RankedSystems
 from judged.report.heat_map import heat_map
@@ -19,7 +19,7 @@ from judged.stats.interval import Interval
 from judged.stats.judge_agreement import Weights
 from judged.stats.krippendorff import Distance
 from judged.stats.prediction_powered import PoweredMean
-from judged.stats.rows import Cell
+from judged.stats.rows import Cell, as_cell
 from judged.stats.undefined import Undefined
 
 __all__ = [
@@ -73,7 +73,9 @@ def long_table(of: Agreement) -> Table:
         for label, count in zip(of.confusion.labels, line, strict=True):
             rows.append(("confusion", f"human {human}, label {label}", count, None, None))
     rows += [("bias", f"human {each.grade:g}", each.bias, None, None) for each in of.grade_bias.grades]
-    rows += [("task", task, cell_of(kappa.value), None, None) for task, kappa in of.task_kappas.items()]
+    rows += [
+        ("task", task or "any", as_cell(kappa.value), None, None) for task, kappa in of.task_kappas.items()
+    ]
     for mean in (of.good_rate, of.mean_gain):
         rows += [(mean.name, name, *_parts(value)) for name, value in _estimates(mean)]
     for each in of.systems:
@@ -91,7 +93,7 @@ def document_of(of: Agreement) -> dict[str, Any]:
         "figures": {name: _told(value) for name, value in _every_figure(of)},
         "confusion": {"grades": list(of.confusion.labels), "counts": of.confusion.counts.tolist()},
         "grades": of.grade_bias.rows(),
-        "tasks": {str(task): cell_of(kappa.value) for task, kappa in of.task_kappas.items()},
+        "tasks": {str(task): as_cell(kappa.value) for task, kappa in of.task_kappas.items()},
         "means": [of.good_rate.as_dict(), of.mean_gain.as_dict()],
         "judges": [dict(zip(_JUDGES, row, strict=True)) for row in _judges(of).rows],
         "systems": [each.as_dict() for each in of.systems],
@@ -167,14 +169,14 @@ def _every_figure(of: Agreement) -> Iterator[tuple[str, Value]]:
     yield "bias (labels − human)", of.bias
     weights: tuple[Weights, ...] = ("equal", "linear", "quadratic")
     for each in weights:
-        yield "κ" if each == "equal" else f"κ, {each} weights", cell_of(of.kappa(each).value)
+        yield "κ" if each == "equal" else f"κ, {each} weights", as_cell(of.kappa(each).value)
     for cut in of.thresholds:
-        yield f"κ at ≥{cut}", _bounded(of) if cut == of.threshold else cell_of(of.kappa_at(cut).value)
-    yield f"precision at {good}", cell_of(of.precision)
-    yield f"recall at {good}", cell_of(of.recall)
+        yield f"κ at ≥{cut}", _bounded(of) if cut == of.threshold else as_cell(of.kappa_at(cut).value)
+    yield f"precision at {good}", as_cell(of.precision)
+    yield f"recall at {good}", as_cell(of.recall)
     distances: tuple[Distance, ...] = ("nominal", "ordinal", "interval")
     for distance in distances:
-        yield f"α, {distance}", cell_of(of.alpha(distance).value)
+        yield f"α, {distance}", as_cell(of.alpha(distance).value)
     yield from _over_tasks(of, good)
 
 
@@ -193,7 +195,7 @@ def _bounded(of: Agreement) -> Value:
     kappa = of.kappa_at(of.threshold).value
     if isinstance(kappa, Undefined):
         return str(kappa)
-    found = of.interval
+    found = of.kappa_interval
     return (
         Estimate(kappa, found.low, found.high)
         if isinstance(found, Interval)
@@ -221,7 +223,7 @@ def _grades(of: Agreement) -> Table:
 
 
 def _tasks(of: Agreement) -> Table:
-    rows = tuple((task or "any", kappa.items, cell_of(kappa.value)) for task, kappa in of.task_kappas.items())
+    rows = tuple((task or "any", kappa.items, as_cell(kappa.value)) for task, kappa in of.task_kappas.items())
     return Table(("task", "results", f"κ at ≥{of.threshold:g}"), rows, title="By task")
 
 
@@ -247,16 +249,16 @@ def _estimates(mean: Corrected) -> Iterator[tuple[str, Value]]:
     for name, each in mean.estimates().items():
         yield name, str(each) if isinstance(each, Undefined) else Estimate(each.mean, each.low, each.high)
     if mean.rate is not None:
-        yield "Rogan–Gladen", cell_of(mean.rate.value)
+        yield "Rogan–Gladen", as_cell(mean.rate.value)
 
 
 def _coefficients(of: RankedSystems) -> Iterator[tuple[str, Value]]:
     yield "systems", len(of.human)
-    yield "τ_b", cell_of(of.tau.value)
-    yield of.tau_ap.name, cell_of(of.tau_ap.value)
+    yield "τ_b", as_cell(of.tau.value)
+    yield of.tau_ap.name, as_cell(of.tau_ap.value)
     yield (
         f"τ_b of the top {TOP}",
-        cell_of(of.top_tau if isinstance(of.top_tau, Undefined) else of.top_tau.value),
+        as_cell(of.top_tau if isinstance(of.top_tau, Undefined) else of.top_tau.value),
     )
 
 
@@ -278,7 +280,7 @@ _JUDGES = ("judge", "other", "results", "κ at the threshold", "κ, quadratic we
 
 def _judges(of: Agreement) -> Table:
     rows = tuple(
-        (one, other, at.items, cell_of(at.value), cell_of(quadratic.value))
+        (one, other, at.items, as_cell(at.value), as_cell(quadratic.value))
         for (one, other), (at, quadratic) in of.pairs.items()
     )
     return Table(_JUDGES, rows, title="Every two judges")

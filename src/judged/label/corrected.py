@@ -12,7 +12,7 @@ from judged.errors import BadSample
 from judged.stats.corrected_rate import CorrectedRate, rogan_gladen_rate
 from judged.stats.paired import Floats
 from judged.stats.prediction_powered import PoweredMean, prediction_powered_mean
-from judged.stats.stratified_mean import StratifiedMean, stratified_mean
+from judged.stats.strata import StratifiedMean, stratified_mean
 from judged.stats.undefined import Undefined
 
 __all__ = ["Corrected", "corrected_mean"]

@@ -8,9 +8,10 @@ from typing import Any
 
 from judged.engine.evaluate import evaluate
 from judged.errors import BadSample, Fault, Unusable
+from judged.formats.read import read_run
 from judged.label.grades import Graded
 from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
-from judged.stats.rows import Cell
+from judged.stats.rows import Cell, as_cell
 from judged.stats.undefined import Undefined
 from judged.tables.judgments import Judgments
 
@@ -38,34 +39,31 @@ class RankedSystems:
 
     def rows(self) -> list[dict[str, Cell]]:
         """A dict for each system: its scores and places under both."""
-        sign = -1 if self.higher_is_better else 1
-        places = [
-            {
-                name: place + 1
-                for place, name in enumerate(sorted(scores, key=lambda each: sign * scores[each]))
-            }
-            for scores in (self.human, self.labels)
-        ]
         return [
             {
                 "measure": self.measure,
                 "system": name,
                 "human": score,
                 "labels": self.labels[name],
-                "place by human": places[0][name],
-                "place by labels": places[1][name],
+                "place by human": self._place(self.human, name),
+                "place by labels": self._place(self.labels, name),
             }
             for name, score in self.human.items()
         ]
+
+    def _place(self, scores: Mapping[str, float], name: str) -> int:
+        """One more than how many systems are better."""
+        sign = 1 if self.higher_is_better else -1
+        return 1 + sum(sign * other > sign * scores[name] for other in scores.values())
 
     def as_dict(self) -> dict[str, Any]:
         """Everything by name, for JSON; what is undefined as its words."""
         return {
             "measure": self.measure,
             "systems": self.rows(),
-            "tau_b": _plain(self.tau.value),
-            self.tau_ap.name: _plain(self.tau_ap.value),
-            f"tau_b of the top {TOP}": _plain(
+            "tau_b": as_cell(self.tau.value),
+            self.tau_ap.name: as_cell(self.tau_ap.value),
+            f"tau_b of the top {TOP}": as_cell(
                 self.top_tau if isinstance(self.top_tau, Undefined) else self.top_tau.value
             ),
         }
@@ -110,8 +108,9 @@ def rank_runs(
     Only these judge: what one side lacks would count as bad under it, and tell nothing of its grades.
     """
     wanted = list(measures)
+    read = {name: read_run(run, name=name) for name, run in runs.items()}
     scored = [
-        {name: evaluate(judgments, run, wanted, protocol=protocol, name=name) for name, run in runs.items()}
+        {name: evaluate(judgments, run, wanted, protocol=protocol) for name, run in read.items()}
         for judgments in _judgments(pairs)
     ]
     first = next(iter(scored[0].values()))
@@ -142,7 +141,3 @@ def _judgments(pairs: Sequence[tuple[Graded, Graded]]) -> tuple[Judgments, Judgm
         Judgments.from_columns(query, document, human, name="human grades"),
         Judgments.from_columns(query, document, labels, name="labels"),
     )
-
-
-def _plain(value: float | Undefined) -> Cell:
-    return str(value) if isinstance(value, Undefined) else value

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     )
     from judged.stats.rbo import rank_biased_overlap as rank_biased_overlap
     from judged.stats.significance import difference_test as difference_test
-    from judged.stats.stratified_mean import stratified_mean as stratified_mean
+    from judged.stats.strata import stratified_mean as stratified_mean
     from judged.stats.tukey import randomised_tukey_hsd as randomised_tukey_hsd, tukey_hsd as tukey_hsd
     from judged.stats.undefined import Undefined as Undefined
     from judged.stats.wilson import wilson_interval as wilson_interval
@@ -86,7 +86,7 @@ _HOMES = {
     "tau_ap_b": "judged.stats.rank_agreement",
     "rank_biased_overlap": "judged.stats.rbo",
     "difference_test": "judged.stats.significance",
-    "stratified_mean": "judged.stats.stratified_mean",
+    "stratified_mean": "judged.stats.strata",
     "randomised_tukey_hsd": "judged.stats.tukey",
     "tukey_hsd": "judged.stats.tukey",
     "Undefined": "judged.stats.undefined",
