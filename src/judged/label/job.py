@@ -15,10 +15,11 @@ from judged.label.endpoint import Endpoint, Refused, Transient
 from judged.label.money import Purse, tokens_of
 from judged.label.question import Question
 from judged.label.reply import Reply
+from judged.label.service import Patience
 from judged.label.throttle import Throttle
 from judged.label.waiting import seconds_to_wait
 
-__all__ = ["Job", "Patience", "Standing"]
+__all__ = ["Job", "Standing", "Tell"]
 
 LOST = 10
 """How many questions in a row may go without any answer before the job stops."""
@@ -26,14 +27,6 @@ REFUSED = 5
 """How many requests may be refused before one is ever taken."""
 PUSHES = 10
 """How often the endpoint may push back, for each attempt that any other fault is given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How often to try: requests that fail, and answers that state no grade."""
-
-    attempts: int = 6
-    reasks: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +69,8 @@ class Job:
         """Why a question has no answer."""
         self.stopped: str | None = None
         """Why the job ended before its last question."""
+        self.uncounted = 0
+        """How many answers came without a count of tokens."""
         self._endpoint = endpoint
         self._cache = cache
         self._purse = purse
@@ -158,7 +153,9 @@ class Job:
             )
         grade, failure = self._read(reply)
         counted = reply.tokens_in
-        if counted is not None:
+        if counted is None:
+            self.uncounted += 1
+        else:
             self._purse.learn(question.tokens, counted)
         written = reply.text or reply.refusal or ""
         return Answer(
