@@ -46,13 +46,22 @@ class Response:
     delay: float = 0.0
 
 
-def completion(content: str | None, *, finish: str = "stop", refusal: str | None = None, **more: Any) -> Response:
+def completion(
+    content: str | None, *, finish: str = "stop", refusal: str | None = None, **more: Any
+) -> Response:
     """An answer of the protocol that holds some text; 100 tokens read and 7 written."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "message": message, "finish_reason": finish, **more}
     usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
     return Response(
-        body={"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+        body={
+            "id": "x",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "m",
+            "choices": [choice],
+            "usage": usage,
+        }
     )
 
 
@@ -105,7 +114,9 @@ class Server:
     @contextmanager
     def running(self) -> Iterator[Server]:
         """Listens, until the block is left."""
-        thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         thread.start()
         try:
             yield self

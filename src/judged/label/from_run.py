@@ -87,4 +87,4 @@ def _without_text(
         faults.add(f"{kind} without a text", row, "is in the run, and has no text")
     if not lenient:
         faults.refuse(hint="give their texts, or leave them out with `--lenient`", error=Unusable)
-    return tuple(f"left out: {count:,} {kind}" for kind, count in faults.counts.items())
+    return tuple(f"left out: {kind} ({count:,})" for kind, count in faults.counts.items())

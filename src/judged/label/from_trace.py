@@ -156,7 +156,7 @@ class _Maker:
         if not lenient:
             hint = "give texts with `--docs`, questions with `--queries`, or leave these out with `--lenient`"
             self._faults.refuse(hint=hint, error=Unusable)
-        return [f"left out: {count:,} {kind}" for kind, count in self._faults.counts.items()]
+        return [f"left out: {kind} ({count:,})" for kind, count in self._faults.counts.items()]
 
 
 def _first(group: list[_Found], key: str) -> str | None:
