@@ -1,0 +1,60 @@
+"""Texts as keys: the words of a title or a snippet, without regard to how they are set."""
+
+from __future__ import annotations
+
+import hashlib
+from unicodedata import category, normalize
+
+__all__ = ["SHORTEST_PREFIX", "normalised", "related", "stem", "text_hash"]
+
+SHORTEST_PREFIX = 30
+"""How many characters, normalised, the beginning of a text must have to stand for the whole."""
+_HEAD = 160
+"""How much of a long text is looked at for its first characters; a few are lost to marks and blanks."""
+
+
+class _Signs(dict[int, int | str | None]):
+    """What becomes of each character: punctuation, symbols and blanks are blanks, invisible marks are nothing."""
+
+    def __missing__(self, code: int) -> int | str | None:
+        kind = category(chr(code))
+        self[code] = None if kind == "Cf" else " " if kind[0] in "PSZC" else code
+        return self[code]
+
+
+_SIGNS = _Signs()
+_ASCII = bytes(ord(str(chr(code).translate(_SIGNS)).lower()) for code in range(128)) + bytes(range(128, 256))
+
+
+def normalised(text: str) -> str:
+    r"""The words of a text in lower case, one blank between them; compatible letters and marks are the same (NFKC).
+
+    >>> normalised("  Ｇood-gain:\tthe “Measure”… ")
+    'good gain the measure'
+    """
+    if text.isascii():
+        return " ".join(text.encode("ascii").translate(_ASCII).decode("ascii").split())
+    text = normalize("NFKC", normalize("NFKC", text).casefold()).translate(_SIGNS)
+    return " ".join(normalize("NFKC", text).split())
+
+
+def stem(text: str) -> str:
+    """The first characters of the normalised text: texts of which one is a beginning of the other share them."""
+    if len(text) > _HEAD:
+        cut = text.rfind(" ", 0, _HEAD)
+        head = normalised(text[:cut]) if cut > 0 else ""
+        if len(head) >= SHORTEST_PREFIX:
+            return head[:SHORTEST_PREFIX]
+    return normalised(text)[:SHORTEST_PREFIX]
+
+
+def related(one: str, other: str) -> bool:
+    """Whether two normalised texts are equal, or one is a beginning of the other that is long enough."""
+    if len(one) > len(other):
+        one, other = other, one
+    return one == other or (len(one) >= SHORTEST_PREFIX and other.startswith(one))
+
+
+def text_hash(text: str) -> str:
+    """Thirty-two hexadecimal digits that texts share if and only if they are normalised to the same words."""
+    return hashlib.blake2b(normalised(text).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,116 @@
+"""`stream_sessions` and `read_sessions`: whatever holds traces of agents, as sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from judged.errors import BadInput, Fault
+from judged.formats.traces.catalogue import TRACE_FORMATS
+from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.open import open_trace
+from judged.formats.traces.reading import Reading, TurnChoice
+from judged.formats.traces.skipped import Skipped
+from judged.formats.traces.tools import Tools
+from judged.formats.traces.trace import Trace
+from judged.tables.session import Session
+from judged.tables.sessions import Sessions
+
+__all__ = ["detect", "read_sessions", "sessions_of_trace", "stream_sessions"]
+
+
+def stream_sessions(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - what users call it
+    name: str | None = None,
+    tools: Tools | None = None,
+    lenient: bool = False,
+    turn: TurnChoice = "last",
+    skipped: Skipped | None = None,
+) -> Iterator[Session]:
+    """The sessions of a source, one at a time; `skipped` is filled with what was left out or noticed.
+
+    The source is a path (`-` is standard input), bytes, an open file, an iterable of objects in the plain form,
+    or a table of sessions. `format` says how it is written where its content does not; `name` is the system of
+    sessions that name none. Strictly, the first session with a fault is refused with all its faults; `lenient`
+    leaves out results, searches and sessions that have one.
+    """
+    if isinstance(source, Sessions):
+        yield from source
+        return
+    trace = open_trace(source)
+    reading = Reading(
+        label=trace.label,
+        name=name or trace.name or "system",
+        tools=tools or Tools(),
+        lenient=lenient,
+        turn=turn,
+        skipped=Skipped() if skipped is None else skipped,
+    )
+    yield from sessions_of_trace(trace, reading, format=format)
+
+
+def sessions_of_trace(trace: Trace, reading: Reading, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
+    """The sessions of a trace that has been opened, with what the reading is to know of it."""
+    count = 0
+    if not trace.is_empty():
+        trace.broken = lambda place, what: _broken(reading, place, what)
+        written = detect(trace) if format is None else TRACE_FORMATS[format]
+        for session in written.sessions(trace, reading):
+            reading.settle()
+            count += 1
+            yield session
+    reading.finish(count)
+
+
+def read_sessions(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    name: str | None = None,
+    tools: Tools | None = None,
+    lenient: bool = False,
+    turn: TurnChoice = "last",
+) -> Sessions:
+    """The sessions of a source as a table; its notes say what was left out or noticed.
+
+    Source and options are those of `stream_sessions`, which holds one session at a time.
+
+    >>> search = {"results": [{"url": "https://example.org", "gain": 3}]}
+    >>> read_sessions([{"conversation": "c1", "turns": [{"iterations": [{"searches": [search]}]}]}])
+    Sessions(sessions: 1)
+    """
+    skipped = Skipped()
+    streamed = stream_sessions(
+        source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, skipped=skipped
+    )
+    sessions = list(streamed)
+    return Sessions.from_sessions(sessions, name=name or "sessions", notes=skipped.sentences())
+
+
+def detect(trace: Trace) -> TraceFormat:
+    """The format of a trace, by its first documents or its first text, which stay to be read."""
+    head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
+    for name in TRACE_FORMATS:
+        if TRACE_FORMATS[name].recognises(head):
+            return TRACE_FORMATS[name]
+    raise _unknown(trace, head)
+
+
+def _broken(reading: Reading, place: str, what: str) -> None:
+    """A document that is no JSON is a session that cannot be used."""
+    reading.fault("broken JSON", place, what)
+    reading.settle()
+
+
+def _unknown(trace: Trace, head: Head) -> BadInput:
+    """That a trace is in no format known here, with what it begins with."""
+    if head.mappings:
+        keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
+        what = f"is in no trace format known here: its first object has {keys or 'no keys'}"
+    else:
+        begins = " ".join(head.text.split())[:60] or "no JSON object"
+        what = f"is in no trace format known here: it begins with `{begins}`"
+    hint = f"say how it is written (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
+    return BadInput(trace.label, [Fault("unknown formats", trace.label, what)], hint=hint)

@@ -1,0 +1,158 @@
+"""Answers of models → grades: only what an answer plainly states is a grade, all else is a failure that says why.
+
+Numbers count where something anchors them: the field of a JSON object, `final score: 3`, `score = 3`, or an answer
+or last line that is a number and nothing else. A number that merely occurs in the text is never taken.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Verdict", "read_answer"]
+
+_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_OPEN_THINKING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
+_CLOSED_THINKING = re.compile(r"^.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_EMPHASIS = str.maketrans("", "", "*_`#\"'“”")
+_WORDS = r"(?:score|grade|rating|relevance|label|answer|judge?ment|verdict)"
+_AFTER = r"(?:[ \t]*\([^)\n]*\))?(?:[ \t]*[:=→][ \t\n]*|[ \t]+(?:is|of|would be|should be|as)[ \t]*:?[ \t]*|[ \t]+-+>?[ \t]+)"
+_NUMBER = r"(?P<number>[-−+]?\d+(?:[.,]\d+)?)(?=(?P<rest>[^\n]{0,40}))"
+_FINAL = re.compile(
+    rf"\b(?:final|overall)[ \t]+(?:\w+[ \t]+)?{_WORDS}(?:{_AFTER}|[ \t]+)\[?[ \t]*{_NUMBER}", re.IGNORECASE
+)
+_STATED = re.compile(rf"\b{_WORDS}{_AFTER}\[?[ \t]*{_NUMBER}", re.IGNORECASE)
+_BOXED = re.compile(rf"\\boxed\{{\s*{_NUMBER}", re.IGNORECASE)
+_ALONE = re.compile(r"[-−+]?\d+(?:[.,]\d+)?")
+_OUT_OF = re.compile(r"\s*\(?\s*(?:/|(?:out )?of(?: a maximum of)?)\s*(?P<most>\d+)", re.IGNORECASE)
+_RANGE = re.compile(r"\s*(?:to|or|and|[-–—~])\s*\d", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The grade that an answer states, or why it states none."""
+
+    grade: int | None
+    reason: str | None = None
+    """`empty`, `refusal`, `unfinished`, `no grade`, `off the scale`, `not whole`, `contradiction`."""
+
+
+def read_answer(
+    text: str | None, *, scale: Sequence[int], field: str = "score", whole: bool = True
+) -> Verdict:
+    """The grade that an answer states; `whole` is False where the model was cut short.
+
+    >>> read_answer("on a scale of 0 to 3, ##final score: 1", scale=range(5)).grade
+    1
+    >>> read_answer("Published in 2015, it is off topic.", scale=range(5))
+    Verdict(grade=None, reason='no grade')
+    """
+    plain = _without_thinking(_latin_digits(text or ""))
+    if plain is None:
+        return Verdict(None, "unfinished")
+    if not plain.strip():
+        return Verdict(None, "empty" if whole else "unfinished")
+    stated = list(_of_objects(plain, field))
+    if not whole and not stated:
+        return Verdict(None, "unfinished")  # the last number may lack its last digit
+    bare = _without_objects(plain).translate(_EMPHASIS)
+    stated += _first_found(bare, scale)
+    return _settled(stated, scale)
+
+
+def _latin_digits(text: str) -> str:
+    """The text with full-width signs made plain, and the digits of all scripts as 0 to 9."""
+    return "".join(_digit(sign) for sign in unicodedata.normalize("NFKC", text))
+
+
+def _digit(sign: str) -> str:
+    value = -1 if sign.isascii() else unicodedata.decimal(sign, -1)
+    return sign if value < 0 else str(value)
+
+
+def _without_thinking(text: str) -> str | None:
+    """What follows a model's thinking aloud; None if it never came to an end."""
+    spoken = _THINKING.sub(" ", text)
+    if _OPEN_THINKING.search(spoken):
+        return None
+    return _CLOSED_THINKING.sub(" ", spoken)  # some servers swallow the opening tag
+
+
+def _of_objects(text: str, field: str) -> Iterator[Any]:
+    """The values of the field in every JSON object of the text."""
+    for _, value in _objects(text):
+        named = {key.strip().lower(): each for key, each in value.items()}
+        for name in (field.lower(), "score", "final_score", "grade"):
+            if name in named:
+                yield named[name]
+                break
+
+
+def _objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
+    """Every JSON object of the text that stands in no other, and where it is."""
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find("{", at + 1)
+            continue
+        if isinstance(value, dict):
+            yield (at, end), value
+        at = text.find("{", end)
+
+
+def _without_objects(text: str) -> str:
+    parts, start = [], 0
+    for (begin, end), _ in _objects(text):
+        parts.append(text[start:begin])
+        start = end
+    return " ".join([*parts, text[start:]])
+
+
+def _first_found(text: str, scale: Sequence[int]) -> list[Any]:
+    """The numbers of the plainest kind of statement that there is: final ones, then others, then a number alone."""
+    for pattern in (_FINAL, _BOXED, _STATED):
+        found = [number for match in pattern.finditer(text) for number in _number(match, scale, pattern)]
+        if found:
+            return found
+    last = text.strip().rpartition("\n")[2].strip(" \t.!")
+    return [last] if _ALONE.fullmatch(last) else []
+
+
+def _number(match: re.Match[str], scale: Sequence[int], pattern: re.Pattern[str]) -> list[Any]:
+    """The number of a statement; one on another scale or one of a range states no grade of ours."""
+    number, rest = match["number"], match["rest"]
+    if _RANGE.match(rest):
+        return [] if pattern is _STATED else ["a range"]  # `a score of 0 to 4` tells the scale
+    most = _OUT_OF.match(rest)
+    if most and int(most["most"]) != max(scale):
+        return [f"{number} of {most['most']}"]
+    return [number]
+
+
+def _settled(stated: Sequence[Any], scale: Sequence[int]) -> Verdict:
+    """The one grade that all statements agree on."""
+    if not stated:
+        return Verdict(None, "no grade")
+    verdicts = {_grade(value, scale) for value in stated}
+    if len(verdicts) > 1:
+        return Verdict(None, "contradiction")
+    return verdicts.pop()
+
+
+def _grade(value: Any, scale: Sequence[int]) -> Verdict:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return Verdict(None, "no grade")
+    try:
+        number = float(str(value).strip().replace("−", "-").replace(",", "."))
+    except ValueError:
+        return Verdict(None, "no grade")
+    if not number.is_integer():
+        return Verdict(None, "not whole")
+    return Verdict(int(number)) if int(number) in scale else Verdict(None, "off the scale")
