@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from judged.cli.label_similarity import command
+from judged.cli.label_similarity import similar
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.formats.labels import read_labels
 from judged.label.embedding import load_model
@@ -193,7 +193,7 @@ def test_the_command_line_writes_labels_and_tells_agreement(files: Path) -> None
         "-o",
         "labels.jsonl",
     )
-    done = CliRunner().invoke(command, arguments)
+    done = CliRunner().invoke(similar, arguments)
 
     assert done.exit_code == 0, done.output
     assert len(read_labels(files / "labels.jsonl")) == 7
@@ -230,7 +230,7 @@ def test_a_trace_is_labelled_too(files: Path) -> None:
     (files / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in sessions))
     (files / "human.jsonl").write_text("".join(json.dumps(each) + "\n" for each in grades))
     done = CliRunner().invoke(
-        command, ["trace.jsonl", "--calibration", "human.jsonl", "-o", "labels.jsonl", "-q"]
+        similar, ["trace.jsonl", "--calibration", "human.jsonl", "-o", "labels.jsonl", "-q"]
     )
     labels = read_labels(files / "labels.jsonl")
 
@@ -242,7 +242,7 @@ def test_a_trace_is_labelled_too(files: Path) -> None:
 
 def test_without_calibration_the_command_refuses(files: Path) -> None:
     """There is no default."""
-    done = CliRunner().invoke(command, ["all.run", *TEXTS_OF_RUN, "-o", str(files / "labels.jsonl")])
+    done = CliRunner().invoke(similar, ["all.run", *TEXTS_OF_RUN, "-o", str(files / "labels.jsonl")])
 
     assert done.exit_code == 2
     assert "Missing option '--calibration'" in done.output

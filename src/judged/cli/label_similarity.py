@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.cli.inputs import InputPath
 from judged.cli.progress import Progress
-from judged.dedup.rules import Unit
 
 if TYPE_CHECKING:
     from judged.label.pool import Pool
     from judged.label.similarity import SimilarityLabels
 
-__all__ = ["command"]
+__all__ = ["similar"]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXAMPLES = """\b
@@ -56,7 +55,7 @@ Examples:
 )
 @click.option(
     "--unit",
-    type=click.Choice(get_args(Unit)),
+    type=click.Choice(["document", "passage", "strict"]),
     default="document",
     show_default=True,
     help="What counts as one result of a trace, which is labelled once.",
@@ -77,7 +76,7 @@ Examples:
     help="The labels: .jsonl, .csv, .tsv, else TREC judgments.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def command(source: str, **options: Any) -> None:
+def similar(source: str, **options: Any) -> None:
     """Grade the results of TRACE or RUN from 0 to 4 by the similarity of query and text, without a language model.
 
     A small embedding model runs on this machine; human grades of some of the results say from which similarity on
