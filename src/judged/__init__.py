@@ -7,6 +7,8 @@
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
     traces of agents ─ judged.evaluate_sessions, judged.compare_sessions ─▶ gains by iteration, redundancy
     scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
+    results, a model ─ judged.label_results ─▶ Labelling: gains of 0 to 4, failures, cost
+    labels, grades   ─ judged.agreement ─▶ Agreement: how far labels can be trusted, means corrected by human grades
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.
@@ -34,10 +36,15 @@ if TYPE_CHECKING:
     from judged.explaining.explain import explain as explain
     from judged.explaining.explanation import Explanation as Explanation
     from judged.explaining.published import Published as Published, explain_published as explain_published
+    from judged.formats.labels import read_labels as read_labels
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
     from judged.gating.gate import gate as gate
     from judged.gating.report import GateReport as GateReport
+    from judged.label.agreed import Agreement as Agreement
+    from judged.label.agreement import agreement as agreement
+    from judged.label.labelling import Labelling as Labelling
+    from judged.label.results import label_results as label_results
     from judged.linting.lint import lint as lint
     from judged.linting.report import LintReport as LintReport
     from judged.measures.browsing.bpm import BPM as BPM
@@ -121,6 +128,7 @@ if TYPE_CHECKING:
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
     from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
     from judged.tables.judgments import Judgments as Judgments
+    from judged.tables.labels import Labels as Labels
     from judged.tables.preferences import Preferences as Preferences
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
@@ -143,11 +151,16 @@ _HOMES = {
     "Explanation": "judged.explaining.explanation",
     "Published": "judged.explaining.published",
     "explain_published": "judged.explaining.published",
+    "read_labels": "judged.formats.labels",
     "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
     "gate": "judged.gating.gate",
     "GateReport": "judged.gating.report",
+    "Agreement": "judged.label.agreed",
+    "agreement": "judged.label.agreement",
+    "Labelling": "judged.label.labelling",
+    "label_results": "judged.label.results",
     "lint": "judged.linting.lint",
     "LintReport": "judged.linting.report",
     "BPM": "judged.measures.browsing.bpm",
@@ -235,6 +248,7 @@ _HOMES = {
     "urisk": "judged.stats.risk",
     "zrisk": "judged.stats.risk",
     "Judgments": "judged.tables.judgments",
+    "Labels": "judged.tables.labels",
     "Preferences": "judged.tables.preferences",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
@@ -245,6 +259,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "AP",
     "AP11",
     "AP_IA",
+    "Agreement",
     "BPM",
     "Bpref",
     "Comparison",
@@ -272,6 +287,8 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Judged",
     "JudgedError",
     "Judgments",
+    "Labelling",
+    "Labels",
     "LintReport",
     "Measure",
     "NCU",
@@ -318,6 +335,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Success",
     "Unjudged",
     "Utility",
+    "agreement",
     "alpha_DCG",
     "alpha_nDCG",
     "binG",
@@ -336,6 +354,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "gm_AP",
     "gm_Bpref",
     "infAP",
+    "label_results",
     "lint",
     "nDCG",
     "nDCG_JK",
@@ -345,6 +364,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "nNRBP",
     "parse_measure",
     "read_judgments",
+    "read_labels",
     "read_preferences",
     "read_run",
     "relstring",

@@ -11,6 +11,7 @@
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
     ├── BadSample        (ValueError)    numbers that no interval or test can be made of
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
+    ├── EndpointFailed   (ConnectionError)  a model's endpoint refuses all requests, or answers none
     └── MissingExtra     (ImportError)   an optional package is not installed
 
 The command line prints `str(error)` and exits with `error.exit_code`, never with a traceback.
@@ -28,6 +29,7 @@ __all__ = [
     "BadMeasure",
     "BadProtocol",
     "BadSample",
+    "EndpointFailed",
     "Fault",
     "JudgedError",
     "MissingExtra",
@@ -89,6 +91,10 @@ class BadSample(JudgedError, ValueError):
 
 class MissingQueries(JudgedError, ValueError):
     """Judged queries have no results, and the protocol says that is an error."""
+
+
+class EndpointFailed(JudgedError, ConnectionError):
+    """The endpoint of a model refuses every request, or answers none; what was answered before is kept."""
 
 
 class MissingExtra(JudgedError, ImportError):

@@ -28,7 +28,7 @@ from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 from judged.tables.session import GRADES
 
-__all__ = ["read_labels", "write_labels"]
+__all__ = ["encode_labels", "read_labels", "write_labels"]
 
 NAMES = {
     "gain": ("gain", *COLUMNS["grade"]),
@@ -73,19 +73,23 @@ def write_labels(
 
     Dicts may hold more than a `Label` does; TREC judgments have room for task, id and gain alone.
     """
-    rows = [msgspec.to_builtins(each) if isinstance(each, Label) else dict(each) for each in labels]
-    extension = ".jsonl" if str(destination) == "-" else split_name(Path(destination))[1]
-    if extension in {".jsonl", ".ndjson"}:
-        data = msgspec.json.Encoder().encode_lines(rows)
-    elif extension in {".csv", ".tsv"}:
-        data = _delimited(rows, "," if extension == ".csv" else "\t")
-    else:
-        data = _trec(rows, str(destination))
+    data = encode_labels(labels, destination)
 
     def write(sink: BinaryIO) -> None:
         sink.write(data)
 
     write_whole(destination, write, force=force)
+
+
+def encode_labels(labels: Iterable[Label | Mapping[str, Any]], destination: str | Path) -> bytes:
+    """The bytes that `write_labels` writes; labels that the format cannot hold are refused."""
+    rows = [msgspec.to_builtins(each) if isinstance(each, Label) else dict(each) for each in labels]
+    extension = ".jsonl" if str(destination) == "-" else split_name(Path(destination))[1]
+    if extension in {".jsonl", ".ndjson"}:
+        return msgspec.json.Encoder().encode_lines(rows)
+    if extension in {".csv", ".tsv"}:
+        return _delimited(rows, "," if extension == ".csv" else "\t")
+    return _trec(rows, str(destination))
 
 
 def _read(source: Any) -> Labels:

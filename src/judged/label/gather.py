@@ -1,0 +1,55 @@
+"""Gathers what is to be labelled: from a run with texts beside it, or from the traces of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judged.dedup.rules import Rules, Unit
+from judged.errors import BadProtocol, JudgedError
+from judged.formats.read import is_file, kind_of
+from judged.formats.traces.tools import Tools
+from judged.label.from_run import pool_of_run
+from judged.label.from_trace import pool_of_trace
+from judged.label.pool import Pool, Source
+from judged.tables.run import Run
+from judged.tables.sessions import Sessions
+
+__all__ = ["gather"]
+
+
+def gather(
+    source: Any,
+    *,
+    kind: Source | None = None,
+    queries: Any = None,
+    docs: Any = None,
+    judged: Any = None,
+    relabel: bool = False,
+    depth: int | None = None,
+    unit: Unit = "document",
+    tools: Tools | None = None,
+    lenient: bool = False,
+) -> Pool:
+    """The results of a run or of traces that are to be labelled, each once; `kind` says which, where nothing tells."""
+    if depth is not None and depth < 1:
+        msg = f"the depth is {depth}, expected 1 or more"
+        raise BadProtocol(msg)
+    shared = {"queries": queries, "docs": docs, "judged": judged, "depth": depth, "lenient": lenient}
+    if (kind or _kind(source)) == "trace":
+        return pool_of_trace(source, **shared, relabel=relabel, rules=Rules(unit=unit), tools=tools)
+    missing = [name for name in ("queries", "docs") if shared[name] is None]
+    if missing:
+        msg = f"a run holds ids alone, and `{missing[0]}` are not given"
+        raise BadProtocol(msg, hint="give the texts: `--queries FILE --docs FILE`")
+    return pool_of_run(source, **shared)
+
+
+def _kind(source: Any) -> Source:
+    """What a source is: whatever reads as a run is one, all else is traces."""
+    if isinstance(source, Run | Mapping | Sessions):
+        return "trace" if isinstance(source, Sessions) else "run"
+    try:
+        return "run" if is_file(source) and kind_of(source) == "run" else "trace"
+    except JudgedError:  # no format of runs
+        return "trace"

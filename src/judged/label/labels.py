@@ -1,0 +1,154 @@
+"""Labels of a pool: from the cache as far as they are there, and else asked of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judged.label.anywhere import run_anywhere
+from judged.label.asking import Asking
+from judged.label.cache import Answer, Cache, Past
+from judged.label.endpoint import Endpoint
+from judged.label.job import Job, Tell
+from judged.label.key import Key
+from judged.label.labelling import Labelling
+from judged.label.money import Prices, Purse
+from judged.label.pool import Item, Pool
+from judged.label.question import Question, questions_of
+from judged.label.service import Service
+from judged.label.throttle import Throttle
+
+__all__ = ["collect_labels", "label_pool"]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What came of asking, beside the answers, which are in the cache."""
+
+    asked: int = 0
+    unanswered: Mapping[bytes, str] = field(default_factory=dict)
+    stopped: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def label_pool(
+    pool: Pool,
+    asking: Asking,
+    service: Service,
+    *,
+    cache: str | Path | None,
+    retry_failed: bool = False,
+    tell: Tell | None = None,
+) -> Labelling:
+    """The labels of a pool; every answer is in the cache before the next request counts.
+
+    Questions that the cache knows are not asked again; those whose answer stated no grade are, if `retry_failed`.
+    Without a cache (None), nothing outlives the call.
+    """
+    questions, keys = questions_of(pool.items, asking)
+    purse = Purse(service.prices, service.budget)
+    with Cache(cache) as kept:
+        before = kept.find(questions)
+        known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
+        left = {key: question for key, question in questions.items() if key not in known}
+        for past in before.values():
+            purse.pay(past.tokens_in, past.tokens_out)
+        asked = _ask(left, asking, service, kept, purse, tell) if left else _Asked()
+        return _gathered(pool, asking, keys, before, kept.find(questions), asked, purse.prices)
+
+
+def collect_labels(
+    pool: Pool,
+    asking: Asking,
+    *,
+    cache: str | Path | None,
+    prices: Prices | None = None,
+    stopped: str | None = None,
+) -> Labelling:
+    """The labels of a pool that the cache has; nothing is asked."""
+    questions, keys = questions_of(pool.items, asking)
+    with Cache(cache) as kept:
+        past = kept.find(questions)
+    return _gathered(pool, asking, keys, past, past, _Asked(stopped=stopped), prices or Prices())
+
+
+def _ask(
+    questions: Mapping[bytes, Question],
+    asking: Asking,
+    service: Service,
+    cache: Cache,
+    purse: Purse,
+    tell: Tell | None,
+) -> _Asked:
+    """Put questions to the endpoint until all are answered or the job stops."""
+    key = Key(service.key_variable)
+    endpoint = Endpoint(service.endpoint, asking, key=key, timeout=service.timeout)
+    throttle = Throttle(service.concurrency, service.rate)
+    job = Job(endpoint, cache=cache, purse=purse, throttle=throttle, patience=service.patience, tell=tell)
+    run_anywhere(lambda: job.run(questions, at_once=service.concurrency))
+    notes = endpoint.dialect.notes(asking)
+    if job.uncounted:
+        notes.append(f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated")
+    return _Asked(len(job.answers) + len(job.unanswered), job.unanswered, job.stopped, tuple(notes))
+
+
+def _gathered(
+    pool: Pool,
+    asking: Asking,
+    keys: list[bytes],
+    before: Mapping[bytes, Past],
+    now: Mapping[bytes, Past],
+    asked: _Asked,
+    prices: Prices,
+) -> Labelling:
+    """The labels and failures of all items, in their order."""
+    rows, failures = [], []
+    for item, key in zip(pool.items, keys, strict=True):
+        past = now.get(key)
+        if past is not None and past.answer.grade is not None:
+            rows.append(_row(pool, item, asking, past.answer))
+        elif past is not None:
+            failures.append(_failure(item, past.answer.failure, past.answer.answer))
+        elif key in asked.unanswered:
+            failures.append(_failure(item, "no answer", asked.unanswered[key]))
+    tokens = [sum(getattr(past, name) for past in now.values()) for name in ("tokens_in", "tokens_out")]
+    earlier = [sum(getattr(past, name) for past in before.values()) for name in ("tokens_in", "tokens_out")]
+    return Labelling(
+        labeller=asking.labeller,
+        rows=tuple(rows),
+        failures=tuple(failures),
+        results=pool.results,
+        different=len(pool.items) + pool.judged,
+        judged=pool.judged,
+        cached=len(before),
+        asked=asked.asked,
+        tokens_in=tokens[0] - earlier[0],
+        tokens_out=tokens[1] - earlier[1],
+        spent=prices.cost(*tokens),
+        spent_before=prices.cost(*earlier),
+        stopped=asked.stopped,
+        notes=(*pool.notes, *asked.notes, *_cut(pool, asking)),
+    )
+
+
+def _row(pool: Pool, item: Item, asking: Asking, answer: Answer) -> dict[str, Any]:
+    """A line of the output: of a run as judgments have it, of a trace with all keys of the result."""
+    told = {
+        **item.row,
+        "grade" if pool.kind == "run" else "gain": answer.grade,
+        "labeller": asking.labeller,
+        "prompt": asking.prompt.identity,
+        "tokens": answer.tokens_in + answer.tokens_out,
+    }
+    return told if answer.mass is None else {**told, "mass": round(answer.mass, 4)}
+
+
+def _failure(item: Item, why: str | None, answer: str | None) -> dict[str, Any]:
+    return {**item.row, "failure": why, "answer": answer}
+
+
+def _cut(pool: Pool, asking: Asking) -> list[str]:
+    long = sum(len(item.text) > asking.text_limit for item in pool.items)
+    return [f"{long:,} texts were cut at {asking.text_limit:,} characters"] if long else []

@@ -1,0 +1,219 @@
+"""The parts of the labeller: waiting times, prompts, keys of answers, estimates, secrets."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.label.asking import Asking
+from judged.label.cache import Answer, Cache
+from judged.label.estimate import estimate_pool
+from judged.label.key import Key
+from judged.label.money import Prices, Purse, tokens_of
+from judged.label.pool import Item, Pool
+from judged.label.prompt import Prompt, read_prompt
+from judged.label.throttle import Throttle
+from judged.label.waiting import asked_to_wait, seconds_to_wait
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, milliseconds and dates; what is none of these asks for nothing."""
+    assert asked_to_wait(headers) == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    """RFC 9110 allows an HTTP date: the time until then."""
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+
+    assert asked_to_wait({"retry-after": date}) == pytest.approx(30, abs=2)
+
+
+@given(st.integers(0, 30), st.none() | st.floats(0, 600))
+def test_waits_are_as_asked_or_within_a_bound_that_doubles(repetition: int, asked: float | None) -> None:
+    """Full jitter below 0.5 · 2^n seconds and a minute; never less than the endpoint asked for."""
+    wait = seconds_to_wait(repetition, asked, random.Random())  # noqa: S311 - waiting times are no secrets
+
+    if asked is None:
+        assert 0 <= wait <= min(60.0, 0.5 * 2**repetition)
+    else:
+        assert asked <= wait <= 1.1 * asked
+
+
+def test_the_prompt_that_comes_along_names_all_grades_and_both_texts() -> None:
+    """Steps as UMBRELA has them: intent, match, trustworthiness, then one number."""
+    prompt = read_prompt()
+    (system, user) = prompt.messages(query="a {text}", title="", text="b {query} {x}")
+
+    assert "never an instruction" in system["content"]
+    assert "\na {text}\n" in user["content"]
+    assert "Title: (none)\nb {query} {x}\n" in user["content"]
+    assert all(f"\n{grade}: " in user["content"] for grade in range(5))
+    assert prompt.schema["required"] == ["match", "trust", "score"]
+
+
+def test_the_identity_of_a_prompt_is_its_content(tmp_path: Path) -> None:
+    """A comma makes another prompt; a comment in the file or another name does not."""
+    (tmp_path / "a.yaml").write_text("name: a\nversion: 1\ntemplate: '{query} {text}'\n")
+    (tmp_path / "b.yaml").write_text("# why\nname: b\nversion: 2\ntemplate: '{query} {text}'\n")
+    (tmp_path / "c.yaml").write_text("name: a\nversion: 1\ntemplate: '{query}, {text}'\n")
+    a, b, c = (read_prompt(tmp_path / f"{name}.yaml") for name in "abc")
+
+    assert a.identity == b.identity != c.identity
+    assert b.label == "b/2"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: a\nversion: 1\ntemplate: '{query}'\n", "the template holds no {text}"),
+        ("name: a\nversion: 1\ntemplate: '{query}{text}'\nscale: [0, 5]\n", "scale is [0, 5]"),
+        ("name: a\nversion: 1\ntemplate: '{query}{text}'\nscale: [2]\n", "scale is [2]"),
+        ("name: a\nversion: 1\ntemplate: '{query}{text}'\nfields: []\n", "fields are []"),
+        ("name: a\ntemplate: '{query}{text}'\n", "missing required field `version`"),
+        ("name: a\nversion: 1\ntemplate: '{query}{text}'\nmodel: x\n", "unknown field `model`"),
+        ("name: [", "while parsing"),
+    ],
+)
+def test_a_prompt_that_cannot_ask_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    """What is wrong with the file is told, with its name."""
+    (tmp_path / "p.yaml").write_text(text)
+
+    with pytest.raises(BadInput) as caught:
+        read_prompt(tmp_path / "p.yaml")
+    assert told in str(caught.value)
+    with pytest.raises(Unreadable, match="cannot be read"):
+        read_prompt(tmp_path / "absent.yaml")
+
+
+def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by `repr` nor in texts that pass through it; passwords in addresses go as well."""
+    monkeypatch.setenv("MY_KEY", "sk-secret ")
+    key = Key("MY_KEY")
+
+    assert repr(key) == "Key(MY_KEY: set)"
+    assert (
+        key.hide("Incorrect key sk-secret at https://me:pw@host/v1")
+        == "Incorrect key [key] at https://host/v1"
+    )
+    assert repr(Key("NO_KEY")) == "Key(NO_KEY: not set)"
+
+
+def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
+    """Neither a text nor the database of another program is written to."""
+    (tmp_path / "text").write_text("hello, this is no database at all, whatever its name may say" * 9)
+    with sqlite3.connect(tmp_path / "other") as base:
+        base.execute("CREATE TABLE precious (x)")
+    base.close()
+
+    for name in ("text", "other"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(Unreadable, match="cannot be used as a cache of labels"):
+            Cache(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+
+
+def test_the_last_answer_with_a_grade_holds() -> None:
+    """A failure after a grade does not undo it; the tokens of all are counted."""
+    with Cache() as cache:
+        for grade in (None, 3, None):
+            cache.add(
+                b"k", Answer(grade, None if grade else "no grade", "…", "m", "p", tokens_in=10, tokens_out=1)
+            )
+        past = cache.find([b"k", b"other"])
+
+    assert set(past) == {b"k"}
+    assert past[b"k"].answer.grade == 3
+    assert (past[b"k"].tokens_in, past[b"k"].tokens_out) == (30, 3)
+
+
+def test_tokens_are_estimated_by_the_stated_rule() -> None:
+    """Forty ASCII characters are ten tokens, three others three, and a request ten."""
+    assert tokens_of([{"content": "a" * 40 + "日本語"}]) == 23
+
+
+def test_a_purse_sets_aside_what_requests_under_way_may_cost() -> None:
+    """Two requests of 1.5 × 100 × 0.01 + 100 × 0.01 = 2.5 fit into 5; a third does not until one is over."""
+    purse = Purse(Prices(10_000, 10_000), budget=5.0)
+    first = purse.set_aside(100, 100)
+    second = purse.set_aside(100, 100)
+
+    assert (first, second) == (2.5, 2.5)
+    assert purse.set_aside(100, 100) is None
+    purse.release(2.5)
+    assert purse.set_aside(100, 100) == 2.5
+
+
+def test_a_purse_learns_that_estimates_fall_short() -> None:
+    """If three times the estimate was counted, 3.3 times are set aside: 330 × 0.01."""
+    purse = Purse(Prices(10_000, 0), budget=100.0)
+    purse.learn(100, 300)
+
+    assert purse.set_aside(100, 0) == pytest.approx(3.3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Asking(" "),
+        lambda: Asking("m", max_tokens=0),
+        lambda: Prices(-1, 0),
+        lambda: Purse(Prices(1, 1), budget=0),
+        lambda: Throttle(0),
+        lambda: Throttle(1, 0),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong: object) -> None:
+    """With words, before anything is asked."""
+    with pytest.raises(BadProtocol):
+        wrong()  # type: ignore[operator]
+
+
+def test_pushing_back_halves_what_runs_at_once_and_success_raises_it_again() -> None:
+    """8 → 4 for all requests that were under way, then → 2 for one that began later; never below 1."""
+    throttle = Throttle(8)
+    throttle.pushed_back(began=1.0, wait=None)
+    throttle.pushed_back(began=1.0, wait=None)
+    once = throttle.limit
+    throttle.pushed_back(began=float("inf"), wait=None)
+    twice = throttle.limit
+    for _ in range(200):
+        throttle.eased()
+
+    assert (once, twice, throttle.limit) == (4.0, 2.0, 8.0)
+
+
+def test_an_estimate_counts_each_question_once() -> None:
+    """Two of three items read the same: two requests, priced by the stated rule; 16 tokens written in each.
+
+    The prompt `QUERY TEXT` has 1 + 1 + 4 characters, so ceil(6 / 4) + 10 = 12 tokens are read in each.
+    """
+    asking = Asking("m", Prompt("p", 1, "{query} {text}", fields=("match", "score")))
+    items = [Item("a", "", text, {}) for text in ("same", "same", "diff")]
+    estimate = estimate_pool(
+        Pool("run", tuple(items), 9), asking, cache=None, prices=Prices(1_000_000, 500_000)
+    )
+
+    assert (estimate.requests, estimate.tokens_in, estimate.tokens_out) == (2, 24, 32)
+    assert estimate.cost == 40.0  # 24 + 32 / 2
+    assert "requests: 2; in the cache: 0" in estimate.sentences()

@@ -1,0 +1,242 @@
+"""What is to be labelled: documents of runs with their texts, results of agents each once for its task."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from judged.errors import BadProtocol, Unreadable, Unusable
+from judged.label.gather import gather
+from judged.label.texts import Text, read_documents, read_queries
+
+RUN = b"q1 Q0 d1 1 3.0 x\nq1 Q0 d2 2 2.0 x\nq1 Q0 d3 3 1.0 x\nq2 Q0 d1 1 1.0 x\n"
+QUERIES = {"q1": "first", "q2": "second"}
+DOCS = {"d1": {"title": "One", "text": "1"}, "d2": "2", "d3": "3"}
+
+
+def session(*searches: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """A conversation in the plain form, with a step for each search."""
+    steps = [
+        {"searches": [{"query": f"s{n}", "tool": "web", "results": found}]}
+        for n, found in enumerate(searches, 1)
+    ]
+    return {"conversation": "c1", "task": "t1", "turns": [{"iterations": steps}], **more}
+
+
+def traces(tmp_path: Path, *sessions: dict[str, Any]) -> Path:
+    """A file of conversations, one a line."""
+    path = tmp_path / "traces.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in sessions))
+    return path
+
+
+def test_a_run_is_labelled_with_its_texts() -> None:
+    """Every document of every query, with title and text."""
+    pool = gather(RUN, queries=QUERIES, docs=DOCS)
+
+    assert (pool.kind, pool.results) == ("run", 4)
+    assert [(item.query, item.title, item.text) for item in pool.items] == [
+        ("first", "One", "1"),
+        ("first", "", "2"),
+        ("first", "", "3"),
+        ("second", "One", "1"),
+    ]
+    assert pool.items[0].row == {"query": "q1", "document": "d1"}
+
+
+def test_only_the_first_of_each_query_are_labelled_down_to_a_depth() -> None:
+    """Depth 1: the best document of each query by score."""
+    pool = gather(RUN, queries=QUERIES, docs=DOCS, depth=1)
+
+    assert [item.row["document"] for item in pool.items] == ["d1", "d1"]
+
+
+def test_what_is_judged_is_not_labelled_again() -> None:
+    """Pools are completed: whatever has a grade is left out, and its text need not be there."""
+    pool = gather(RUN, queries={"q1": "first"}, docs=DOCS, judged=b"q1 0 d2 0\nq2 0 d1 -1\n")
+
+    assert [item.row["document"] for item in pool.items] == ["d1", "d3"]
+    assert pool.judged == 2
+
+
+def test_texts_that_are_not_there_are_told_by_id() -> None:
+    """Both kinds at once; leniently they are counted."""
+    with pytest.raises(Unusable) as caught:
+        gather(RUN, queries={"q1": "first"}, docs={"d1": "1"})
+
+    assert str(caught.value).splitlines()[:4] == [
+        "run cannot be used: documents without a text (2), queries without a text (1)",
+        "  query `q2`: is in the run, and has no text",
+        "  document `d2`: is in the run, and has no text",
+        "  document `d3`: is in the run, and has no text",
+    ]
+    lenient = gather(RUN, queries={"q1": "first"}, docs={"d1": "1"}, lenient=True)
+    assert len(lenient.items) == 1
+    assert "left out: documents without a text (2)" in lenient.notes
+
+
+def test_a_run_without_texts_is_refused() -> None:
+    """Ids alone tell a model nothing."""
+    with pytest.raises(BadProtocol, match="a run holds ids alone, and `queries` are not given"):
+        gather(RUN, docs=DOCS)
+
+
+def test_a_result_of_agents_is_labelled_once_for_its_task(tmp_path: Path) -> None:
+    """The same page, found by two systems and in two iterations, with tracking and another snippet."""
+    page = {"url": "https://example.org/a", "title": "A", "snippet": "first"}
+    again = {"url": "https://example.org/a?utm_source=openai", "title": "A", "snippet": "other"}
+    other = {"url": "https://example.org/b", "title": "B", "snippet": "b"}
+    path = traces(tmp_path, session([page, other], [again]), session([again], system="b", conversation="c2"))
+    pool = gather(path)
+
+    assert (pool.kind, pool.results) == ("trace", 4)
+    assert [item.row for item in pool.items] == [
+        {
+            "task": "t1",
+            "url": "https://example.org/a",
+            "title": "A",
+            "snippet": "first",
+            "intent_from": "search",
+        },
+        {"task": "t1", "url": "https://example.org/b", "title": "B", "snippet": "b", "intent_from": "search"},
+    ]
+    assert [item.query for item in pool.items] == ["s1", "s1"]
+
+
+def test_two_tasks_label_the_same_result_each_for_itself(tmp_path: Path) -> None:
+    """What is good for one question need not be for another."""
+    page = {"url": "https://example.org/a", "title": "A"}
+    pool = gather(traces(tmp_path, session([page]), session([page], task="t2", conversation="c2")))
+
+    assert [item.row["task"] for item in pool.items] == ["t1", "t2"]
+
+
+def test_the_question_goes_before_the_search_and_a_given_text_before_both(tmp_path: Path) -> None:
+    """And the output says which of them was the intent."""
+    asked = session([{"id": "1", "title": "A"}])
+    asked["turns"][0]["user"] = "What is A?"
+    path = traces(tmp_path, asked)
+    by_question = gather(path).items[0]
+    by_file = gather(path, queries={"t1": "Tell me of A"}).items[0]
+
+    assert (by_question.query, by_question.row["intent_from"]) == ("What is A?", "question")
+    assert (by_file.query, by_file.row["intent_from"]) == ("Tell me of A", "question")
+
+
+def test_what_the_first_of_equal_results_lacks_comes_from_the_others(tmp_path: Path) -> None:
+    """A bare URL first, then the same page with a title and a text."""
+    bare, full = (
+        {"url": "https://example.org/a"},
+        {"url": "https://example.org/a", "title": "A", "snippet": "text"},
+    )
+    (item,) = gather(traces(tmp_path, session([bare], [full]))).items
+
+    assert (item.title, item.text) == ("A", "text")
+
+
+def test_results_with_a_gain_are_labelled_only_on_demand(tmp_path: Path) -> None:
+    """By the trace itself or by a file of labels; `relabel` asks about those of the trace."""
+    found = [
+        {"id": "1", "title": "A", "gain": 3},
+        {"id": "2", "title": "B"},
+        {"url": "https://c.org", "title": "C"},
+    ]
+    path = traces(tmp_path, session(found))
+
+    assert [item.row["title"] for item in gather(path).items] == ["B", "C"]
+    assert [item.row["title"] for item in gather(path, relabel=True).items] == ["A", "B", "C"]
+    judged = [{"task": "t1", "id": "2", "gain": 0}, {"url": "https://c.org/?utm_source=openai", "gain": 1}]
+    assert gather(path, judged=judged).items == ()
+    assert gather(path, judged=judged).judged == 3
+
+
+def test_results_without_a_text_are_told_with_their_place(tmp_path: Path) -> None:
+    """A bare URL cannot be judged; a file of documents may have its text, and `lenient` counts it."""
+    path = traces(tmp_path, session([{"id": "1"}, {"id": "2", "title": "B"}]))
+
+    with pytest.raises(
+        Unusable, match=r"traces.jsonl:1, session `c1`: result `1`: neither title nor snippet"
+    ):
+        gather(path)
+    assert [item.text for item in gather(path, docs={"1": "one"}).items] == ["one", ""]
+    lenient = gather(path, lenient=True)
+    assert (len(lenient.items), lenient.notes) == (1, ("left out: results without a text (1)",))
+
+
+WRITTEN = {
+    "docs.jsonl": b'{"_id": "a", "title": "A", "text": "one"}\n\n{"_id": "b", "title": "", "text": "two"}\n',
+    "docs.tsv": b"a\tA\tone\nb\t\ttwo\n",
+    "docs.csv": b'docno,title,contents\na,A,one\nb,,"two"\n',
+    "msmarco.tsv": b"a\thttps://a\tA\tone\nb\thttps://b\t\ttwo\n",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("packed", [False, True])
+def test_documents_are_read_from_what_collections_come_in(tmp_path: Path, name: str, packed: bool) -> None:
+    """BEIR's JSONL, tables with and without a header, compressed or not; only what is wanted is kept."""
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(WRITTEN[name]) if packed else WRITTEN[name])
+
+    assert read_documents(path, None) == {"a": Text("A", "one"), "b": Text("", "two")}
+    assert read_documents(path, {"b"}) == {"b": Text("", "two")}
+
+
+def test_documents_are_read_from_parquet(tmp_path: Path) -> None:
+    """Columns by their names."""
+    table = pa.table({"id": ["a", "b"], "title": ["A", None], "text": ["one", "two"], "other": [1, 2]})
+    pyarrow.parquet.write_table(table, tmp_path / "docs.parquet")
+
+    assert read_documents(tmp_path / "docs.parquet", {"a", "b"}) == {
+        "a": Text("A", "one"),
+        "b": Text("", "two"),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"q1\twhat is it\n",
+        b"query_id\tquery\nq1\twhat is it\n",
+        b'{"qid": "q1", "query": "what is it"}',
+        b"qid,text\nq1,what is it",
+    ],
+)
+def test_queries_are_read_from_what_collections_come_in(tmp_path: Path, text: bytes) -> None:
+    """Tables with and without a header, JSONL."""
+    (tmp_path / "queries").write_bytes(text)
+
+    assert read_queries(tmp_path / "queries") == {"q1": "what is it"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b'{"_id": "a"}\n', ":1: has no text"),
+        (b'{"_id": "a", "text": "x"}\n{"text": "x"}\n', ":2: has no id"),
+        (b'{"_id": "a", "text": "x"}\n{"_id": \n', ":2: is no JSON"),
+        (b'{"_id": "a", "text": "x"}\n[1]\n', ":2: is list, expected an object"),
+        (b"a\tx\nb\n", ":2: 1 columns, expected 2"),
+        (b"just one column\n", ":1: 1 tab-separated columns"),
+        (b"id,text\na\n", ":2: 1 columns, expected 2"),
+    ],
+)
+def test_texts_that_cannot_be_read_are_told_with_their_line(tmp_path: Path, text: bytes, told: str) -> None:
+    """All of them at once, the first in words."""
+    (tmp_path / "docs").write_bytes(text)
+
+    with pytest.raises(Unusable) as caught:
+        read_documents(tmp_path / "docs", None)
+    assert told in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """By its name."""
+    with pytest.raises(Unreadable, match=r"absent.jsonl does not exist"):
+        read_documents(tmp_path / "absent.jsonl", None)
