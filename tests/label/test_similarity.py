@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from judged.cli.label_similarity import similar
+from judged.cli.main import judged
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.formats.labels import read_labels
 from judged.label.embedding import load_model
@@ -200,6 +201,23 @@ def test_the_command_line_writes_labels_and_tells_agreement(files: Path) -> None
     assert done.stdout == ""
     assert "Labelled: 7 results by similarity words, calibrated on 35 grades of human" in done.stderr
     assert "κ at ≥2" in done.stderr
+
+
+def test_judged_label_leads_to_it(files: Path) -> None:
+    """`--similarity`, anywhere among the arguments, needs neither an endpoint nor a model's name."""
+    arguments = (
+        "all.run",
+        *TEXTS_OF_RUN,
+        "--calibration",
+        "human.qrels",
+        "-o",
+        "labels.jsonl",
+        "--similarity",
+    )
+    done = CliRunner().invoke(judged, ["label", *arguments])
+
+    assert done.exit_code == 0, done.output
+    assert (files / "labels.jsonl").exists()
 
 
 def test_a_trace_is_labelled_too(files: Path) -> None:

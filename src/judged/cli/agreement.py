@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import InputPath, digest, named_runs, only_one_standard_input
+from judged.cli.inputs import InputPath, digest, named_runs, only_one_standard_input, split_name
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import EXTENSIONS as TABLES, format_of, laid_out, says_bold
 from judged.report.write import write
@@ -23,11 +24,13 @@ EXTENSIONS = {name: kind for name, kind in TABLES.items() if kind in FORMATS} | 
     ".svg": "picture",
 }
 DEFAULT_MEASURE = "nDCG@10"
+OF_SESSIONS = "CG@last SRE@last"
 EXAMPLES = """\b
 Examples:
   judged agreement labels.jsonl human.qrels
   judged agreement labels.jsonl human.csv --threshold 3 --by task -o agreement.svg
   judged agreement umbrela.qrels nist.qrels runs/*.run -m "nDCG@10 AP"
+  judged agreement labels.jsonl human.jsonl --sessions traces.jsonl -m CG@3
   judged agreement labels.jsonl ann.csv --judge ben.csv --judge small=other.jsonl -o agreement.html
 """
 
@@ -44,7 +47,15 @@ Examples:
     type=InputPath(named=True),
     help="Labels or grades of a further judge; may be repeated.",
 )
-@named_measures(f"What RUNs are ranked by.  [default: {DEFAULT_MEASURE}]")
+@click.option(
+    "--sessions",
+    "traces",
+    multiple=True,
+    metavar="[NAME=]TRACE",
+    type=InputPath(named=True),
+    help="Rank the systems of these traces, in place of RUNs; may be repeated.",
+)
+@named_measures(f"What systems are ranked by.  [default: {DEFAULT_MEASURE}; with --sessions {OF_SESSIONS}]")
 @click.option(
     "--threshold",
     type=float,
@@ -72,12 +83,15 @@ def command(labels: str, human: str, runs: tuple[str, ...], **options: Any) -> N
     """Compare LABELS with the grades that people gave to the same results, in HUMAN.
 
     Shows how often they agree (κ, weighted κ, Krippendorff's α, the confusion of grades, the bias of each), and what the
-    mean human grade and the rate of good results are, estimated from both (PPI++). With RUNs, also whether both rank them
-    alike. LABELS and HUMAN are labels (JSONL, CSV) or judgments in any format.
+    mean human grade and the rate of good results are, estimated from both (PPI++). With RUNs, or traces of agents, also
+    whether both rank them alike. LABELS and HUMAN are labels (JSONL, CSV) or judgments in any format.
     """
     outputs = {path: format_of(path, EXTENSIONS) for path in options["outputs"]}
     further = {each.name: each.path for each in named_runs(options["judges"])}
     ranked = {each.name: each.path for each in named_runs(runs)}
+    if runs and options["traces"]:
+        msg = "RUNs and --sessions cannot stand together: one set of measures ranks one kind of system"
+        raise click.UsageError(msg)
     only_one_standard_input([labels, human, *further.values(), *ranked.values()])
     found = _found(labels, human, further, ranked, options)
     inputs = {"labels": labels, "human": human}
@@ -99,7 +113,16 @@ def _found(
     named = [name for text in options["measures"] for name in split_measures(text)]
     settings = {name: options[name] for name in ("threshold", "level", "resamples", "seed")}
     measures = named or profile.usual or [DEFAULT_MEASURE]
-    return agreement(labels, human, judges=judges, runs=runs, measures=measures, protocol=profile, **settings)
+    found = agreement(
+        labels, human, judges=judges, runs=runs, measures=measures, protocol=profile, **settings
+    )
+    if not options["traces"]:
+        return found
+    from judged.sessions.ranked import rank_sessions
+
+    traces = [split_name(each) for each in options["traces"]]
+    systems = rank_sessions(traces, labels, human, named or OF_SESSIONS.split())
+    return replace(found, systems=systems)
 
 
 def _rendered(

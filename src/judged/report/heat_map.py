@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+
+from judged.report.svg import INK, picture, words
 
 __all__ = ["heat_map"]
 
 CELL, LEFT, RIGHT, TOP, BOTTOM = 64, 110, 24, 100, 16
-INK, GREY, PALE = "#1a1a1a", "#767676", "#ffffff"
+PALE = "#ffffff"
 DARK = (0, 90, 142)
 """The colour of a cell that holds its whole row."""
 
@@ -19,22 +20,16 @@ def heat_map(
     """An SVG of the counts, rows and columns under the same labels; a cell tells its count and its share of the row."""
     side = CELL * len(labels)
     width, height = max(LEFT + side + RIGHT, 420), TOP + side + BOTTOM
-    parts = [_text(16, 24, title, size=15), _text(16, 41, note, size=11, colour=GREY)]
-    parts += [_text(LEFT + side / 2, TOP - 30, x, anchor="middle"), _text(16, TOP + side / 2, y)]
+    parts = [words(LEFT + side / 2, TOP - 30, x, anchor="middle"), words(16, TOP + side / 2, y)]
     for at, label in enumerate(labels):
         middle = CELL * at + CELL / 2
-        parts.append(_text(LEFT + middle, TOP - 10, label, anchor="middle"))
-        parts.append(_text(LEFT - 10, TOP + middle + 4, label, anchor="end"))
+        parts.append(words(LEFT + middle, TOP - 10, label, anchor="middle"))
+        parts.append(words(LEFT - 10, TOP + middle + 4, label, anchor="end"))
     for row, line in enumerate(counts):
         whole = sum(line)
         for column, count in enumerate(line):
             parts += _cell(LEFT + CELL * column, TOP + CELL * row, count, count / whole if whole else 0.0)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'font-family="sans-serif" role="img" aria-label="{escape(title)}">'
-    )
-    ground = f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
-    return "\n".join([head, ground, *parts, "</svg>", ""])
+    return picture(parts, title=title, note=note, width=width, height=height)
 
 
 def _cell(left: float, top: float, count: int, share: float) -> list[str]:
@@ -43,18 +38,11 @@ def _cell(left: float, top: float, count: int, share: float) -> list[str]:
     middle = left + CELL / 2
     return [
         f'<rect {place} fill="{_shade(share)}" stroke="{PALE}"/>',
-        _text(middle, top + CELL / 2, f"{count:,}", anchor="middle", size=14, colour=colour),
-        _text(middle, top + CELL / 2 + 16, f"{share:.0%}", anchor="middle", size=11, colour=colour),
+        words(middle, top + CELL / 2, f"{count:,}", anchor="middle", size=14, colour=colour),
+        words(middle, top + CELL / 2 + 16, f"{share:.0%}", anchor="middle", size=11, colour=colour),
     ]
 
 
 def _shade(share: float) -> str:
     """From white to the darkest, as much as the share."""
     return "#" + "".join(f"{round(255 + (end - 255) * share):02x}" for end in DARK)
-
-
-def _text(
-    left: float, top: float, words: str, *, size: int = 12, anchor: str = "start", colour: str = INK
-) -> str:
-    place = f'x="{left:.1f}" y="{top:.1f}" font-size="{size}" text-anchor="{anchor}"'
-    return f'<text {place} fill="{colour}">{escape(words)}</text>'
