@@ -9,3 +9,8 @@ __all__ = ["TRACE_FORMATS"]
 
 TRACE_FORMATS: Registry[TraceFormat] = Registry("trace format")
 TRACE_FORMATS.add("plain", "judged.formats.traces.plain:FORMAT")
+TRACE_FORMATS.add("mlflow", "judged.formats.traces.mlflow:FORMAT")
+TRACE_FORMATS.add("langsmith", "judged.formats.traces.langsmith:FORMAT")
+TRACE_FORMATS.add("openinference", "judged.formats.traces.opentelemetry:OPENINFERENCE")
+TRACE_FORMATS.add("openllmetry", "judged.formats.traces.opentelemetry:OPENLLMETRY")
+TRACE_FORMATS.add("otlp", "judged.formats.traces.opentelemetry:OTLP")

@@ -1,0 +1,126 @@
+"""MLflow traces: the current schema, and that of MLflow 2, each with attributes that are JSON texts within JSON.
+
+Documented by MLflow's "Trace Data Structure" and `Span.to_dict`, whose versions differ in where ids stand:
+version 2 has `context.span_id` and `parent_id`, version 3 base64 ids, version 4 `otel_trace_id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from judged.formats.traces.attributes import decoded
+from judged.formats.traces.conventions import described
+from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.reading import Reading
+from judged.formats.traces.span import Span
+from judged.formats.traces.span_ids import identity, nanoseconds
+from judged.formats.traces.spans import sessions_of_spans
+from judged.formats.traces.trace import Document, Trace
+from judged.tables.session import Session
+
+__all__ = ["FORMAT"]
+
+_PLAIN = {"span_type": "mlflow.spanType", "inputs": "mlflow.spanInputs", "outputs": "mlflow.spanOutputs"}
+"""Fields of the object, which some exports write in place of the attributes."""
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """The sessions of all MLflow traces in a file."""
+    return sessions_of_spans(
+        (span for each in trace.documents() for span in spans_of(each, reading)), reading
+    )
+
+
+def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
+    """The spans of the traces in one JSON document."""
+    for trace in _traces(document.value):
+        told = _told(trace)
+        for record in _records(trace):
+            span = _span(record, told, document.place)
+            if span is None:
+                reading.fault("malformed spans", document.place, "is no span: it has no id")
+            else:
+                yield span
+
+
+def _traces(value: Any) -> Iterator[Mapping[str, Any]]:
+    """A trace, or a page of them."""
+    held = value.get("traces") if isinstance(value, Mapping) else None
+    yield from (each for each in (held if isinstance(held, list) else [value]) if isinstance(each, Mapping))
+
+
+def _records(trace: Mapping[str, Any]) -> list[Any]:
+    data = trace.get("data")
+    spans = decoded((data if isinstance(data, Mapping) else trace).get("spans"))
+    return [decoded(each) for each in spans] if isinstance(spans, list) else []
+
+
+def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """What the trace says of itself, beside its spans: its id, and the labels that its user gave it."""
+    info = trace.get("info") if isinstance(trace.get("info"), Mapping) else trace
+    held = (decoded(info.get(name)) for name in ("tags", "request_metadata", "trace_metadata"))
+    labels = {key: each for labels in held if isinstance(labels, Mapping) for key, each in labels.items()}
+    return {
+        "trace": info.get("trace_id") or info.get("request_id"),
+        "session": labels.get("mlflow.trace.session"),
+        "system": labels.get("judged.system"),
+        "task": labels.get("judged.task"),
+    }
+
+
+def _span(record: Any, told: dict[str, Any], place: str) -> Span | None:
+    """One span of a trace; None if it has no id."""
+    if not isinstance(record, Mapping):
+        return None
+    context = record.get("context") if isinstance(record.get("context"), Mapping) else {}
+    own = identity(record.get("span_id") or context.get("span_id"))
+    trace = told["trace"] or record.get("otel_trace_id") or record.get("trace_id") or context.get("trace_id")
+    if own is None or trace is None:
+        return None
+    span = Span(
+        id=own,
+        trace=str(trace),
+        parent=identity(record.get("parent_span_id") or record.get("parent_id")),
+        start=nanoseconds(
+            record.get("start_time_unix_nano") or record.get("start_time_ns") or record.get("start_time")
+        ),
+        end=nanoseconds(
+            record.get("end_time_unix_nano") or record.get("end_time_ns") or record.get("end_time")
+        ),
+        failed=_failed(record),
+        place=place,
+        **described(_attributes(record), name=str(record.get("name") or "")),
+    )
+    known = {name: str(value) for name, value in told.items() if value is not None and name != "trace"}
+    return replace(span, **known)
+
+
+def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = record.get("attributes")
+    plain = {name: record[field] for field, name in _PLAIN.items() if record.get(field) is not None}
+    return plain | (dict(attributes) if isinstance(attributes, Mapping) else {})
+
+
+def _failed(record: Mapping[str, Any]) -> bool:
+    status = record.get("status")
+    code = status.get("code") if isinstance(status, Mapping) else record.get("status_code", status)
+    return code in {"STATUS_CODE_ERROR", "ERROR", 2}
+
+
+def recognises(head: Head) -> bool:
+    """Objects whose spans have MLflow's attributes or its names for a span's type."""
+    return any(
+        _is_mlflow(record) for each in head.mappings for trace in _traces(each) for record in _records(trace)
+    )
+
+
+def _is_mlflow(record: Any) -> bool:
+    if not isinstance(record, Mapping):
+        return False
+    return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
+
+
+FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, sessions)
