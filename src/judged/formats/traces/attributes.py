@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["decoded", "first", "flattened", "from_otlp", "listed"]
+__all__ = ["decoded", "first", "flattened", "from_otlp", "listed", "mapping"]
 
 Attributes = Mapping[str, Any]
 
@@ -32,7 +32,7 @@ def from_otlp(pairs: Any) -> dict[str, Any]:
     """Attributes out of OTLP's list of keys and typed values; what is already an object stays one."""
     if isinstance(pairs, Mapping):
         return dict(pairs)
-    found = (each for each in pairs or () if isinstance(each, Mapping))
+    found = (each for each in pairs if isinstance(each, Mapping)) if isinstance(pairs, list) else ()
     return {str(each.get("key")): _value(each.get("value")) for each in found}
 
 
@@ -57,7 +57,7 @@ def _whole(value: Any) -> Any:
 
 def _values(value: Any) -> list[Any]:
     held = value.get("values") if isinstance(value, Mapping) else value
-    return [_value(each) for each in held or ()]
+    return [_value(each) for each in held] if isinstance(held, list) else []
 
 
 def _pairs(value: Any) -> dict[str, Any]:
@@ -145,10 +145,16 @@ def _grown(tree: Any) -> Any:
     return {key: _grown(value) for key, value in tree.items()}
 
 
-def decoded(value: Any) -> Any:
-    """What a JSON text says, also if it was written as a JSON text once more; anything else as it is.
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The object that a value is, or is the JSON text of; an empty one for anything else."""
+    value = decoded(value)
+    return value if isinstance(value, Mapping) else {}
 
-    >>> decoded('"[{\\\\"id\\\\": 1}]"'), decoded("{'no': json"), decoded("plain")
+
+def decoded(value: Any) -> Any:
+    r"""What a JSON text says, also if it was written as a JSON text once more; anything else as it is.
+
+    >>> decoded('"[{\\"id\\": 1}]"'), decoded("{'no': json"), decoded("plain")
     ([{'id': 1}], "{'no': json", 'plain')
     """
     while isinstance(value, str) and value[:1] in {"{", "[", '"'}:

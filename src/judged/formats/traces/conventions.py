@@ -7,14 +7,17 @@ OpenInference semantic conventions, OpenLLMetry's semconv-ai, MLflow's tracing s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from judged.formats.traces.attributes import decoded, first, listed
+from judged.formats.traces.attributes import decoded, first, listed, mapping
 from judged.formats.traces.payloads import arguments_of, asked, call_of, calls_of, documents_of, tokens_of
 from judged.formats.traces.span import Kind
 
-__all__ = ["described"]
+__all__ = ["Event", "described"]
+
+Event: TypeAlias = Mapping[str, Any]
+"""An event within a span: its `name` and its `attributes`."""
 
 KINDS: dict[str, tuple[str, ...]] = {
     "openinference.span.kind": ("LLM", "RETRIEVER", "TOOL"),
@@ -28,8 +31,8 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """Attributes that tell what a span is, and those of their values that say one of our kinds."""
 
-_SEARCHES = frozenset(("RETRIEVER", "retrieval", "retrieve", "vector_db_retrieve"))
-_TOOLS = frozenset(("TOOL", "tool", "execute_tool"))
+_SEARCHES = ("RETRIEVER", "retrieval", "retrieve", "vector_db_retrieve")
+_TOOLS = ("TOOL", "tool", "execute_tool")
 
 TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "gen_ai.data_source.id", "traceloop.entity.name")
 ARGUMENTS = (
@@ -50,21 +53,23 @@ SESSIONS = (
     *("traceloop.association.properties.thread_id", "traceloop.association.properties.conversation_id"),
     *("mlflow.trace.session", "langsmith.metadata.session_id", "langsmith.metadata.thread_id"),
 )
-TOTALS = ("llm.token_count.total", "gen_ai.usage.total_tokens", "llm.usage.total_tokens")
-PARTS = (
+TOKENS = (
+    ("llm.token_count.total",),
+    ("gen_ai.usage.total_tokens",),
+    ("llm.usage.total_tokens",),
     ("llm.token_count.prompt", "llm.token_count.completion"),
     ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
     ("gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"),
 )
+"""Attributes whose sum is all that a call of a model took; the first that are there."""
 _HIT = "db.query.result"
 """The event that OpenLLMetry's vector stores write for every result."""
 
 
-def described(attributes: Mapping[str, Any], *, name: str, events: Any = ()) -> dict[str, Any]:
+def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()) -> dict[str, Any]:
     """What the attributes and events of a span say, as fields of `Span`."""
     kind = _kind(attributes, events)
-    metadata = decoded(attributes.get("metadata"))
-    held = {**metadata, **attributes} if isinstance(metadata, Mapping) else attributes
+    held = {**mapping(attributes.get("metadata")), **attributes}
     facts: dict[str, Any] = {
         "kind": kind,
         "name": name,
@@ -79,7 +84,7 @@ def described(attributes: Mapping[str, Any], *, name: str, events: Any = ()) -> 
     return facts | _tool(attributes, name, events)
 
 
-def _kind(attributes: Mapping[str, Any], events: Any) -> Kind:
+def _kind(attributes: Mapping[str, Any], events: Sequence[Event]) -> Kind:
     for name, known in KINDS.items():
         value = decoded(attributes.get(name))
         if value in known:
@@ -91,54 +96,51 @@ def _kind(attributes: Mapping[str, Any], events: Any) -> Kind:
 
 def _model(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The tool calls that a model asked for, its tokens, and what it was asked."""
-    answers = [listed(attributes, name) for name in ANSWERS_LISTED]
-    answers += [attributes.get(name) for name in ANSWERS]
-    questions = [listed(attributes, name) for name in INPUTS_LISTED]
-    questions += [attributes.get(name) for name in INPUTS]
+    answers = map(calls_of, _told(attributes, ANSWERS_LISTED, ANSWERS))
+    questions = map(asked, _told(attributes, INPUTS_LISTED, INPUTS))
     return {
-        "calls": next((found for each in answers if (found := calls_of(each))), ()),
+        "calls": next(filter(None, answers), ()),
         "tokens": _tokens(attributes),
-        "question": next((found for each in questions if (found := asked(each))), None),
+        "question": next(filter(None, questions), None),
     }
+
+
+def _told(attributes: Mapping[str, Any], lists: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Any]:
+    """What stands under these names, those of flattened lists first."""
+    yield from (listed(attributes, name) for name in lists)
+    yield from (attributes.get(name) for name in names)
 
 
 def _tokens(attributes: Mapping[str, Any]) -> float | None:
     """All tokens of a call of a model, in and out."""
-    parts = next((found for names in PARTS if (found := _sum(attributes, names)) is not None), None)
-    total = first(attributes, TOTALS)
-    if isinstance(total, (int, float)):
-        return float(total)
-    return parts if parts is not None else tokens_of(attributes.get("mlflow.chat.tokenUsage"))
+    for names in TOKENS:
+        found = [value for name in names if isinstance(value := attributes.get(name), (int, float))]
+        if found:
+            return float(sum(found))
+    return tokens_of(attributes.get("mlflow.chat.tokenUsage"))
 
 
-def _sum(attributes: Mapping[str, Any], names: tuple[str, ...]) -> float | None:
-    found = [value for name in names if isinstance(value := attributes.get(name), (int, float))]
-    return float(sum(found)) if found else None
-
-
-def _tool(attributes: Mapping[str, Any], name: str, events: Any) -> dict[str, Any]:
+def _tool(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> dict[str, Any]:
     """A tool's or retriever's name, what it was asked and what it gave back."""
-    values = [attributes[each] for each in OUTPUTS if attributes.get(each) is not None]
-    lists = [listed(attributes, "retrieval.documents"), _hits(events)]
+    lists = filter(None, (listed(attributes, "retrieval.documents"), _hits(events)))
+    values = [decoded(attributes[each]) for each in OUTPUTS if attributes.get(each) is not None]
     arguments = first(attributes, ARGUMENTS)
-    call = next((found for each in (arguments, *values) if (found := call_of(each))), None)
+    outputs = map(documents_of, (*lists, *values))
     return {
-        "name": str(decoded(first(attributes, TOOL_NAMES)) or name.removeprefix("execute_tool ")),
+        "name": str(first(attributes, TOOL_NAMES) or name.removeprefix("execute_tool ")),
         "arguments": arguments_of(arguments),
-        "outputs": tuple(documents_of(each) for each in (*(each for each in lists if each), *values)),
-        "call": _text(first(attributes, CALLS)) or call,
+        "outputs": tuple(each for each in outputs if each is not None),
+        "call": _text(first(attributes, CALLS))
+        or next(filter(None, map(call_of, (arguments, *values))), None),
     }
 
 
-def _hits(events: Any) -> list[Any]:
+def _hits(events: Sequence[Event]) -> list[dict[str, Any]]:
     """The results that a vector store told in events, with the names of their fields cut short."""
-    found = (each for each in events or () if isinstance(each, Mapping) and each.get("name") == _HIT)
     return [
-        {
-            key.removeprefix(f"{_HIT}."): decoded(value)
-            for key, value in (each.get("attributes") or {}).items()
-        }
-        for each in found
+        {name.removeprefix(f"{_HIT}."): decoded(value) for name, value in each["attributes"].items()}
+        for each in events
+        if each["name"] == _HIT
     ]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from judged.formats.traces.attributes import decoded, first
+from judged.formats.traces.attributes import decoded, first, mapping
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.payloads import arguments_of, asked, call_of, calls_of, documents_of, tokens_of
 from judged.formats.traces.reading import Reading
@@ -37,17 +37,20 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
 
 def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
     """The runs in one JSON document: one with its children, or a page of them."""
-    value = document.value
-    held = value.get("runs") if isinstance(value, Mapping) else None
-    waiting = [(each, None) for each in (held if isinstance(held, list) else [value])]
+    held = mapping(document.value).get("runs")
+    waiting: list[tuple[Any, Span | None]] = [
+        (each, None) for each in (held if isinstance(held, list) else [document.value])
+    ]
     while waiting:
-        run, above = waiting.pop()
-        span = _span(run, above, document.place) if isinstance(run, Mapping) else None
+        value, above = waiting.pop()
+        run = mapping(value)
+        span = _span(run, above, document.place)
         if span is None:
             reading.fault("malformed runs", document.place, "is no run: it has no `id`")
             continue
         yield span
-        waiting += [(each, span) for each in run.get("child_runs") or ()]
+        children = decoded(run.get("child_runs"))
+        waiting += [(each, span) for each in children] if isinstance(children, list) else []
 
 
 def _span(run: Mapping[str, Any], above: Span | None, place: str) -> Span | None:
@@ -60,7 +63,8 @@ def _span(run: Mapping[str, Any], above: Span | None, place: str) -> Span | None
         for each in str(run.get("dotted_order") or "").split(".")
         if (found := _ORDERED.match(each))
     ]
-    metadata = _metadata(run)
+    extra = mapping(run.get("extra"))
+    metadata = mapping(extra.get("metadata"))
     return Span(
         id=str(own),
         trace=str(run.get("trace_id") or (order[0][3] if order else above.trace if above else own)),
@@ -74,52 +78,40 @@ def _span(run: Mapping[str, Any], above: Span | None, place: str) -> Span | None
         system=_text(metadata.get("judged.system")),
         task=_text(metadata.get("judged.task") or run.get("reference_example_id")),
         place=place,
-        **_described(run, KINDS.get(str(run.get("run_type")), "other"), metadata),
+        **_described(run, KINDS.get(str(run.get("run_type")), "other"), extra),
     )
-
-
-def _metadata(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    extra = decoded(run.get("extra"))
-    metadata = decoded(extra.get("metadata")) if isinstance(extra, Mapping) else None
-    return metadata if isinstance(metadata, Mapping) else {}
 
 
 def _moment(order: list[tuple[str, ...]]) -> str | None:
     return "{}T{}.{}Z".format(*order[-1][:3]) if order else None
 
 
-def _described(run: Mapping[str, Any], kind: Kind, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _described(run: Mapping[str, Any], kind: Kind, extra: Mapping[str, Any]) -> dict[str, Any]:
     """What the inputs and outputs of a run say, as its kind asks."""
     inputs, outputs = decoded(run.get("inputs")), decoded(run.get("outputs"))
     facts: dict[str, Any] = {"kind": kind, "name": str(run.get("name") or "")}
     if kind == "llm":
         return facts | {
             "calls": calls_of(outputs),
-            "tokens": _tokens(run, outputs, metadata),
+            "tokens": _tokens(run, mapping(outputs), mapping(extra.get("metadata"))),
             "question": asked(inputs),
         }
     if kind == "other":
         return facts | {"question": asked(inputs)}
-    told = outputs is not None and outputs != {}
+    given = documents_of(outputs) if outputs else None
     return facts | {
         "arguments": arguments_of(inputs),
-        "outputs": (documents_of(outputs),) if told else (),
-        "call": _text(_extra_call(run)) or call_of(outputs) or call_of(inputs),
+        "outputs": () if given is None else (given,),
+        "call": _text(extra.get("tool_call_id")) or call_of(outputs) or call_of(inputs),
     }
 
 
-def _extra_call(run: Mapping[str, Any]) -> Any:
-    extra = decoded(run.get("extra"))
-    return extra.get("tool_call_id") if isinstance(extra, Mapping) else None
-
-
-def _tokens(run: Mapping[str, Any], outputs: Any, metadata: Mapping[str, Any]) -> float | None:
+def _tokens(run: Mapping[str, Any], outputs: Mapping[str, Any], metadata: Mapping[str, Any]) -> float | None:
     """The tokens of a call of a model: of the run itself, or as the model's provider counted them."""
-    held = outputs if isinstance(outputs, Mapping) else {}
-    output = held.get("llm_output") if isinstance(held.get("llm_output"), Mapping) else {}
+    inner = mapping(outputs.get("llm_output"))
     places = (
-        *(run, held.get("usage_metadata"), metadata.get("usage_metadata")),
-        *(held.get("usage"), output.get("token_usage"), output.get("usage")),
+        *(run, outputs.get("usage_metadata"), metadata.get("usage_metadata")),
+        *(outputs.get("usage"), inner.get("token_usage"), inner.get("usage")),
     )
     return next((found for each in places if (found := tokens_of(each))), None)
 

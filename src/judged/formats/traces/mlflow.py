@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from judged.formats.traces.attributes import decoded
+from judged.formats.traces.attributes import decoded, mapping
 from judged.formats.traces.conventions import described
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.reading import Reading
@@ -48,21 +48,21 @@ def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
 
 def _traces(value: Any) -> Iterator[Mapping[str, Any]]:
     """A trace, or a page of them."""
-    held = value.get("traces") if isinstance(value, Mapping) else None
-    yield from (each for each in (held if isinstance(held, list) else [value]) if isinstance(each, Mapping))
+    held = mapping(value).get("traces")
+    yield from (mapping(each) for each in (held if isinstance(held, list) else [value]))
 
 
-def _records(trace: Mapping[str, Any]) -> list[Any]:
-    data = trace.get("data")
-    spans = decoded((data if isinstance(data, Mapping) else trace).get("spans"))
-    return [decoded(each) for each in spans] if isinstance(spans, list) else []
+def _records(trace: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    spans = decoded((mapping(trace.get("data")) or trace).get("spans"))
+    return [mapping(each) for each in spans] if isinstance(spans, list) else []
 
 
 def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
     """What the trace says of itself, beside its spans: its id, and the labels that its user gave it."""
-    info = trace.get("info") if isinstance(trace.get("info"), Mapping) else trace
-    held = (decoded(info.get(name)) for name in ("tags", "request_metadata", "trace_metadata"))
-    labels = {key: each for labels in held if isinstance(labels, Mapping) for key, each in labels.items()}
+    info = mapping(trace.get("info")) or trace
+    labels: dict[str, Any] = {}
+    for name in ("tags", "request_metadata", "trace_metadata"):
+        labels.update(mapping(info.get(name)))
     return {
         "trace": info.get("trace_id") or info.get("request_id"),
         "session": labels.get("mlflow.trace.session"),
@@ -71,11 +71,9 @@ def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _span(record: Any, told: dict[str, Any], place: str) -> Span | None:
+def _span(record: Mapping[str, Any], told: dict[str, Any], place: str) -> Span | None:
     """One span of a trace; None if it has no id."""
-    if not isinstance(record, Mapping):
-        return None
-    context = record.get("context") if isinstance(record.get("context"), Mapping) else {}
+    context = mapping(record.get("context"))
     own = identity(record.get("span_id") or context.get("span_id"))
     trace = told["trace"] or record.get("otel_trace_id") or record.get("trace_id") or context.get("trace_id")
     if own is None or trace is None:
@@ -99,15 +97,14 @@ def _span(record: Any, told: dict[str, Any], place: str) -> Span | None:
 
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
-    attributes = record.get("attributes")
     plain = {name: record[field] for field, name in _PLAIN.items() if record.get(field) is not None}
-    return plain | (dict(attributes) if isinstance(attributes, Mapping) else {})
+    return plain | dict(mapping(record.get("attributes")))
 
 
 def _failed(record: Mapping[str, Any]) -> bool:
     status = record.get("status")
     code = status.get("code") if isinstance(status, Mapping) else record.get("status_code", status)
-    return code in {"STATUS_CODE_ERROR", "ERROR", 2}
+    return code in ("STATUS_CODE_ERROR", "ERROR", 2)
 
 
 def recognises(head: Head) -> bool:
@@ -117,9 +114,7 @@ def recognises(head: Head) -> bool:
     )
 
 
-def _is_mlflow(record: Any) -> bool:
-    if not isinstance(record, Mapping):
-        return False
+def _is_mlflow(record: Mapping[str, Any]) -> bool:
     return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
 
 

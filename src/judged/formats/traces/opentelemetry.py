@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from judged.formats.traces.attributes import flattened, from_otlp
+from judged.formats.traces.attributes import flattened, from_otlp, mapping
 from judged.formats.traces.conventions import described
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.reading import Reading
@@ -21,7 +21,7 @@ from judged.tables.session import Session
 
 __all__ = ["OPENINFERENCE", "OPENLLMETRY", "OTLP", "spans_of"]
 
-_FAILED = frozenset((2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR"))
+_FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR")
 
 
 def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
@@ -45,21 +45,25 @@ def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
 
 def _records(value: Any) -> Iterator[Mapping[str, Any]]:
     """The spans of a document, as objects."""
-    if not isinstance(value, Mapping):
-        yield {}
-    elif _either(value, "resourceSpans") is not None:
-        for resource in _either(value, "resourceSpans"):
-            for scope in _either(resource, "scopeSpans") or resource.get("instrumentationLibrarySpans") or ():
-                yield from scope.get("spans") or ()
+    value = mapping(value)
+    if _either(value, "resourceSpans") is not None:
+        for resource in _objects(_either(value, "resourceSpans")):
+            for scope in _objects(_either(resource, "scopeSpans")):
+                yield from _objects(scope.get("spans"))
     elif isinstance(value.get("data"), list):
-        yield from value["data"]
+        yield from _objects(value["data"])
     else:
         yield value
 
 
+def _objects(values: Any) -> list[Mapping[str, Any]]:
+    """The elements of a list as objects, an empty one in place of what is none."""
+    return [mapping(each) for each in values] if isinstance(values, list) else []
+
+
 def _span(record: Mapping[str, Any], place: str) -> Span | None:
     """One span in any of the three ways of writing it; None if it lacks an id."""
-    context = record.get("context") or {}
+    context = mapping(record.get("context"))
     span = identity(_either(record, "spanId") or context.get("span_id") or record.get("context.span_id"))
     trace = identity(_either(record, "traceId") or context.get("trace_id") or record.get("context.trace_id"))
     if span is None or trace is None:
@@ -89,8 +93,7 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _events(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    events = record.get("events")
-    found = (each for each in events if isinstance(each, Mapping)) if isinstance(events, list) else ()
+    found = _objects(record.get("events"))
     return [{"name": each.get("name"), "attributes": from_otlp(each.get("attributes"))} for each in found]
 
 
@@ -118,7 +121,7 @@ def _recognises(prefix: str) -> Callable[[Head], bool]:
 
 
 def _speaks(document: Mapping[str, Any], prefix: str) -> bool:
-    records = [each for each in _records(document) if isinstance(each, Mapping) and _is_span(each)]
+    records = [each for each in _records(document) if _is_span(each)]
     return any(name.startswith(prefix) for each in records for name in _attributes(each)) or (
         not prefix and bool(records)
     )
@@ -126,8 +129,7 @@ def _speaks(document: Mapping[str, Any], prefix: str) -> bool:
 
 def _is_span(record: Mapping[str, Any]) -> bool:
     """Whether an object is a span of OpenTelemetry, not of MLflow's older traces, which begin with the trace."""
-    context = record.get("context")
-    inside = isinstance(context, Mapping) and "span_id" in context and "trace_id" in context
+    inside = mapping(record.get("context")).keys() >= {"span_id", "trace_id"}
     return inside or "context.span_id" in record or _either(record, "spanId") is not None
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from judged.formats.traces.attributes import decoded
+from judged.formats.traces.attributes import decoded, mapping
 
 __all__ = ["arguments_of", "asked", "call_of", "calls_of", "documents_of", "tokens_of"]
 
@@ -25,8 +25,8 @@ _QUESTIONS = (
     "text",
     "contents",
 )
-_USERS = frozenset(("user", "human"))
-_CALL_TYPES = frozenset(("tool_call", "tool_use", "function_call", "server_tool_use"))
+_USERS = ("user", "human")
+_CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
 _LITERAL_LIMIT = 100_000
 
 
@@ -53,8 +53,13 @@ def _literal(value: Any) -> Any:
 
 
 def documents_of(value: Any) -> Any:
-    """What a tool gave back, without wrappers: a list of results, an object that has one, a text, or None."""
+    """What a tool gave back, without wrappers: a list of results, an object that has one, or a text.
+
+    None stands for what cannot be results, such as the names of objects in a program.
+    """
     value = decoded(value)
+    if value is None or value in ("", "null", "None"):
+        return []
     if isinstance(value, list):
         return _documents(value)
     if not isinstance(value, Mapping):
@@ -106,9 +111,7 @@ def _document(value: Any) -> Any:
 
 def call_of(value: Any) -> str | None:
     """The id of the tool call that a tool was given or answers to, wherever among objects it stands."""
-    value = decoded(value)
-    if not isinstance(value, Mapping):
-        return None
+    value = mapping(value)
     own = value.get("tool_call_id")
     if isinstance(own, str) and own:
         return own
@@ -137,7 +140,8 @@ def _calls(value: Any) -> Iterator[str]:
 
 
 def _call_id(call: Any) -> Iterator[str]:
-    call = call.get("tool_call", call) if isinstance(call, Mapping) else {}
+    call = mapping(call)
+    call = mapping(call.get("tool_call")) or call
     identity = call.get("call_id") or call.get("id")
     if isinstance(identity, str):
         yield identity
@@ -145,9 +149,7 @@ def _call_id(call: Any) -> Iterator[str]:
 
 def tokens_of(value: Any) -> float | None:
     """All tokens of a record of usage, by any of its names; None if it names none."""
-    value = decoded(value)
-    if not isinstance(value, Mapping):
-        return None
+    value = mapping(value)
     for names in (
         ("total_tokens",),
         ("input_tokens", "output_tokens"),
@@ -179,10 +181,7 @@ def asked(value: Any) -> str | None:
 def _last_of_user(messages: list[Any]) -> str | None:
     """The text of the last message that a user sent; messages may be in lists within lists."""
     for each in reversed(messages):
-        if isinstance(each, list):
-            found = _last_of_user(each)
-        else:
-            found = _from_user(decoded(each))
+        found = _last_of_user(each) if isinstance(each, list) else _from_user(decoded(each))
         if found:
             return found
     return None
