@@ -16,7 +16,10 @@ import pyarrow as pa
 
 from judged.errors import Unreadable
 
-__all__ = ["COMPRESSIONS", "Compression", "compressing", "compression_of", "decompress"]
+__all__ = ["COMPRESSIONS", "Compression", "compressing", "compression_of", "decompress", "decompressing"]
+
+CHUNK = 1 << 20
+"""How many bytes of a stream are unpacked at a time."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,19 @@ class Compression:
     extension: str
     unpack: Callable[[Any], bytes]
     pack: Callable[[BinaryIO], Any]
+    open: Callable[[Any], Any]
+    """A stream of what a compressed stream holds, for contents too large to unpack at once."""
+
+
+def _arrow_open(codec: str) -> Callable[[Any], Any]:
+    def open_stream(stream: Any) -> Any:
+        return pa.CompressedInputStream(pa.PythonFile(stream, "r"), codec)
+
+    return open_stream
+
+
+def _gzip_open(stream: Any) -> Any:
+    return gzip.GzipFile(fileobj=stream, mode="rb")
 
 
 def _arrow_unpack(codec: str) -> Callable[[Any], bytes]:
@@ -73,11 +89,11 @@ def _xz_pack(sink: BinaryIO) -> Any:
 
 
 COMPRESSIONS = (
-    Compression("gzip", b"\x1f\x8b", ".gz", gzip.decompress, _gzip_pack),
-    Compression("zstd", b"\x28\xb5\x2f\xfd", ".zst", _arrow_unpack("zstd"), _arrow_pack("zstd")),
-    Compression("bzip2", b"BZh", ".bz2", bz2.decompress, _bzip2_pack),
-    Compression("xz", b"\xfd7zXZ\x00", ".xz", lzma.decompress, _xz_pack),
-    Compression("lz4", b"\x04\x22\x4d\x18", ".lz4", _arrow_unpack("lz4"), _arrow_pack("lz4")),
+    Compression("gzip", b"\x1f\x8b", ".gz", gzip.decompress, _gzip_pack, _gzip_open),
+    Compression("zstd", b"\x28\xb5\x2f\xfd", ".zst", _arrow_unpack("zstd"), _arrow_pack("zstd"), _arrow_open("zstd")),
+    Compression("bzip2", b"BZh", ".bz2", bz2.decompress, _bzip2_pack, bz2.BZ2File),
+    Compression("xz", b"\xfd7zXZ\x00", ".xz", lzma.decompress, _xz_pack, lzma.LZMAFile),
+    Compression("lz4", b"\x04\x22\x4d\x18", ".lz4", _arrow_unpack("lz4"), _arrow_pack("lz4"), _arrow_open("lz4")),
 )
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, OSError, ValueError)
 
@@ -95,9 +111,29 @@ def decompress(data: Any, *, label: str) -> Any:
     try:
         return compression.unpack(data)
     except _DAMAGED as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        msg = f"{label} is compressed with {compression.name} and cannot be unpacked: {reason}"
-        raise Unreadable(msg, hint="the file is cut short or damaged; fetch or write it again") from error
+        raise _damaged(label, compression, error) from error
+
+
+def decompressing(stream: Any, *, label: str) -> Iterator[bytes]:
+    """The content of a binary stream in chunks, as it was before compression; memory holds one chunk."""
+    buffered = io.BufferedReader(stream)
+    compression = compression_of(buffered.peek(8)[:8])
+    try:
+        unpacked = buffered if compression is None else compression.open(buffered)
+        while chunk := unpacked.read(CHUNK):
+            yield chunk
+    except _DAMAGED as error:
+        if compression is None:
+            raise
+        raise _damaged(label, compression, error) from error
+    finally:
+        buffered.detach()  # whoever opened the stream closes it
+
+
+def _damaged(label: str, compression: Compression, error: Exception) -> Unreadable:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    msg = f"{label} is compressed with {compression.name} and cannot be unpacked: {reason}"
+    return Unreadable(msg, hint="the file is cut short or damaged; fetch or write it again")
 
 
 @contextmanager

@@ -6,7 +6,10 @@ import mmap
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from judged.errors import Unreadable
 from judged.formats.compression import COMPRESSIONS, decompress
 from judged.formats.format import File
 
-__all__ = ["open_bytes", "open_file", "open_stream", "split_name"]
+__all__ = ["open_binary", "open_bytes", "open_file", "open_stream", "split_name"]
 
 KNOWN = frozenset(
     (
@@ -66,14 +69,26 @@ def open_stream(stream: Any) -> File:
     return File(decompress(data, label=path), path, name, extension)
 
 
+def open_binary(path: str | Path) -> BufferedReader:
+    """A file opened to be read from first to last, as it is."""
+    with _told(Path(path)):
+        return Path(path).open("rb")
+
+
 def _content(path: Path) -> Any:
     """The bytes of a file: a read-only memory map of a regular one, else whatever can be read."""
+    with _told(path), path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return file.read()  # pipes and devices cannot be mapped
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Say of a file that cannot be opened which it is and why."""
     try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return file.read()  # pipes and devices cannot be mapped
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+        yield
     except FileNotFoundError:
         msg = f"{_shown(path)} does not exist"
         raise Unreadable(msg, hint=_near(path)) from None

@@ -12,7 +12,7 @@ GRADES = range(5)
 """The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
 
 
-class Result(Struct, kw_only=True, omit_defaults=True, gc=False):
+class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
     """One result of a search: what it is known by, what was shown of it, and how good it was found to be.
 
     It has a generic `id`, which means something within its tool or index alone, or a `domain_id`, which means
@@ -31,7 +31,7 @@ class Result(Struct, kw_only=True, omit_defaults=True, gc=False):
     """None: nobody said."""
 
 
-class Search(Struct, kw_only=True):
+class Search(Struct, kw_only=True, forbid_unknown_fields=True):
     """One query put to one tool, with its results in their order; none where it found nothing or failed."""
 
     query: str | None = None
@@ -40,7 +40,7 @@ class Search(Struct, kw_only=True):
     results: tuple[Result, ...] = ()
 
 
-class Iteration(Struct, kw_only=True):
+class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
     """One step of the agent that searched: its searches in the order they were asked for."""
 
     searches: tuple[Search, ...] = ()

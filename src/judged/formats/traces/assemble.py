@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from judged.formats.traces.conversation import MISSING, Call, Conversation, Step, Turn
+from msgspec import UNSET
+
+from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.fields import result_of
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.tools import Unparsed
 from judged.tables.session import Iteration, Result, Search, Session
 
 __all__ = ["session_of", "sessions_of"]
+
+Found = list[tuple[str | None, list[Any]]]
 
 
 def sessions_of(conversations: Iterable[Conversation], reading: Reading) -> Iterator[Session]:
@@ -30,6 +35,8 @@ def session_of(conversation: Conversation, reading: Reading) -> Session:
         searches = tuple(_searches(step, f"{where}, step {number}", reading))
         if searches:
             iterations.append(Iteration(searches=searches, tokens=step.tokens, seconds=step.seconds))
+    if not iterations and any(_searched(each, reading) for each in conversation.turns):
+        reading.earlier += 1
     return Session(
         conversation=conversation.id,
         system=conversation.system or reading.name,
@@ -45,13 +52,19 @@ def session_of(conversation: Conversation, reading: Reading) -> Session:
 def _chosen(turns: list[Turn], reading: Reading) -> Turn:
     """The turn that counts: the last one, or the last one that searched."""
     if reading.turn == "last-with-search":
-        for turn in reversed(turns):
-            if any(_is_search(call, reading) for step in turn.steps for call in step.calls):
-                return turn
+        return next((turn for turn in reversed(turns) if _searched(turn, reading)), turns[-1] if turns else Turn())
     return turns[-1] if turns else Turn()
 
 
+def _searched(turn: Turn, reading: Reading) -> bool:
+    return any(_is_search(call, reading) for step in turn.steps for call in step.calls)
+
+
 def _is_search(call: Call, reading: Reading) -> bool | None:
+    """Whether a call is a search: as the mapping says, as the format knows, or as its name tells."""
+    told = reading.tools.told(call.tool)
+    if told is not None:
+        return told.search
     return reading.tools.is_search(call.tool) if call.search is None else call.search
 
 
@@ -59,7 +72,7 @@ def _searches(step: Step, where: str, reading: Reading) -> Iterator[Search]:
     """The searches of one step, in the order they were asked for."""
     for call in step.calls:
         search = _is_search(call, reading)
-        reading.note_tool(call.tool, search=search, where=where)
+        reading.count_call(call.tool, search=search, where=where)
         if search:
             yield from _searches_of_call(call, f"{where}, `{call.tool}`", reading)
 
@@ -68,14 +81,16 @@ def _searches_of_call(call: Call, where: str, reading: Reading) -> Iterator[Sear
     """One search for each query of a call whose output tells the queries apart, else one for all."""
     queries = reading.tools.queries(call.tool, call.arguments)
     for query, values in _found(call, queries, where, reading):
-        results = (_result(value, f"{where}, result {number}", reading) for number, value in enumerate(values, 1))
+        results = (_result(value, f"{where}, result {at}", reading) for at, value in enumerate(values, 1))
         yield Search(query=query, tool=call.tool, results=tuple(each for each in results if each is not None))
 
 
-def _found(call: Call, queries: list[str], where: str, reading: Reading) -> list[tuple[str | None, list[object]]]:
+def _found(call: Call, queries: list[str], where: str, reading: Reading) -> Found:
     """The values of the results, by query."""
-    nothing: list[tuple[str | None, list[object]]] = [("\n".join(queries) or None, [])]
-    if call.failed or call.output is MISSING:
+    nothing: Found = [("\n".join(queries) or None, [])]
+    if call.output is UNSET and not call.failed:
+        reading.unanswered += 1
+    if call.failed or call.output is UNSET:
         return nothing
     try:
         return reading.tools.found(call.tool, call.output, queries)
@@ -84,7 +99,7 @@ def _found(call: Call, queries: list[str], where: str, reading: Reading) -> list
         return nothing
 
 
-def _result(value: object, where: str, reading: Reading) -> Result | None:
+def _result(value: Any, where: str, reading: Reading) -> Result | None:
     """One result, or None if it has a fault."""
     result = result_of(value)
     if isinstance(result, Result):

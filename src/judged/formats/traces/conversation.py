@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 
-__all__ = ["MISSING", "Call", "Conversation", "Step", "Turn"]
-
-
-class _Missing:
-    """The output of a call that the trace does not hold."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-    def __bool__(self) -> bool:
-        return False
-
-
-MISSING = _Missing()
+__all__ = ["Call", "Conversation", "Step", "Turn"]
 
 
 class Call(Struct, kw_only=True):
@@ -28,8 +15,8 @@ class Call(Struct, kw_only=True):
     tool: str
     arguments: Any = None
     """An object, JSON text of one, or the query itself."""
-    output: Any = MISSING
-    """A list of results, an object or text that holds one, or MISSING."""
+    output: Any = UNSET
+    """A list of results, an object or text that holds one, or UNSET if the trace does not hold it."""
     id: str | None = None
     """What joins the call to its output, where they lie apart."""
     failed: bool = False

@@ -2,39 +2,160 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-__all__ = ["Unparsed", "groups_of"]
+from judged.formats.traces.fields import ALIASES, NESTED
+from judged.formats.traces.python_values import NotAValue, python_value
+from judged.formats.traces.text_outputs import groups_of_text
+
+__all__ = ["Group", "Unparsed", "groups_of", "parsed"]
 
 Group = tuple[str | None, list[Any]]
 """A query, where the output names it, and the values of its results."""
 
-LISTS = ("results", "documents", "data", "organic", "organic_results", "items", "hits", "value", "webPages", "web", "nodes", "source_nodes")
+LISTS = (
+    *("results", "documents", "organic_results", "organic", "search_results", "web_results", "passages", "chunks"),
+    *("hits", "items", "matches", "source_nodes", "nodes", "points", "objects", "papers", "articles", "docs"),
+    *("sources", "webPages", "web", "value", "children", "root", "data", "search", "response", "news", "records"),
+)
+"""Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
+
+WRAPPERS = ("structuredContent", "output", "result", "content", "artifact", "observation", "text", "message")
+"""Where the output itself lies, if it was wrapped once more."""
+
+_OWN = frozenset(name for field in ("url", "title", "snippet") for name in ALIASES[field])
+_DEEPEST = 8
 
 
 class Unparsed(Exception):  # noqa: N818 - it is caught and worded, never shown
     """An output that holds results in no known way; its message says what was got."""
 
 
-def groups_of(output: Any) -> list[Group]:
+def groups_of(output: Any, queries: list[str] | None = None) -> list[Group]:
     """The results of an output, one group for each query that it tells apart, most often one."""
-    if isinstance(output, str):
-        try:
-            output = msgspec.json.decode(output)
-        except (msgspec.DecodeError, RecursionError):
-            raise Unparsed(f"its output cannot be read as results: {output[:60]!r}") from None
-    return [(None, _values(output))]
+    found = _groups(output, queries or [], 0)
+    if found is None:
+        raise Unparsed(f"its output cannot be read as results: {_shown(output)}")
+    return found
 
 
-def _values(output: Any) -> list[Any]:
+def parsed(text: str) -> Any:
+    """The value of a text that is JSON or was printed by Python, else the text itself."""
+    bare = text.strip()
+    if bare[:1] not in {"{", "[", '"', "("} and not bare.endswith(")"):
+        return text
+    try:
+        return msgspec.json.decode(bare)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        pass
+    try:
+        return python_value(bare)
+    except NotAValue:
+        return text
+
+
+def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
+    """The groups of an output; None if there is no reading it."""
     if output is None:
-        return []
-    if isinstance(output, list):
-        return output
-    if isinstance(output, dict):
-        for name in LISTS:
-            if isinstance(output.get(name), (list, dict)):
-                return _values(output[name])
-    raise Unparsed(f"its output cannot be read as results: {str(output)[:60]}")
+        return [(None, [])]
+    if depth > _DEEPEST:
+        return None
+    if isinstance(output, str):
+        value = parsed(output)
+        return groups_of_text(output) if isinstance(value, str) else _groups(value, queries, depth + 1)
+    if isinstance(output, Mapping):
+        return _of_mapping(output, queries, depth)
+    return _of_list(output, queries, depth) if isinstance(output, list) else None
+
+
+def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> list[Group] | None:
+    if len(queries) > 1 and all(query in output for query in queries):
+        return _apart([(query, output[query]) for query in queries], depth)
+    if isinstance(output.get("ids"), list):
+        return _of_columns(output)
+    for name in LISTS:
+        if isinstance(inner := output.get(name), (list, Mapping)):
+            return _groups(inner, queries, depth + 1)
+    if is_result(output):
+        return [(None, [output])]
+    for name in WRAPPERS:
+        if (inner := output.get(name)) is not None:
+            return _groups(inner, queries, depth + 1)
+    failed = bool(output.get("error") or output.get("errors") or output.get("error_code"))
+    return [(None, [])] if failed or not output else None
+
+
+def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:
+    if output and all(isinstance(each, list) for each in output):
+        return _apart([(None, each) for each in output], depth)
+    if output and all(_is_block(each) for each in output):
+        return _of_blocks(output, queries, depth)
+    if len(output) == 1 and isinstance(output[0], Mapping) and not is_result(output[0]):
+        return _groups(output[0], queries, depth + 1)
+    if output and all(isinstance(each, Mapping) and "query" in each and not is_result(each) for each in output):
+        return _apart([(str(each["query"]), _without(each, "query")) for each in output], depth)
+    return [(None, [_unwrapped(each) for each in output])]
+
+
+def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | None:
+    """Outputs for one query each, put together."""
+    groups: list[Group] = []
+    for query, output in named:
+        inner = _groups(output, [], depth + 1)
+        if inner is None:
+            return None
+        groups.append((query, [value for _, values in inner for value in values]))
+    return groups
+
+
+def _of_columns(output: Mapping[str, Any]) -> list[Group]:
+    """Ids, texts and metadata in lists beside each other, as Chroma gives them, one list a query or one for all."""
+    names = {"ids": "id", "documents": "text", "metadatas": "metadata", "uris": "uri"}
+    columns = {field: output[name] for name, field in names.items() if isinstance(output.get(name), list)}
+    if not all(isinstance(each, list) for column in columns.values() for each in column):
+        columns = {field: [column] for field, column in columns.items()}
+    groups: list[Group] = []
+    for at in range(len(columns["id"])):
+        rows = zip(*(column[at] for column in columns.values()), strict=False)
+        groups.append((None, [dict(zip(columns, row, strict=True)) for row in rows]))
+    return groups
+
+
+def _is_block(value: Any) -> bool:
+    """Whether a value is a block of text, as messages are made of."""
+    return isinstance(value, Mapping) and value.get("type") in {"text", "output_text", "input_text"} and "text" in value
+
+
+def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group] | None:
+    """Blocks of text: each one result in JSON, or all together one output."""
+    texts = [str(block["text"]) for block in blocks]
+    values = [parsed(text) for text in texts]
+    if len(values) > 1 and all(isinstance(value, Mapping) and is_result(value) for value in values):
+        return [(None, list(values))]
+    return _groups("\n".join(texts), queries, depth + 1)
+
+
+def _unwrapped(value: Any) -> Any:
+    """A result that was written as JSON or printed once more."""
+    return parsed(value) if isinstance(value, str) else value
+
+
+def is_result(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a result itself, rather than something that holds results."""
+    if any(isinstance(value.get(name), (str, int)) for name in _OWN):
+        return not any(isinstance(value.get(name), list) for name in LISTS)
+    return any(isinstance(inner := value.get(name), Mapping) and is_result(inner) for name in NESTED)
+
+
+def _without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: inner for each, inner in value.items() if each != name}
+
+
+def _shown(value: Any) -> str:
+    """The beginning of an output, as messages show it."""
+    text = value if isinstance(value, str) else repr(value)
+    flat = " ".join(text.split())
+    return f"`{flat if len(flat) <= 80 else flat[:79] + '…'}`"

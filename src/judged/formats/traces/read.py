@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from judged.errors import BadInput, Fault
-from judged.formats.files import open_bytes, open_file, open_stream
-from judged.formats.format import File
 from judged.formats.traces.catalogue import TRACE_FORMATS
 from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.open import open_trace
 from judged.formats.traces.reading import Reading, TurnChoice
 from judged.formats.traces.skipped import Skipped
 from judged.formats.traces.tools import Tools
-from judged.formats.traces.trace import SHOWN, Trace
+from judged.formats.traces.trace import Trace
 from judged.tables.session import Session
 from judged.tables.sessions import Sessions
 
-__all__ = ["detect", "read_sessions", "stream_sessions"]
+__all__ = ["detect", "read_sessions", "sessions_of_trace", "stream_sessions"]
 
 
 def stream_sessions(
@@ -33,19 +29,39 @@ def stream_sessions(
     turn: TurnChoice = "last",
     skipped: Skipped | None = None,
 ) -> Iterator[Session]:
-    """The sessions of a source, one at a time; `skipped` takes what was left out and what was noticed."""
+    """The sessions of a source, one at a time; `skipped` is filled with what was left out or noticed.
+
+    The source is a path (`-` is standard input), bytes, an open file, an iterable of objects in the plain form,
+    or a table of sessions. `format` says how it is written where its content does not; `name` is the system of
+    sessions that name none. Strictly, the first session with a fault is refused with all its faults; `lenient`
+    leaves out results, searches and sessions that have one.
+    """
     if isinstance(source, Sessions):
         yield from source
         return
-    trace = Trace(_open(source))
+    trace = open_trace(source)
     reading = Reading(
-        trace.label, name or trace.name or "system", tools or Tools(), lenient, turn, Skipped() if skipped is None else skipped
+        label=trace.label,
+        name=name or trace.name or "system",
+        tools=tools or Tools(),
+        lenient=lenient,
+        turn=turn,
+        skipped=Skipped() if skipped is None else skipped,
     )
-    written = detect(trace) if format is None else TRACE_FORMATS[format]
-    for session in written.sessions(trace, reading):
-        reading.settle()
-        yield session
-    reading.settle()
+    yield from sessions_of_trace(trace, reading, format=format)
+
+
+def sessions_of_trace(trace: Trace, reading: Reading, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
+    """The sessions of a trace that has been opened, with what the reading is to know of it."""
+    count = 0
+    if not trace.is_empty():
+        trace.broken = lambda place, what: _broken(reading, place, what)
+        written = detect(trace) if format is None else TRACE_FORMATS[format]
+        for session in written.sessions(trace, reading):
+            reading.settle()
+            count += 1
+            yield session
+    reading.finish(count)
 
 
 def read_sessions(
@@ -57,7 +73,14 @@ def read_sessions(
     lenient: bool = False,
     turn: TurnChoice = "last",
 ) -> Sessions:
-    """The sessions of a source as a table."""
+    """The sessions of a source as a table; its notes say what was left out or noticed.
+
+    Source and options are those of `stream_sessions`, which holds one session at a time.
+
+    >>> search = {"results": [{"url": "https://example.org", "gain": 3}]}
+    >>> read_sessions([{"conversation": "c1", "turns": [{"iterations": [{"searches": [search]}]}]}])
+    Sessions(sessions: 1)
+    """
     skipped = Skipped()
     streamed = stream_sessions(
         source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, skipped=skipped
@@ -67,25 +90,27 @@ def read_sessions(
 
 
 def detect(trace: Trace) -> TraceFormat:
-    """The format of a trace, by its first documents or its first text."""
-    head = _head(trace)
-    for each in TRACE_FORMATS:
-        if TRACE_FORMATS[each].recognises(head):
-            return TRACE_FORMATS[each]
-    raise BadInput(trace.label, [Fault("unknown formats", trace.label, "is in no trace format known here")])
+    """The format of a trace, by its first documents or its first text, which stay to be read."""
+    head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
+    for name in TRACE_FORMATS:
+        if TRACE_FORMATS[name].recognises(head):
+            return TRACE_FORMATS[name]
+    raise _unknown(trace, head)
 
 
-def _head(trace: Trace) -> Head:
-    if trace.is_json():
-        return Head(documents=tuple(each.value for each in islice(trace.documents(), SHOWN)))
-    return Head(text=trace.text()[:65_536])
+def _broken(reading: Reading, place: str, what: str) -> None:
+    """A document that is no JSON is a session that cannot be used."""
+    reading.fault("broken JSON", place, what)
+    reading.settle()
 
 
-def _open(source: Any) -> File:
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return open_bytes(source, label="bytes", name="")
-    if hasattr(source, "read"):
-        return open_stream(source)
-    if isinstance(source, Iterable) and not isinstance(source, str):
-        return open_bytes(b"\n".join(msgspec.json.encode(each) for each in source), label="objects", name="")
-    return open_file(source)
+def _unknown(trace: Trace, head: Head) -> BadInput:
+    """That a trace is in no format known here, with what it begins with."""
+    if head.mappings:
+        keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
+        what = f"is in no trace format known here: its first object has {keys or 'no keys'}"
+    else:
+        begins = " ".join(head.text.split())[:60] or "no JSON object"
+        what = f"is in no trace format known here: it begins with `{begins}`"
+    hint = f"say how it is written (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
+    return BadInput(trace.label, [Fault("unknown formats", trace.label, what)], hint=hint)

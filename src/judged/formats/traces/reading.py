@@ -13,6 +13,10 @@ from judged.formats.traces.tools import Tools
 __all__ = ["Reading", "TurnChoice"]
 
 TurnChoice: TypeAlias = Literal["last", "last-with-search"]
+"""Which turn of a conversation is its session: the last one, or the last one that searched."""
+
+NO_SEARCH = "traces without a search"
+MAPPING = "say which tools are searches with a mapping (`--tools FILE`): `tools: {NAME: search}`"
 
 
 @dataclass
@@ -23,18 +27,22 @@ class Reading:
     """What messages call the source."""
     name: str
     """What a system is called if the trace does not say."""
-    tools: Tools
+    tools: Tools = field(default_factory=Tools)
     lenient: bool = False
     turn: TurnChoice = "last"
     skipped: Skipped = field(default_factory=Skipped)
     searches: Counter[str] = field(default_factory=Counter)
-    """Calls by tool that were taken as searches."""
+    """Searches by tool, in the turns that were taken."""
     others: Counter[str] = field(default_factory=Counter)
     """Calls by tool that are known to be no searches."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Calls by tool of which it is not known what they do."""
-    met: dict[str, str] = field(default_factory=dict)
-    """Where each unknown tool was met first."""
+    unanswered: int = 0
+    """Searches whose output the trace does not hold."""
+    earlier: int = 0
+    """Sessions that searched in an earlier turn and not in the last."""
+    _met: dict[str, str] = field(default_factory=dict)
+    """Where each tool that is no search was met first."""
     _faults: list[Fault] = field(default_factory=list)
 
     def fault(self, kind: str, where: str, what: str) -> None:
@@ -47,12 +55,58 @@ class Reading:
             return
         faults, self._faults = self._faults, []
         if not self.lenient:
-            raise BadInput(self.label, faults, hint="leave out what is faulty with `lenient` (`--lenient`)")
+            raise BadInput(self.label, faults, hint=_hint(faults))
         self.skipped.add(faults)
 
-    def note_tool(self, tool: str, *, search: bool | None, where: str) -> None:
+    def count_call(self, tool: str, *, search: bool | None, where: str) -> None:
         """Count a call of a tool by what the tool is known to do; None is unknown."""
         counter = self.unknown if search is None else self.searches if search else self.others
         counter[tool] += 1
-        if search is None:
-            self.met.setdefault(tool, where)
+        if not search:
+            self._met.setdefault(tool, where)
+
+    def finish(self, sessions: int) -> None:
+        """End the trace: refuse it if nothing in it searches, and note what should be known of it."""
+        self.settle()
+        if not self.searches:
+            self._without_search(sessions)
+        elif self.unknown:
+            self.skipped.note(f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}; {MAPPING}")
+        if self.unanswered:
+            self.skipped.note(f"{self.label}: {self.unanswered:,} searches have no output in the trace and count as empty")
+        if self.earlier:
+            self.skipped.note(
+                f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
+            )
+
+    def _without_search(self, sessions: int) -> None:
+        """Refuse a trace in which no session searches; a reading that is lenient notes it."""
+        if not sessions:
+            self.fault("empty traces", self.label, "holds no session")
+        elif self.unknown:
+            tool = next(iter(self.unknown))
+            known = f"; others that are no searches: {_named(self.others)}" if self.others else ""
+            what = f"no tool is known to be a search; the trace calls {_named(self.unknown)}{known}"
+            self.fault("unknown tools", self._met[tool], what)
+        elif self.others:
+            tool = next(iter(self.others))
+            self.fault(NO_SEARCH, self._met[tool], f"calls {_named(self.others)}, none of which is a search")
+        else:
+            count = "its one session calls no tool" if sessions == 1 else f"none of its {sessions:,} sessions searches"
+            self.fault(NO_SEARCH, self.label, count)
+        self.settle()
+
+
+def _named(tools: Counter[str]) -> str:
+    """Tools with how often they were called, the most frequent first."""
+    shown = ", ".join(f"`{tool}` ({count:,})" for tool, count in tools.most_common(10))
+    return shown if len(tools) <= 10 else f"{shown} and {len(tools) - 10:,} more"
+
+
+def _hint(faults: list[Fault]) -> str | None:
+    kinds = {fault.kind for fault in faults}
+    if kinds & {"unknown tools", NO_SEARCH}:
+        return MAPPING
+    if "unread search outputs" in kinds:
+        return "say where the results lie with a mapping (`--tools FILE`), or leave such searches out with `--lenient`"
+    return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"

@@ -11,18 +11,18 @@ __all__ = ["Skipped"]
 
 
 class Skipped:
-    """What was left out of a trace read leniently, and what was noticed on the way; made by whoever wants to know."""
+    """What was left out of traces, and what was noticed on the way; made by whoever wants to know, to be filled."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        """How many of each kind were skipped: results, searches or sessions with a fault."""
+        """How many results, searches or sessions were left out, by the kind of their fault."""
         self.first: dict[str, Fault] = {}
         """The first fault of each kind."""
         self.notes: list[str] = []
         """Sentences on what is no fault and yet should be known."""
 
     def add(self, faults: Iterable[Fault]) -> None:
-        """Count faults whose results or sessions were left out."""
+        """Count faults whose results, searches or sessions were left out."""
         for fault in faults:
             self.counts[fault.kind] += 1
             self.first.setdefault(fault.kind, fault)
@@ -33,8 +33,9 @@ class Skipped:
             self.notes.append(sentence)
 
     def sentences(self) -> tuple[str, ...]:
-        """All that was skipped, most frequent first, then the notes."""
-        return (*(f"skipped {count:,}: {kind} (first: {self.first[kind]})" for kind, count in self.counts.most_common()), *self.notes)
+        """All that was left out, the most frequent kind first, then the notes."""
+        kinds = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
+        return (*(f"left out: {kind} ({count:,}); first {self.first[kind]}" for kind, count in kinds), *self.notes)
 
     def __len__(self) -> int:
         return sum(self.counts.values())

@@ -2,51 +2,176 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
-from judged.formats.traces.outputs import Unparsed, groups_of
+from judged.errors import BadProtocol, Unreadable
+from judged.formats.traces import tool_names
+from judged.formats.traces.fields import ALIASES
+from judged.formats.traces.outputs import Group, Unparsed, groups_of, parsed
+from judged.formats.traces.paths import JsonPath
 
-__all__ = ["Tools", "Unparsed"]
+__all__ = ["Tool", "Tools", "Unparsed", "read_tools"]
 
-_SEARCH = re.compile(r"search|retriev|query_engine|wikipedia|arxiv|tavily|exa|brave|duckduckgo|serper|serpapi|bing", re.I)
-_OTHER = re.compile(r"visit|open|fetch|get_document|browse|read|scrape|click|finish|lookup|calculator|python|code", re.I)
-_QUERIES = ("query", "queries", "q", "search_query", "search_term", "question", "input", "text", "keywords", "term")
+QUERIES = (
+    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term", "question", "input"),
+    *("text", "keywords", "keyword", "term", "terms", "prompt", "objective", "input_str", "topic", "search"),
+)
+"""The arguments that hold queries, the first that is there winning."""
+
+
+class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a mapping says of a tool."""
+
+    search: bool = True
+    query: str | None = None
+    """Where the query, or the queries, lie in the arguments."""
+    results: str | None = None
+    """Where the results lie in the output."""
+    fields: dict[str, str] = {}
+    """Where our fields lie in a result, each by its name."""
+    whole: bool = False
+    """Whether the whole output is one result, its text."""
 
 
 class Tools:
-    """What is known of tools: which are searches, and how to read them."""
+    """What is known of tools: by a mapping of names, or patterns of names, and else by what they are called."""
+
+    def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
+        self.tools = dict(tools or {})
 
     def is_search(self, tool: str) -> bool | None:
         """Whether a tool is a search; None if nothing tells."""
-        if _SEARCH.search(tool):
-            return True
-        return False if _OTHER.search(tool) else None
+        told = self.told(tool)
+        return tool_names.is_search(tool) if told is None else told.search
+
+    def told(self, tool: str) -> Tool | None:
+        """What the mapping says of a tool: by its name, or by the first pattern that it matches."""
+        if tool in self.tools:
+            return self.tools[tool]
+        return next((each for pattern, each in self.tools.items() if fnmatchcase(tool, pattern)), None)
 
     def queries(self, tool: str, arguments: Any) -> list[str]:
         """The queries of a call, in order; none where its arguments hold none."""
-        if isinstance(arguments, str):
-            try:
-                arguments = msgspec.json.decode(arguments)
-            except (msgspec.DecodeError, RecursionError):
-                return [arguments] if arguments.strip() else []
-        if isinstance(arguments, dict):
-            arguments = next((arguments[name] for name in _QUERIES if arguments.get(name)), None)
-        if isinstance(arguments, list):
-            return [each for each in arguments if isinstance(each, str)]
-        return [arguments] if isinstance(arguments, str) else []
+        value = parsed(arguments) if isinstance(arguments, str) else arguments
+        told = self.told(tool)
+        if told is not None and told.query is not None:
+            return _texts(self._path(told.query)(value))
+        return _texts(_asked(value))
 
-    def found(self, tool: str, output: Any, queries: list[str]) -> list[tuple[str | None, list[Any]]]:
+    def found(self, tool: str, output: Any, queries: list[str]) -> list[Group]:
         """The values of the results in a tool's output, by query; raises Unparsed where it cannot be read."""
-        groups = groups_of(output)
-        if len(groups) == len(queries):
-            return [(query, values) for query, (_, values) in zip(queries, groups, strict=True)]
-        if len(groups) == 1:
-            return [("\n".join(queries) or None, groups[0][1])]
-        return list(groups)
+        told = self.told(tool)
+        if told is None or not (told.results or told.whole or told.fields):
+            return _asked_for(groups_of(output, queries), queries)
+        if told.whole:
+            return _asked_for([(None, [output if isinstance(output, str) else str(output)])], queries)
+        value = parsed(output) if isinstance(output, str) else output
+        if told.results is None:
+            groups = groups_of(value, queries)
+        else:
+            groups = [(None, self._at(told.results, value))]
+        return _asked_for([(query, [self._result(told, each) for each in values]) for query, values in groups], queries)
 
-    def results(self, tool: str, output: Any) -> list[tuple[str | None, list[Any]]]:
-        """The values of the results in a tool's output, whatever was asked."""
-        return self.found(tool, output, [])
+    def _at(self, path: str, output: Any) -> list[Any]:
+        """The values at a path in an output that is JSON."""
+        if isinstance(output, str):
+            msg = f"its output is no JSON, in which `{path}` could be looked for: `{output[:60]}`"
+            raise Unparsed(msg)
+        found = self._path(path)(output)
+        return found[0] if len(found) == 1 and isinstance(found[0], list) else found
+
+    def _result(self, told: Tool, value: Any) -> Any:
+        """A result with the fields that the mapping names put under our names, before all others."""
+        if not told.fields:
+            return value
+        named = {field: self._path(path)(value) for field, path in told.fields.items()}
+        return {"metadata": value, **{field: each[0] for field, each in named.items() if each}}
+
+    def check(self, label: str) -> None:
+        """Refuse a mapping of fields that no result has, or paths that are none."""
+        for name, tool in self.tools.items():
+            strange = sorted(set(tool.fields) - set(ALIASES))
+            if strange:
+                msg = f"{label}: the tool `{name}` maps the field `{strange[0]}`, expected one of {', '.join(ALIASES)}"
+                raise BadProtocol(msg)
+            for path in filter(None, (tool.query, tool.results, *tool.fields.values())):
+                self._path(path)
+
+    @cached_property
+    def _paths(self) -> dict[str, JsonPath]:
+        return {}
+
+    def _path(self, path: str) -> JsonPath:
+        if path not in self._paths:
+            self._paths[path] = JsonPath(path)
+        return self._paths[path]
+
+
+def read_tools(path: str | Path) -> Tools:
+    """The mapping of tools in a YAML or JSON file."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        written = msgspec.convert(content, _File)
+    except OSError as error:
+        msg = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
+        raise Unreadable(msg) from None
+    except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
+        raise BadProtocol(msg, hint=EXAMPLE) from None
+    tools = Tools({name: each if isinstance(each, Tool) else _SHORT[each] for name, each in written.tools.items()})
+    tools.check(str(path))
+    return tools
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    """A file of a mapping."""
+
+    tools: dict[str, Tool | Literal["search", "other"]]
+
+
+_SHORT = {"search": Tool(), "other": Tool(search=False)}
+
+EXAMPLE = """it is written so:
+  tools:
+    kb_lookup: search
+    open_ticket: other
+    find_papers: {query: $.question, results: "$.papers[*]", fields: {id: $.key, snippet: $.abstract}}"""
+
+
+def _asked(value: Any) -> Any:
+    """What the arguments of a call ask for, by the names of arguments that are common."""
+    if not isinstance(value, Mapping):
+        return value
+    for name in QUERIES:
+        if value.get(name):
+            inner = value[name]
+            return _asked(parsed(inner)) if name in {"input", "input_str"} and isinstance(inner, str) else inner
+    nested = next((value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None)
+    return None if nested is None else _asked(nested)
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts that a value is or holds."""
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    if isinstance(value, Mapping):
+        return _texts(_asked(value))
+    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+
+
+def _asked_for(groups: list[Group], queries: list[str]) -> list[Group]:
+    """The groups with their queries: those the output names, else those of the call if there is one for each."""
+    if len(groups) == len(queries):
+        return [(query, values) for query, (_, values) in zip(queries, groups, strict=True)]
+    if len(groups) == 1:
+        return [(groups[0][0] or "\n".join(queries) or None, groups[0][1])]
+    return groups

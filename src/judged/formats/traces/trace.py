@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from judged.errors import BadInput, Fault
-from judged.formats.format import File
-from judged.formats.text import text_of
 
 __all__ = ["SHOWN", "Document", "Trace"]
 
 SHOWN = 8
 """How many documents a format is shown to be recognised by."""
 
-_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+HEAD = 65_536
+"""How many characters of text a format is shown."""
+
+BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
 """Between two objects that are each written over several lines."""
+_BYTE = re.compile(r" \(byte (\d+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,100 +34,161 @@ class Document:
     place: str
     """`traces.jsonl:12`, or `traces.json, element 3`, or the file alone."""
     value: Any
+    number: int = 1
+    """Its number among the documents, or that of its line, from 1; what it is called where it has no name."""
 
 
 class Trace:
-    """One source of sessions: a file's content with its name."""
+    """One source of sessions, gone through once; memory holds a line at a time where lines are documents."""
 
-    def __init__(self, file: File) -> None:
-        self.label = file.label
-        self.name = file.name
-        self.data = _findable(text_of(file))
-
-    def is_json(self) -> bool:
-        """Whether it begins as JSON does."""
-        return bytes(self.data[:4096]).lstrip()[:1] in {b"{", b"["}
-
-    def text(self) -> str:
-        """All of it as text; bytes that are no UTF-8 become U+FFFD."""
-        return bytes(self.data).decode("utf-8", "replace")
-
-    def is_lines(self) -> bool:
-        """Whether its first line is a JSON document that stands alone, so that each line is one."""
-        _, first = next(self.lines(), (0, b""))
-        try:
-            value = msgspec.json.decode(first)
-        except _BROKEN:
-            return _looks_whole(first)
-        return not (isinstance(value, list) and len(first) >= len(bytes(self.data).strip()))
+    def __init__(
+        self,
+        lines: Iterable[bytes],
+        *,
+        label: str,
+        name: str = "",
+        place: Callable[[int], str] | None = None,
+    ) -> None:
+        self.label = label
+        """What messages call it."""
+        self.name = name
+        """What a system is called if the trace does not say."""
+        self.place = place or (lambda line: f"{label}:{line}")
+        """Where a line stands, in words."""
+        self.broken: Callable[[str, str], None] = self._refuse
+        """What is done about a document that is no JSON, told its place and what is wrong with it."""
+        self._lines = enumerate(lines, 1)
+        self._ahead: deque[tuple[int, bytes]] = deque()
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The number and the bytes of every line that is not blank."""
-        number, start, size = 0, 0, len(self.data)
-        while start < size:
-            number += 1
-            end = self.data.find(b"\n", start)
-            end = size if end < 0 else end
-            line = bytes(self.data[start:end])
-            if line and not line.isspace():
-                yield number, line
-            start = end + 1
+        while self._look(1):
+            yield self._ahead.popleft()
 
     def documents(self) -> Iterator[Document]:
-        """Every JSON document in turn: lines, elements of one array, or one object."""
-        if self.is_lines():
-            yield from self._documents_of_lines()
-        else:
-            yield from self._documents_of_whole()
-
-    def place(self, line: int) -> str:
-        """Where a line stands."""
-        return f"{self.label}:{line}"
-
-    def _documents_of_lines(self) -> Iterator[Document]:
-        decode = msgspec.json.Decoder().decode
+        """Every JSON document in turn: lines, elements of one array, or one object; what is no JSON is left out."""
+        if not self.is_lines:
+            yield from self._whole
+            return
         for number, line in self.lines():
             try:
-                value = decode(line)
-            except _BROKEN as error:
-                raise self._broken(self.place(number), error) from None
-            yield Document(self.place(number), value)
+                value = msgspec.json.decode(line)
+            except BROKEN as error:
+                self.broken(self.place(number), told(error, line))
+            else:
+                yield Document(self.place(number), value, number)
 
-    def _documents_of_whole(self) -> Iterator[Document]:
-        content = bytes(self.data)
+    def text(self) -> str:
+        """All that is left of it as text; bytes that are no UTF-8 become U+FFFD."""
+        return b"\n".join(line for _, line in self._rest()).decode("utf-8", "replace")
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether it begins as JSON does."""
+        return self._first().lstrip()[:1] in {b"{", b"["}
+
+    @cached_property
+    def is_lines(self) -> bool:
+        """Whether each line is a JSON document of its own."""
+        first, more = self._first().strip(), len(self._look(2)) > 1
+        try:
+            return isinstance(msgspec.json.decode(first), dict) or more
+        except BROKEN:
+            begun = first.startswith(b"{") and first != b"{"
+            return begun and (not more or self._ahead[1][1].lstrip().startswith(b"{"))
+
+    def first_documents(self) -> tuple[Any, ...]:
+        """The values of the first documents, which stay to be read."""
+        if not self.is_lines:
+            return tuple(each.value for each in self._whole[:SHOWN])
+        return tuple(_decoded(line for _, line in self._look(SHOWN)))
+
+    def first_text(self) -> str:
+        """The first characters, which stay to be read."""
+        size, count = 0, 0
+        while size < HEAD and len(ahead := self._look(count + 1)) > count:
+            size += len(ahead[count][1])
+            count += 1
+        return b"\n".join(line for _, line in self._look(count)).decode("utf-8", "replace")[:HEAD]
+
+    def is_empty(self) -> bool:
+        """Whether nothing is left to be read."""
+        return not self._look(1)
+
+    @cached_property
+    def _whole(self) -> list[Document]:
+        """The documents of a trace that is one JSON value, or several that each take many lines."""
+        content = b"\n".join(line for _, line in self._rest())
         try:
             value = msgspec.json.decode(content)
-        except _BROKEN as error:
-            parts = _NEXT_OBJECT.split(content)
-            if len(parts) == 1:
-                raise self._broken(self.label, error) from None
-            yield from self._documents_of_parts(parts)
-            return
-        if isinstance(value, list):
-            for number, element in enumerate(value, 1):
-                yield Document(f"{self.label}, element {number}", element)
-        else:
-            yield Document(self.label, value)
+        except BROKEN as error:
+            return list(self._parts(content, error))
+        if not isinstance(value, list):
+            return [Document(self.label, value)]
+        return [Document(f"{self.label}, element {at}", each, at) for at, each in enumerate(value, 1)]
 
-    def _documents_of_parts(self, parts: list[bytes]) -> Iterator[Document]:
+    def _parts(self, content: bytes, error: Exception) -> Iterator[Document]:
+        """Objects written one after the other; or one that is broken."""
+        parts = _NEXT_OBJECT.split(content)
+        if len(parts) == 1:
+            self.broken(f"{self.label}:{_line_of(error, content)}", told(error, content))
+            return
         for number, part in enumerate(parts, 1):
             whole = part if number == len(parts) else part + b"}"
+            place = f"{self.label}, object {number}"
             try:
-                yield Document(f"{self.label}, object {number}", msgspec.json.decode(whole))
-            except _BROKEN as error:
-                raise self._broken(f"{self.label}, object {number}", error) from None
+                yield Document(place, msgspec.json.decode(whole), number)
+            except BROKEN as broken:
+                self.broken(place, told(broken, whole))
 
-    def _broken(self, place: str, error: Exception) -> BadInput:
-        reason = str(error).removeprefix("JSON is malformed: ") or type(error).__name__
-        return BadInput(self.label, [Fault("broken JSON", place, f"is no JSON: {reason}")])
+    def _first(self) -> bytes:
+        return self._look(1)[0][1] if self._look(1) else b""
+
+    def _look(self, count: int) -> deque[tuple[int, bytes]]:
+        """The lines ahead, at least `count` of them if there are so many."""
+        while len(self._ahead) < count:
+            line = next(self._lines, None)
+            if line is None:
+                break
+            if line[1] and not line[1].isspace():
+                self._ahead.append(line)
+        return self._ahead
+
+    def _rest(self) -> Iterator[tuple[int, bytes]]:
+        """All that is left, blank lines as well."""
+        while self._ahead:
+            yield self._ahead.popleft()
+        yield from self._lines
+
+    def _refuse(self, place: str, what: str) -> None:
+        raise BadInput(self.label, [Fault("broken JSON", place, what)])
 
 
-def _looks_whole(line: bytes) -> bool:
-    """Whether a line that is no JSON was meant to be an object of its own."""
-    bare = line.strip()
-    return bare.startswith(b"{") and bare.endswith(b"}")
+def told(error: Exception, content: bytes) -> str:
+    """What is wrong with a text that is no JSON, and how far it could be read."""
+    reason = str(error).removeprefix("JSON is malformed: ") or "it is nested too deeply"
+    if "truncated" in reason:
+        return f"is cut short after {len(content):,} bytes, at {_shown(content[-40:])}"
+    at = _BYTE.search(reason)
+    if at is None:
+        return f"is no JSON: {reason}"
+    end = int(at[1])
+    return f"is no JSON: {reason[: at.start()]} at byte {end:,}, after {_shown(content[max(0, end - 40) : end])}"
 
 
-def _findable(data: Any) -> Any:
-    """The content as bytes or a map of a file, which can be searched; a view cannot."""
-    return bytes(data) if isinstance(data, memoryview) else data
+def _shown(content: bytes) -> str:
+    return f"`…{content.decode('utf-8', 'replace')}`".replace("\n", "⏎")
+
+
+def _line_of(error: Exception, content: bytes) -> int:
+    """The line that a text stops being JSON on."""
+    at = _BYTE.search(str(error))
+    return 1 + (content[: int(at[1])] if at else content.rstrip()).count(b"\n")
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[Any]:
+    for line in list(lines)[:SHOWN]:
+        try:
+            yield msgspec.json.decode(line)
+        except BROKEN:
+            return
