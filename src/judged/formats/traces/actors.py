@@ -79,7 +79,13 @@ class Actors:
         return [*scopes, None]
 
     def _role(self, span: Span) -> Kind:
-        return "search" if span.kind == "tool" and self.known.is_search(span.name) else span.kind
+        """The kind of a span; of tools and retrievers as the mapping says, else as the tool's name tells."""
+        if span.kind not in {"tool", "search"}:
+            return span.kind
+        told = self.known.told(span.name)
+        if told is not None:
+            return "search" if told.search else "tool"
+        return "search" if span.kind == "search" or self.known.is_search(span.name) else "tool"
 
     def _surroundings(self) -> dict[str, frozenset[Kind]]:
         """What each span lies within."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judged.formats.traces.attributes import decoded, mapping
+from judged.formats.traces.outputs import LISTS
 
 __all__ = ["arguments_of", "asked", "call_of", "calls_of", "documents_of", "tokens_of"]
 
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
 """Where OpenLLMetry and LlamaIndex keep the arguments within the arguments."""
-_OUTPUTS = ("output", "outputs", "artifact", "content")
+_OUTPUTS = ("output", "outputs")
+_MESSAGE = ("artifact", "content")
+"""What LangChain's message of a tool holds: what the program gets, and the text that the model gets."""
 _QUESTIONS = (
     "question",
     "query",
@@ -27,29 +29,16 @@ _QUESTIONS = (
 )
 _USERS = ("user", "human")
 _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
-_LITERAL_LIMIT = 100_000
 
 
 def arguments_of(value: Any) -> Any:
     """The arguments of a tool, out of what a framework recorded with them."""
-    value = _literal(decoded(value))
+    value = decoded(value)
     if isinstance(value, Mapping):
         for name in _BUNDLES:
             if isinstance(value.get(name), (str, Mapping)) and value[name]:
                 return arguments_of(value[name])
-        if len(value) == 1 and isinstance(inner := _literal(value.get("input")), Mapping):
-            return inner
     return value
-
-
-def _literal(value: Any) -> Any:
-    """What Python's way of writing an object says, which LangChain records for the arguments of a tool."""
-    if not (isinstance(value, str) and value[:2] in {"{'", '{"'} and len(value) < _LITERAL_LIMIT):
-        return value
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value
 
 
 def documents_of(value: Any) -> Any:
@@ -74,24 +63,19 @@ def _unwrapped(value: Mapping[str, Any]) -> Any:
         return value["kwargs"]
     if value.get("type") == "tool" and isinstance(value.get("data"), Mapping):
         return value["data"]
-    message = "tool_call_id" in value or value.get("type") == "tool" or value.keys() <= {"content", "isError"}
-    for name in _OUTPUTS if message else _OUTPUTS[:2]:
+    if any(isinstance(value.get(name), (list, Mapping)) for name in LISTS):
+        return None
+    message = "tool_call_id" in value or value.get("type") == "tool"
+    for name in (*_OUTPUTS, *_MESSAGE) if message else _OUTPUTS:
         if isinstance(value.get(name), (list, Mapping, str)) and value[name]:
             return value[name]
     return None
 
 
 def _documents(values: list[Any]) -> Any:
-    """Results as objects; the text of a message that is written in blocks; None for what only Python can read."""
-    if values and all(
-        isinstance(each, Mapping) and each.get("type") == "text" and "text" in each for each in values
-    ):
-        return documents_of("".join(str(each["text"]) for each in values))
-    if values and all(
-        isinstance(each, str) and each.startswith("<") and each.endswith(">") for each in values
-    ):
-        return None  # `<NodeWithScore(node=…)>`: the names of objects, not what they hold
-    return [_document(each) for each in values]
+    """Results as objects; None for the names of objects, `<NodeWithScore(node=…)>`, which hold nothing."""
+    named = [isinstance(each, str) and each.startswith("<") and each.endswith(">") for each in values]
+    return None if values and all(named) else [_document(each) for each in values]
 
 
 def _document(value: Any) -> Any:

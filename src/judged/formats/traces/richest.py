@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
 from judged.formats.traces.actors import Actors
-from judged.formats.traces.conversation import MISSING
 from judged.formats.traces.fields import result_of
 from judged.formats.traces.span import Span
 from judged.formats.traces.tools import Unparsed
@@ -22,6 +23,9 @@ def output_of(span: Span, actors: Actors) -> Any:
 
     Where it searched in several places at once, what it gave back itself counts, or else all of theirs in turn.
     """
+    told = actors.known.told(span.name)
+    if told is not None and (told.results or told.whole or told.fields) and span.outputs:
+        return span.outputs[0]  # the user said where the results lie in this very output
     searches = [span, *(each for each in actors.forest.below(span) if actors.role(each) == "search")]
     found: dict[str, Any] = {}
     for each in reversed(searches):  # the innermost first
@@ -32,9 +36,9 @@ def output_of(span: Span, actors: Actors) -> Any:
 def _chosen(span: Span, inner: list[Any], actors: Actors) -> Any:
     """The output of a span, or of the searches beneath it."""
     own = _richest(list(span.outputs), span, actors)
-    told = [each for each in inner if each is not MISSING]
+    told = [each for each in inner if each is not UNSET]
     if len(inner) < 2:
-        return _richest([each for each in (own, *told) if each is not MISSING], span, actors)
+        return _richest([each for each in (own, *told) if each is not UNSET], span, actors)
     if not told or _telling(own, span, actors) > (0, 0):
         return own
     return [value for each in told for value in _values(each, span, actors)]
@@ -46,9 +50,9 @@ def _copies(span: Span, actors: Actors) -> list[Span]:
 
 
 def _richest(outputs: list[Any], span: Span, actors: Actors) -> Any:
-    """The output that tells most, the first of several such; MISSING where there is none."""
+    """The output that tells most, the first of several such; UNSET where there is none."""
     if len(outputs) < 2:
-        return outputs[0] if outputs else MISSING
+        return outputs[0] if outputs else UNSET
     return max(outputs, key=lambda each: _telling(each, span, actors))
 
 
@@ -63,7 +67,7 @@ def _telling(output: Any, span: Span, actors: Actors) -> _Telling:
 
 def _values(output: Any, span: Span, actors: Actors) -> list[Any]:
     """The values of the results in an output; none where it cannot be read."""
-    if output is MISSING:
+    if output is UNSET:
         return []
     try:
         groups = actors.known.found(span.name, output, [])
