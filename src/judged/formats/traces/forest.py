@@ -28,10 +28,9 @@ class Forest:
         return self.children[None]
 
     @property
-    def rank(self) -> tuple[int, str, str]:
-        """What traces are sorted by: the first start among them, where one is known."""
-        timed = (span for span in self.spans if span.start is not None)
-        return next(timed, self.spans[0]).rank
+    def rank(self) -> tuple[int, str]:
+        """What traces are sorted by: the first start in them that is known, then their id."""
+        return next((span.start for span in self.spans if span.start is not None), -1), self.id
 
     @property
     def session(self) -> str | None:

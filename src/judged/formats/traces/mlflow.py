@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from judged.formats.traces.attributes import decoded, mapping
+from judged.formats.traces.attributes import decoded, first, mapping
 from judged.formats.traces.conventions import described
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.reading import Reading
@@ -75,12 +75,14 @@ def _span(record: Mapping[str, Any], told: dict[str, Any], place: str) -> Span |
     """One span of a trace; None if it has no id."""
     context = mapping(record.get("context"))
     own = identity(record.get("span_id") or context.get("span_id"))
-    trace = told["trace"] or record.get("otel_trace_id") or record.get("trace_id") or context.get("trace_id")
+    trace = identity(
+        first({**context, **record, "trace": told["trace"]}, ("trace", "otel_trace_id", "trace_id"))
+    )
     if own is None or trace is None:
         return None
     span = Span(
         id=own,
-        trace=str(trace),
+        trace=trace,
         parent=identity(record.get("parent_span_id") or record.get("parent_id")),
         start=nanoseconds(
             record.get("start_time_unix_nano") or record.get("start_time_ns") or record.get("start_time")
