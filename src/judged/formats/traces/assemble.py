@@ -52,7 +52,9 @@ def session_of(conversation: Conversation, reading: Reading) -> Session:
 def _chosen(turns: list[Turn], reading: Reading) -> Turn:
     """The turn that counts: the last one, or the last one that searched."""
     if reading.turn == "last-with-search":
-        return next((turn for turn in reversed(turns) if _searched(turn, reading)), turns[-1] if turns else Turn())
+        return next(
+            (turn for turn in reversed(turns) if _searched(turn, reading)), turns[-1] if turns else Turn()
+        )
     return turns[-1] if turns else Turn()
 
 

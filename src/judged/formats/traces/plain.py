@@ -43,7 +43,9 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
     """One session for each line, or for each element of an array; those that are not usable are left out."""
     if not trace.is_lines:
         for document in trace.documents():
-            yield from _settled(session_of_object(document.value, document.place, document.number, reading), reading)
+            yield from _settled(
+                session_of_object(document.value, document.place, document.number, reading), reading
+            )
         return
     decode = msgspec.json.Decoder(_Line).decode
     for number, line in trace.lines():
@@ -72,13 +74,20 @@ def _quick(line: _Line, place: str, reading: Reading) -> Session | None:
     if reading.turn != "last" and not iterations:
         return None
     for iteration in iterations:
-        for search in iteration.searches:
-            if not _is_sound(search):
-                return None
+        if (
+            (iteration.tokens or 0) < 0
+            or (iteration.seconds or 0) < 0
+            or not all(map(_is_sound, iteration.searches))
+        ):
+            return None
     for iteration in iterations:
         for search in iteration.searches:
             reading.searches[search.tool or "search"] += 1
-    if not iterations and len(line.turns) > 1 and any(each.searches for t in line.turns for each in t.iterations):
+    if (
+        not iterations
+        and len(line.turns) > 1
+        and any(each.searches for t in line.turns for each in t.iterations)
+    ):
         reading.earlier += 1
     return Session(
         conversation=line.conversation,
@@ -100,9 +109,9 @@ def _is_sound(search: Search) -> bool:
         if result.domain_id is not None and (result.id is not None or result.domain is None):
             return False
         if result.id is None:
-            if result.domain is not None and result.domain_id is None or not has_key(result):
+            if (result.domain is not None and result.domain_id is None) or not has_key(result):
                 return False
-        elif not result.id or ":" in result.id and domain_of(result.id):
+        elif not result.id or (":" in result.id and domain_of(result.id)):
             return False
     return bool(search.results)  # a search that has none may lack them altogether
 

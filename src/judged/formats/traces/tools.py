@@ -20,7 +20,8 @@ from judged.formats.traces.paths import JsonPath
 __all__ = ["Tool", "Tools", "Unparsed", "read_tools"]
 
 QUERIES = (
-    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term", "question", "input"),
+    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
+    *("question", "input"),
     *("text", "keywords", "keyword", "term", "terms", "prompt", "objective", "input_str", "topic", "search"),
 )
 """The arguments that hold queries, the first that is there winning."""
@@ -77,7 +78,9 @@ class Tools:
             groups = groups_of(value, queries)
         else:
             groups = [(None, self._at(told.results, value))]
-        return _asked_for([(query, [self._result(told, each) for each in values]) for query, values in groups], queries)
+        return _asked_for(
+            [(query, [self._result(told, each) for each in values]) for query, values in groups], queries
+        )
 
     def _at(self, path: str, output: Any) -> list[Any]:
         """The values at a path in an output that is JSON."""
@@ -127,7 +130,9 @@ def read_tools(path: str | Path) -> Tools:
     except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
         msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
         raise BadProtocol(msg, hint=EXAMPLE) from None
-    tools = Tools({name: each if isinstance(each, Tool) else _SHORT[each] for name, each in written.tools.items()})
+    tools = Tools(
+        {name: each if isinstance(each, Tool) else _SHORT[each] for name, each in written.tools.items()}
+    )
     tools.check(str(path))
     return tools
 
@@ -154,8 +159,12 @@ def _asked(value: Any) -> Any:
     for name in QUERIES:
         if value.get(name):
             inner = value[name]
-            return _asked(parsed(inner)) if name in {"input", "input_str"} and isinstance(inner, str) else inner
-    nested = next((value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None)
+            return (
+                _asked(parsed(inner)) if name in {"input", "input_str"} and isinstance(inner, str) else inner
+            )
+    nested = next(
+        (value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None
+    )
     return None if nested is None else _asked(nested)
 
 
