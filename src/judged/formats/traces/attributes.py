@@ -30,15 +30,15 @@ NAMESPACES = frozenset(
 
 def from_otlp(pairs: Any) -> dict[str, Any]:
     """Attributes out of OTLP's list of keys and typed values; what is already an object stays one."""
-    if isinstance(pairs, Mapping):
+    if isinstance(pairs, dict):
         return dict(pairs)
-    found = (each for each in pairs if isinstance(each, Mapping)) if isinstance(pairs, list) else ()
+    found = (each for each in pairs if isinstance(each, dict)) if isinstance(pairs, list) else ()
     return {str(each.get("key")): _value(each.get("value")) for each in found}
 
 
 def _value(typed: Any) -> Any:
     """The value in one of OTLP's wrappers; None where the wrapper is empty or unknown."""
-    if not isinstance(typed, Mapping):
+    if not isinstance(typed, dict):
         return typed
     for name, value in typed.items():
         read = _TYPES.get(name.replace("_", "").lower())
@@ -56,12 +56,12 @@ def _whole(value: Any) -> Any:
 
 
 def _values(value: Any) -> list[Any]:
-    held = value.get("values") if isinstance(value, Mapping) else value
+    held = value.get("values") if isinstance(value, dict) else value
     return [_value(each) for each in held] if isinstance(held, list) else []
 
 
 def _pairs(value: Any) -> dict[str, Any]:
-    return from_otlp(value.get("values") if isinstance(value, Mapping) else value)
+    return from_otlp(value.get("values") if isinstance(value, dict) else value)
 
 
 _TYPES: dict[str, Callable[[Any], Any]] = {
@@ -81,7 +81,7 @@ def flattened(attributes: Attributes) -> dict[str, Any]:
     >>> flattened({"openinference": {"span": {"kind": "TOOL"}}, "session.id": "s1"})
     {'openinference.span.kind': 'TOOL', 'session.id': 's1'}
     """
-    nested = {key for key, value in attributes.items() if key in NAMESPACES and isinstance(value, Mapping)}
+    nested = {key for key, value in attributes.items() if key in NAMESPACES and isinstance(value, dict)}
     if not nested:
         return dict(attributes)
     flat: dict[str, Any] = {}
@@ -91,7 +91,7 @@ def flattened(attributes: Attributes) -> dict[str, Any]:
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for key, each in value.items():
             yield from _leaves(f"{path}.{key}", each)
     else:
@@ -148,7 +148,7 @@ def _grown(tree: Any) -> Any:
 def mapping(value: Any) -> Mapping[str, Any]:
     """The object that a value is, or is the JSON text of; an empty one for anything else."""
     value = decoded(value)
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def decoded(value: Any) -> Any:

@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from judged.formats.traces.attributes import decoded, first, listed, mapping
-from judged.formats.traces.payloads import arguments_of, asked, call_of, calls_of, documents_of, tokens_of
+from judged.formats.traces.payloads import (
+    added,
+    arguments_of,
+    asked,
+    call_of,
+    calls_of,
+    documents_of,
+    tokens_of,
+)
 from judged.formats.traces.span import Kind
 
 __all__ = ["Event", "described"]
@@ -113,11 +121,8 @@ def _told(attributes: Mapping[str, Any], lists: tuple[str, ...], names: tuple[st
 
 def _tokens(attributes: Mapping[str, Any]) -> float | None:
     """All tokens of a call of a model, in and out."""
-    for names in TOKENS:
-        found = [value for name in names if isinstance(value := attributes.get(name), (int, float))]
-        if found:
-            return float(sum(found))
-    return tokens_of(attributes.get("mlflow.chat.tokenUsage"))
+    found = added(attributes, TOKENS)
+    return tokens_of(attributes.get("mlflow.chat.tokenUsage")) if found is None else found
 
 
 def _tool(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ of the Python SDK (ids with `0x`), Phoenix's span schema and its data frames.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from judged.formats.traces.attributes import flattened, from_otlp, mapping
@@ -106,9 +107,12 @@ def _failed(record: Mapping[str, Any]) -> bool:
 
 def _either(record: Mapping[str, Any], name: str) -> Any:
     """A field by its name in OTLP JSON, or by that in the protocol's definition: `spanId`, `span_id`."""
-    if name in record:
-        return record[name]
-    return record.get("".join(f"_{each.lower()}" if each.isupper() else each for each in name))
+    return record[name] if name in record else record.get(_snake(name))
+
+
+@cache
+def _snake(name: str) -> str:
+    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
 
 
 def _recognises(prefix: str) -> Callable[[Head], bool]:

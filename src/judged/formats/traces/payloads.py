@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeGuard
 
 from judged.formats.traces.attributes import decoded, mapping
 from judged.formats.traces.outputs import LISTS
 
-__all__ = ["arguments_of", "asked", "call_of", "calls_of", "documents_of", "tokens_of"]
+__all__ = ["added", "arguments_of", "asked", "call_of", "calls_of", "documents_of", "tokens_of"]
 
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
 """Where OpenLLMetry and LlamaIndex keep the arguments within the arguments."""
@@ -27,6 +27,9 @@ _QUESTIONS = (
     "text",
     "contents",
 )
+_MOST = 10**15
+"""More tokens than anybody ever counted: such a number is none of them."""
+USAGE = (("total_tokens",), ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
 _USERS = ("user", "human")
 _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
 
@@ -34,9 +37,9 @@ _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
 def arguments_of(value: Any) -> Any:
     """The arguments of a tool, out of what a framework recorded with them."""
     value = decoded(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for name in _BUNDLES:
-            if isinstance(value.get(name), (str, Mapping)) and value[name]:
+            if isinstance(value.get(name), (str, dict)) and value[name]:
                 return arguments_of(value[name])
     return value
 
@@ -51,7 +54,7 @@ def documents_of(value: Any) -> Any:
         return []
     if isinstance(value, list):
         return _documents(value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     inner = _unwrapped(value)
     return value if inner is None else documents_of(inner)
@@ -59,15 +62,15 @@ def documents_of(value: Any) -> Any:
 
 def _unwrapped(value: Mapping[str, Any]) -> Any:
     """What is inside a message or an envelope; None if it is neither."""
-    if "lc" in value and isinstance(value.get("kwargs"), Mapping):
+    if "lc" in value and isinstance(value.get("kwargs"), dict):
         return value["kwargs"]
-    if value.get("type") == "tool" and isinstance(value.get("data"), Mapping):
+    if value.get("type") == "tool" and isinstance(value.get("data"), dict):
         return value["data"]
-    if any(isinstance(value.get(name), (list, Mapping)) for name in LISTS):
+    if any(isinstance(value.get(name), (list, dict)) for name in LISTS):
         return None
     message = "tool_call_id" in value or value.get("type") == "tool"
     for name in (*_OUTPUTS, *_MESSAGE) if message else _OUTPUTS:
-        if isinstance(value.get(name), (list, Mapping, str)) and value[name]:
+        if isinstance(value.get(name), (list, dict, str)) and value[name]:
             return value[name]
     return None
 
@@ -81,11 +84,11 @@ def _documents(values: list[Any]) -> Any:
 def _document(value: Any) -> Any:
     """One result, out of LangChain's constructor or OpenInference's `document`, its metadata read."""
     value = decoded(value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
-    if "lc" in value and isinstance(value.get("kwargs"), Mapping):
+    if "lc" in value and isinstance(value.get("kwargs"), dict):
         value = value["kwargs"]
-    elif isinstance(value.get("document"), Mapping) and len(value) == 1:
+    elif isinstance(value.get("document"), dict) and len(value) == 1:
         value = value["document"]
     plain = {str(key).removeprefix("document."): each for key, each in value.items()}
     if isinstance(plain.get("metadata"), str):
@@ -99,7 +102,7 @@ def call_of(value: Any) -> str | None:
     own = value.get("tool_call_id")
     if isinstance(own, str) and own:
         return own
-    inner = (each for each in value.values() if isinstance(each, Mapping))
+    inner = (each for each in value.values() if isinstance(each, dict))
     return next((found for each in inner if (found := call_of(each))), None)
 
 
@@ -112,14 +115,14 @@ def _calls(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for each in value:
             yield from _calls(each)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         if value.get("type") in _CALL_TYPES:
             yield from _call_id(value)
         for name, each in value.items():
             if name == "tool_calls" and isinstance(each, list):
                 for call in each:
                     yield from _call_id(call)
-            elif isinstance(each, (list, Mapping)):
+            elif isinstance(each, (list, dict)):
                 yield from _calls(each)
 
 
@@ -133,16 +136,20 @@ def _call_id(call: Any) -> Iterator[str]:
 
 def tokens_of(value: Any) -> float | None:
     """All tokens of a record of usage, by any of its names; None if it names none."""
-    value = mapping(value)
-    for names in (
-        ("total_tokens",),
-        ("input_tokens", "output_tokens"),
-        ("prompt_tokens", "completion_tokens"),
-    ):
-        found = [number for name in names if isinstance(number := value.get(name), (int, float))]
+    return added(mapping(value), USAGE)
+
+
+def added(counts: Mapping[str, Any], names: Iterable[tuple[str, ...]]) -> float | None:
+    """The sum of the first of these groups of counts of which any is there; None if none is."""
+    for group in names:
+        found = [count for name in group if _is_count(count := counts.get(name))]
         if found:
             return float(sum(found))
     return None
+
+
+def _is_count(value: Any) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
 def asked(value: Any) -> str | None:
@@ -152,7 +159,7 @@ def asked(value: Any) -> str | None:
         return value.strip() or None
     if isinstance(value, list):
         return _last_of_user(value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     for name in _QUESTIONS:
         found = asked(value.get(name))
@@ -172,10 +179,10 @@ def _last_of_user(messages: list[Any]) -> str | None:
 
 
 def _from_user(message: Any) -> str | None:
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         return None
     for name in ("message", "kwargs", "data"):  # OpenInference's list, and LangChain's two ways
-        if isinstance(message.get(name), Mapping):
+        if isinstance(message.get(name), dict):
             message = {"type": message.get("type"), **message[name]}
     if message.get("role", message.get("type")) not in _USERS:
         return None
@@ -187,7 +194,7 @@ def _text(content: Any) -> str | None:
     """The text of a message, out of its parts where it has several."""
     if isinstance(content, str):
         return content.strip() or None
-    if isinstance(content, Mapping):
+    if isinstance(content, dict):
         content = content.get("message_content", content)
         return _text(content.get("text") or content.get("content"))
     if isinstance(content, list):
