@@ -95,6 +95,8 @@ def sessions_of_source(source: Source, reading: Reading, *, format: str | None =
 def detect(trace: Trace) -> TraceFormat:
     """The format of a trace, by its first documents or its first text, which stay to be read."""
     head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
+    if trace.is_json and not head.documents:
+        next(trace.documents(), None)  # says what is wrong with them
     for name in TRACE_FORMATS:
         if TRACE_FORMATS[name].recognises(head):
             return TRACE_FORMATS[name]

@@ -121,7 +121,7 @@ def _named(tools: Counter[str]) -> str:
 def _hint(faults: list[Fault]) -> str | None:
     kinds = {fault.kind for fault in faults}
     if kinds & {"unknown tools", NO_SEARCH}:
-        return MAPPING
+        return MAPPING if any("`" in fault.what for fault in faults) else None
     if "unread search outputs" in kinds:
         return "say where the results lie with a mapping (`--tools FILE`), or leave such searches out with `--lenient`"
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"

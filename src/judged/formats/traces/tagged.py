@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from judged.formats.traces.conversation import Call
@@ -33,22 +33,20 @@ class Tags:
 
 
 def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float | None = None) -> None:
-    """Tell the transcript of the calls in a text: those that follow each other directly are one step."""
+    """Tell the transcript of the calls in a text: those that follow each other directly are one step.
+
+    What the agent writes after the last output is a step as well, most often its answer.
+    """
     together: list[Call] = []
-    steps = 0
-    for kind, inner in _pieces(text, tags):
-        if kind == "call":
-            together += tags.calls_of(inner)
+    end = 0
+    for match in tags.pattern.finditer(text):
+        if match.lastgroup == "call":
+            together += tags.calls_of(match["call"])
             continue
         if together:
             transcript.step(together)
-            steps, together = steps + 1, []
-        transcript.answer(inner.strip("\n"))
-    if together or not steps:
-        transcript.step(together, tokens=tokens)
-
-
-def _pieces(text: str, tags: Tags) -> Iterator[tuple[str, str]]:
-    for match in tags.pattern.finditer(text):
-        kind = match.lastgroup or "call"
-        yield kind, match[kind]
+            together = []
+        transcript.answer(match["output"].strip("\n"))
+        end = match.end()
+    if together or text[end:].strip():
+        transcript.step(together, tokens=tokens if end == 0 else None)

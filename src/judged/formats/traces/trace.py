@@ -196,4 +196,4 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[Any]:
         try:
             yield msgspec.json.decode(line)
         except BROKEN:
-            return
+            continue  # told when it is read
