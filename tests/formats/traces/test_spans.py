@@ -343,3 +343,79 @@ def test_of_two_records_of_a_span_the_whole_one_counts(order: list[int], at: int
     both = [begun, *shuffled] if order[0] % 2 else [*shuffled, begun]
 
     assert placeless(list(stream_sessions(lines(both), format="otlp"))) == placeless(read(TWO_TURNS))
+
+
+KINDS = ("agent", "llm", "tool", "retriever")
+
+
+@st.composite
+def forests(draw: st.DrawFn) -> list[Act]:
+    """Spans of any kind beneath any of those before them, or beneath none, at any time."""
+    acts: list[Act] = []
+    for at in range(draw(st.integers(1, 12))):
+        kind = draw(st.sampled_from(KINDS))
+        name = draw(st.sampled_from(["search", "calculator"])) if kind == "tool" else "R"
+        above = draw(st.none() | st.sampled_from(acts)) if acts else None
+        start = draw(st.integers(0, 9))
+        parent = above.id if above else None
+        end = start + draw(st.integers(0, 3))
+        acts.append(
+            Act(f"x{at}", kind, start, end, parent=parent, name=name, query=f"x{at}", documents=[ONE])
+        )
+    return acts
+
+
+@given(acts=forests())
+def test_every_search_that_lies_in_no_other_is_counted_once(acts: list[Act]) -> None:
+    """Counted here by going up from each span; steps are never fewer than iterations."""
+    known = {act.id: act for act in acts}
+    searching = {
+        act.id for act in acts if act.kind == "retriever" or (act.kind, act.name) == ("tool", "search")
+    }
+
+    def within(act: Act) -> bool:
+        above = act.parent
+        while above is not None and above not in searching:
+            above = known[above].parent
+        return above is not None
+
+    outermost = sorted(name for name in searching if not within(known[name]))
+    if outermost:
+        (session,) = read(acts)
+
+        assert sorted(query for each in queries(session) for query in each) == outermost
+        assert session.steps >= len(session.iterations)
+
+
+def test_two_systems_that_share_names_of_sessions_are_kept_apart() -> None:
+    """Where a file holds both, a session of one is no turn of the other's."""
+    one = [replace(act, further={"judged.system": "a"}) for act in agent()]
+    two = [replace(act, further={"judged.system": "b"}) for act in agent(trace="2")]
+
+    assert [(each.system, each.task, each.turns) for each in read([*one, *two])] == [
+        ("a", "s1", 1),
+        ("b", "s1", 1),
+    ]
+
+
+def test_kinds_are_known_in_lower_case() -> None:
+    """Phoenix's own examples write `agent`."""
+    spans = sdk(agent(), openinference)
+    for span in spans:
+        span["attributes"]["openinference.span.kind"] = span["attributes"]["openinference.span.kind"].lower()
+    (session,) = stream_sessions(lines(spans))
+
+    assert queries(session) == [["first", "second"], ["third"]]
+
+
+def test_tools_that_tell_arguments_and_response_are_read() -> None:
+    """Pydantic AI names a tool as OpenTelemetry does, and what goes in and out in its own way."""
+    told = {
+        "gen_ai.tool.name": "search",
+        "tool_arguments": '{"query": "q"}',
+        "tool_response": json.dumps([ONE]),
+    }
+    span = sdk([replace(ROOT, further={})], lambda _: told)
+    (session,) = stream_sessions(lines(span))
+
+    assert (queries(session), ids(session)) == ([["q"]], ["d1"])

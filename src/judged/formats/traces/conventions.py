@@ -27,21 +27,19 @@ __all__ = ["Event", "described"]
 Event: TypeAlias = Mapping[str, Any]
 """An event within a span: its `name` and its `attributes`."""
 
-KINDS: dict[str, tuple[str, ...]] = {
-    "openinference.span.kind": ("LLM", "RETRIEVER", "TOOL"),
-    "mlflow.spanType": ("LLM", "CHAT_MODEL", "RETRIEVER", "TOOL"),
-    "gen_ai.operation.name": (
-        *("chat", "text_completion", "generate_content", "response", "completion"),
-        *("retrieval", "retrieve", "vector_db_retrieve", "execute_tool"),
+KINDS: dict[str, Kind] = {
+    **dict.fromkeys(
+        ("llm", "chat_model", "chat", "text_completion", "completion", "generate_content"), "llm"
     ),
-    "traceloop.span.kind": ("tool",),
-    "llm.request.type": ("chat", "completion"),
+    **dict.fromkeys(("retriever", "retrieval", "retrieve", "vector_db_retrieve"), "search"),
+    **dict.fromkeys(("tool", "execute_tool"), "tool"),
 }
-"""Attributes that tell what a span is, and those of their values that say one of our kinds."""
-
-_SEARCHES = ("RETRIEVER", "retrieval", "retrieve", "vector_db_retrieve")
-_TOOLS = ("TOOL", "tool", "execute_tool")
-
+"""What spans are called that are one of our kinds, in lower case."""
+KIND_NAMES = (
+    *("openinference.span.kind", "mlflow.spanType", "gen_ai.operation.name", "traceloop.span.kind"),
+    "llm.request.type",
+)
+"""Attributes that tell what a span is; the first that names one of our kinds does."""
 TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "gen_ai.data_source.id", "traceloop.entity.name")
 ARGUMENTS = (
     *("gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments", "traceloop.entity.input"),
@@ -93,10 +91,10 @@ def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Even
 
 
 def _kind(attributes: Mapping[str, Any], events: Sequence[Event]) -> Kind:
-    for name, known in KINDS.items():
-        value = decoded(attributes.get(name))
-        if value in known:
-            return "search" if value in _SEARCHES else "tool" if value in _TOOLS else "llm"
+    for name in KIND_NAMES:
+        kind = KINDS.get(str(decoded(attributes.get(name))).lower())
+        if kind is not None:
+            return kind
     if "gen_ai.tool.name" in attributes:
         return "tool"
     return "search" if _hits(events) else "other"

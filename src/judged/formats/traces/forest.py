@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from judged.formats.traces.span import Span
 
@@ -32,10 +33,20 @@ class Forest:
         """What traces are sorted by: the first start in them that is known, then their id."""
         return next((span.start for span in self.spans if span.start is not None), -1), self.id
 
-    @property
+    @cached_property
     def session(self) -> str | None:
         """The conversation that the trace is a turn of, as its outermost span that names one says."""
         return next((span.session for span in self.outward() if span.session), None)
+
+    @cached_property
+    def system(self) -> str | None:
+        """The system that acts in it, if a span names it."""
+        return next((span.system for span in self.outward() if span.system), None)
+
+    @property
+    def task(self) -> str | None:
+        """The task that it works on, if a span names it."""
+        return next((span.task for span in self.outward() if span.task), None)
 
     @property
     def place(self) -> str:

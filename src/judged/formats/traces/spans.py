@@ -29,10 +29,10 @@ def conversations_of(spans: Iterable[Span], reading: Reading) -> Iterator[Conver
     Spans may come in any order, of many traces at once. One that is there twice is one; one whose parent is
     missing is a root, and so is the first of those that are their own ancestors.
     """
-    held: dict[str, list[Forest]] = defaultdict(list)
+    held: dict[tuple[str | None, str], list[Forest]] = defaultdict(list)
     for trace in sorted(_traces(spans, reading), key=lambda each: each.rank):
-        held[trace.session or trace.id].append(trace)
-    for name, traces in held.items():
+        held[trace.system, trace.session or trace.id].append(trace)
+    for (_, name), traces in held.items():
         yield _conversation(name, traces, reading)
 
 
@@ -57,14 +57,8 @@ def _fullness(span: Span) -> tuple[bool, int, bytes]:
 
 
 def _conversation(name: str, traces: list[Forest], reading: Reading) -> Conversation:
+    last = traces[-1]
     turns = [turn_of(each, reading) for each in traces]
-    spans = [span for trace in reversed(traces) for span in trace.outward()]
-    named = traces[-1].session is not None
-    return Conversation(
-        id=name,
-        place=traces[-1].place,
-        turns=turns,
-        system=next((each.system for each in spans if each.system), None),
-        # no other system can have met the same task under the id of a trace, which is drawn at random
-        task=next((each.task for each in spans if each.task), None if named else turns[-1].question),
-    )
+    # no other system can have met the same task under the id of a trace, which is drawn at random
+    unnamed = turns[-1].question if last.session is None else None
+    return Conversation(id=name, place=last.place, turns=turns, system=last.system, task=last.task or unnamed)
