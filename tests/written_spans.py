@@ -14,10 +14,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from judged.formats.traces.read import stream_sessions
+from judged.tables.session import Session
+
 EPOCH = 1_790_000_000
 """The second at which every trace here begins."""
 
 Documents = Sequence[dict[str, Any]]
+
+ONE, TWO, THREE = ({"id": f"d{number}", "text": "words"} for number in (1, 2, 3))
+"""Three results."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,44 @@ def agent(question: str = "Who wrote it?", *, session: str | None = "s1", trace:
         Act("a5", "tool", 5.5, 6, name="search", query="third", call="c3", documents=[one], **root),
         Act("a6", "llm", 7, 8, tokens=(40, 10), question=question, **root),
     ]
+
+
+ROOT = Act("a0", "agent", 0, 99, name="agent", question="Why?")
+"""What the searches and models below lie beneath."""
+
+
+def read(acts: Sequence[Act], **options: Any) -> list[Session]:
+    """The sessions of what agents did, written as OpenInference spans."""
+    return list(stream_sessions(lines(sdk(acts)), **options))
+
+
+def queries(session: Session) -> list[list[str | None]]:
+    """The queries of each iteration."""
+    return [[search.query for search in each.searches] for each in session.iterations]
+
+
+def ids(session: Session) -> list[str | None]:
+    """The ids of all results."""
+    return [result.id for result, _ in session.results()]
+
+
+def search(name: str, start: float, *, parent: str = "a0", **more: Any) -> Act:
+    """A call of the tool `search` that takes a second."""
+    return Act(
+        name,
+        "tool",
+        start,
+        start + 1,
+        parent=parent,
+        name="search",
+        query=name,
+        **{"documents": [ONE], **more},
+    )
+
+
+def model(name: str, start: float, *, parent: str = "a0", **more: Any) -> Act:
+    """A call of a model that takes a second."""
+    return Act(name, "llm", start, start + 1, parent=parent, **more)
 
 
 def lines(records: Sequence[Any]) -> bytes:
