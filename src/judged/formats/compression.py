@@ -18,7 +18,7 @@ from judged.errors import Unreadable
 
 __all__ = ["COMPRESSIONS", "Compression", "compressing", "compression_of", "decompress", "decompressing"]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 """How many bytes of a stream are unpacked at a time."""
 
 
@@ -131,7 +131,8 @@ def decompressing(stream: Any, *, label: str) -> Iterator[bytes]:
             raise
         raise _damaged(label, compression, error) from error
     finally:
-        buffered.detach()  # whoever opened the stream closes it
+        if not buffered.closed:  # Arrow closes what it reads from
+            buffered.detach()  # whoever opened the stream closes it
 
 
 def _damaged(label: str, compression: Compression, error: Exception) -> Unreadable:

@@ -106,7 +106,10 @@ def test_each_pair_of_search_tags_is_an_iteration(file: str) -> None:
 
     assert [step.searches[0].query for step in session.iterations] == [LOCATION, HEIGHT]
     assert found == [
-        [("Eiffel Tower", "A lattice tower on the Champ de Mars in Paris."), ("Paris", "The capital of France.")],
+        [
+            ("Eiffel Tower", "A lattice tower on the Champ de Mars in Paris."),
+            ("Paris", "The capital of France."),
+        ],
         [("Eiffel Tower", "The tower is 330 metres tall.")],
     ]
 

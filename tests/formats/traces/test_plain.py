@@ -15,7 +15,11 @@ from judged.tables.session import Iteration, Result, Search, Session
 
 def line(*results: Any, **more: Any) -> dict[str, Any]:
     """A conversation of one search with these results."""
-    return {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"results": list(results)}]}]}], **more}
+    return {
+        "conversation": "c1",
+        "turns": [{"iterations": [{"searches": [{"results": list(results)}]}]}],
+        **more,
+    }
 
 
 def jsonl(*lines: Any) -> bytes:
@@ -53,14 +57,18 @@ def test_the_documented_line_is_read_field_by_field() -> None:
 
 def test_all_but_results_may_be_missing() -> None:
     """Line number and file stand for the conversation, its task and its system."""
-    (session,) = stream_sessions(jsonl({"turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}), name="a")
+    (session,) = stream_sessions(
+        jsonl({"turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}), name="a"
+    )
 
     assert (session.conversation, session.task, session.system, session.question) == ("1", "1", "a", None)
 
 
 def test_an_id_of_a_domain_is_kept_with_its_domain() -> None:
     """In fields of its own, or before a colon."""
-    (session,) = stream_sessions(jsonl(line({"domain": "mail", "domain_id": "m1"}, {"id": "doi:10.1145/582415.582418"})))
+    (session,) = stream_sessions(
+        jsonl(line({"domain": "mail", "domain_id": "m1"}, {"id": "doi:10.1145/582415.582418"}))
+    )
 
     assert [(each.domain, each.domain_id, each.id) for each, _ in session.results()] == [
         ("mail", "m1", None),
@@ -72,7 +80,14 @@ def test_other_names_are_read_as_ours() -> None:
     """The superset that other evaluators write: session_id, user, invocations, docid, link, text."""
     given = {
         "session_id": "s1",
-        "turns": [{"user": "why?", "iterations": [{"invocations": [{"documents": [{"docid": 7, "link": "https://a.org", "text": "x"}]}]}]}],
+        "turns": [
+            {
+                "user": "why?",
+                "iterations": [
+                    {"invocations": [{"documents": [{"docid": 7, "link": "https://a.org", "text": "x"}]}]}
+                ],
+            }
+        ],
     }
     (session,) = stream_sessions(jsonl(given))
 
@@ -82,7 +97,9 @@ def test_other_names_are_read_as_ours() -> None:
 
 def test_iterations_may_stand_without_turns() -> None:
     """A conversation of one turn need not say so; this is also how a `Session` is written by itself."""
-    (session,) = stream_sessions(jsonl({"conversation": "c1", "iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}))
+    (session,) = stream_sessions(
+        jsonl({"conversation": "c1", "iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]})
+    )
 
     assert [each.id for each, _ in session.results()] == ["d1"]
 
@@ -90,13 +107,18 @@ def test_iterations_may_stand_without_turns() -> None:
 def test_only_the_last_turn_counts_unless_another_is_asked_for() -> None:
     """`last-with-search` is for conversations that end with thanks."""
     searched = {"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}
-    given = jsonl(line({"id": "d0"}), {"conversation": "c2", "turns": [searched, {"question": "thanks", "iterations": [{}]}]})
+    given = jsonl(
+        line({"id": "d0"}),
+        {"conversation": "c2", "turns": [searched, {"question": "thanks", "iterations": [{}]}]},
+    )
     skipped = Skipped()
     (_, last) = stream_sessions(given, skipped=skipped)
     (_, chosen) = stream_sessions(given, turn="last-with-search")
 
     assert (len(last.iterations), last.turns, len(chosen.iterations)) == (0, 2, 1)
-    assert skipped.notes == ["bytes: 1 sessions searched in an earlier turn and not in the last, which alone counts"]
+    assert skipped.notes == [
+        "bytes: 1 sessions searched in an earlier turn and not in the last, which alone counts"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +134,10 @@ def test_only_the_last_turn_counts_unless_another_is_asked_for() -> None:
         ({"id": "d1", "gain": True}, "its gain is `True`, expected a whole number from 0 to 4"),
         ({"id": "d1", "gain": "3"}, "its gain is `'3'`, expected a whole number from 0 to 4"),
         ({"score": 0.5}, "has no id, domain id, URL, title or snippet, only `{'score': 0.5}`"),
-        ({"id": "", "title": None}, "has no id, domain id, URL, title or snippet, only `{'id': '', 'title': None}`"),
+        (
+            {"id": "", "title": None},
+            "has no id, domain id, URL, title or snippet, only `{'id': '', 'title': None}`",
+        ),
         ({"domain_id": "m1"}, "has the domain id `m1` and no `domain` that it belongs to"),
         ({"id": "d1", "title": ["T"]}, "its title is `['T']`, expected text"),
         ({"id": "d1", "score": "high"}, "its score is `'high'`, expected a number"),
@@ -130,7 +155,10 @@ def test_a_faulty_result_is_refused_with_its_place(result: Any, told: str) -> No
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"conversation": "c1", "turns": {}}, "bytes:1: session `c1`: its `turns` are an object, expected a list"),
+        (
+            {"conversation": "c1", "turns": {}},
+            "bytes:1: session `c1`: its `turns` are an object, expected a list",
+        ),
         (
             {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"query": "q"}]}]}]},
             "bytes:1: session `c1`, iteration 1, search 1: has no `results`; one that found nothing has `[]`",
@@ -194,9 +222,8 @@ def test_truncated_json_is_told_with_its_line_and_how_far_it_could_be_read() -> 
     with pytest.raises(BadInput) as caught:
         read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2", "turns": [{"iter')
 
-    assert (
-        "bytes:2: is cut short after 39 bytes, at `…{\"conversation\": \"c2\", \"turns\": [{\"iter`"
-        in str(caught.value)
+    assert 'bytes:2: is cut short after 39 bytes, at `…{"conversation": "c2", "turns": [{"iter`' in str(
+        caught.value
     )
 
 
@@ -211,7 +238,9 @@ def test_a_trace_without_any_search_is_refused() -> None:
     message = refused({"conversation": "c1", "turns": [{"iterations": [{}]}]})
 
     assert "bytes: its one session calls no tool" in message
-    assert "none of its 2 sessions searches" in refused({"turns": [{"iterations": []}]}, {"turns": [{"iterations": []}]})
+    assert "none of its 2 sessions searches" in refused(
+        {"turns": [{"iterations": []}]}, {"turns": [{"iterations": []}]}
+    )
 
 
 def test_an_empty_trace_is_refused() -> None:

@@ -17,7 +17,9 @@ from judged.formats.traces.write import plain_object, write_sessions
 from judged.tables.session import Iteration, Result, Search, Session
 from judged.tables.sessions import Sessions
 
-SCHEMA = json.loads(files("judged.formats.traces").joinpath("schema/session.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    files("judged.formats.traces").joinpath("schema/session.schema.json").read_text(encoding="utf-8")
+)
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -41,7 +43,9 @@ def results(draw: st.DrawFn) -> Result:
     return Result(**fields, score=draw(score), gain=draw(st.none() | st.integers(0, 4)))
 
 
-searches = st.builds(Search, query=maybe, tool=st.none() | names, results=st.lists(results(), max_size=2).map(tuple))
+searches = st.builds(
+    Search, query=maybe, tool=st.none() | names, results=st.lists(results(), max_size=2).map(tuple)
+)
 iterations = st.builds(
     Iteration, searches=st.lists(searches, min_size=1, max_size=2).map(tuple), tokens=amounts, seconds=amounts
 )
@@ -103,8 +107,17 @@ def test_what_is_written_keeps_to_the_schema(session: Session) -> None:
     VALIDATOR.validate(json.loads(json.dumps(plain_object(session), default=_result)))
 
 
-values = st.none() | st.booleans() | st.integers(-2, 6) | st.floats(-2, 6).filter(lambda x: x % 1) | st.just("") | words
-jsons = st.recursive(values, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=2))
+values = (
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 6)
+    | st.floats(-2, 6).filter(lambda x: x % 1)
+    | st.just("")
+    | words
+)
+jsons = st.recursive(
+    values, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=2)
+)
 RESULT_FIELDS = ["id", "domain", "domain_id", "url", "title", "snippet", "score", "gain"]
 
 
@@ -133,7 +146,10 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
         holder.pop(field, None)
     turn_left = plain.get("turns")
     if isinstance(turn_left, list) and turn_left == [turn]:
-        plain["turns"] = [{"iterations": [{"searches": [{"results": []}]}]}, turn]  # so that there is a search
+        plain["turns"] = [
+            {"iterations": [{"searches": [{"results": []}]}]},
+            turn,
+        ]  # so that there is a search
     return plain
 
 
@@ -149,8 +165,12 @@ def accepted(plain: dict[str, Any]) -> bool:
 
 @settings(max_examples=150)
 @given(damaged())
-@example({"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [{"domain_id": "doi:x"}]}]}]}]})
-@example({"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [{"domain_id": "x"}]}]}]}]})
+@example(
+    {"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [{"domain_id": "doi:x"}]}]}]}]}
+)
+@example(
+    {"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [{"domain_id": "x"}]}]}]}]}
+)
 def test_the_schema_and_the_reader_agree(plain: dict[str, Any]) -> None:
     """What one accepts, so does the other."""
     assert accepted(plain) == VALIDATOR.is_valid(plain)

@@ -89,7 +89,7 @@ def _searches_of_call(call: Call, where: str, reading: Reading) -> Iterator[Sear
 
 def _found(call: Call, queries: list[str], where: str, reading: Reading) -> Found:
     """The values of the results, by query."""
-    nothing: Found = [("\n".join(queries) or None, [])]
+    nothing: Found = [(query, []) for query in queries] or [(None, [])]
     if call.output is UNSET and not call.failed:
         reading.unanswered += 1
     if call.failed or call.output is UNSET:

@@ -18,6 +18,8 @@ from judged.formats.files import open_binary, split_name
 from judged.formats.format import File
 from judged.formats.text import BOM, text_of
 from judged.formats.traces.trace import Trace
+from judged.formats.traces.write import plain_object
+from judged.tables.session import Session
 
 __all__ = ["Source", "open_source"]
 
@@ -121,7 +123,7 @@ def _encoded(objects: Iterable[Any]) -> Iterator[bytes]:
     """Each object as a line of JSON, so that there is one way to read them."""
     for number, each in enumerate(objects, 1):
         try:
-            yield msgspec.json.encode(each)
+            yield msgspec.json.encode(plain_object(each) if isinstance(each, Session) else each)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             msg = f"object {number} cannot be read as a session: {error}"
             raise WrongKind(

@@ -103,15 +103,18 @@ def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] |
         return _apart([(None, each) for each in output], depth)
     if output and all(_is_block(each) for each in output):
         return _of_blocks(output, queries, depth)
-    if len(output) == 1 and isinstance(output[0], Mapping) and not is_result(output[0]):
-        inner = _groups(output[0], queries, depth + 1)
-        if inner is not None:  # else it may be a result that has an id alone
-            return inner
+    if len(output) == 1 and _holds_results(output[0]):
+        return _groups(output[0], queries, depth + 1)
     if output and all(
         isinstance(each, Mapping) and "query" in each and not is_result(each) for each in output
     ):
         return _apart([(str(each["query"]), _without(each, "query")) for each in output], depth)
     return [(None, [_unwrapped(each) for each in output])]
+
+
+def _holds_results(value: Any) -> bool:
+    """Whether a value is an object that has results in it, rather than being one."""
+    return isinstance(value, Mapping) and not is_result(value) and _held(value) is not None
 
 
 def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 import msgspec
 from msgspec import Struct
 
@@ -109,9 +110,12 @@ def _is_sound_search(search: Search) -> bool:
         if result.id is None:
             if (result.domain is None) != (result.domain_id is None) or not has_key(result):
                 return False
-        elif result.domain_id is not None or result.domain is not None or not result.id:
-            return False
-        elif ":" in result.id and domain_of(result.id):
+        elif (
+            result.domain_id is not None
+            or result.domain is not None
+            or not result.id
+            or (":" in result.id and domain_of(result.id))
+        ):
             return False
     return bool(search.results)  # a search that has none may lack them altogether
 

@@ -11,7 +11,7 @@ __all__ = ["groups_of_text", "is_empty"]
 Group = tuple[str | None, list[Any]]
 
 _NOTHING = re.compile(
-    r"(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
+    r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
     r"(?:could not|couldn't|cannot|did not) find\b|nothing (?:was )?found).{0,300}",
     re.IGNORECASE | re.DOTALL,
 )

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from judged.errors import BadProtocol, Unreadable
+from judged.errors import BadProtocol
+from judged.formats.files import open_binary
 from judged.formats.traces import tool_names
 from judged.formats.traces.fields import ALIASES
 from judged.formats.traces.outputs import Group, Unparsed, groups_of, parsed
@@ -97,8 +98,8 @@ class Tools:
         named = {field: self._path(path)(value) for field, path in told.fields.items()}
         return {"metadata": value, **{field: each[0] for field, each in named.items() if each}}
 
-    def check(self, label: str) -> None:
-        """Refuse a mapping of fields that no result has, or paths that are none."""
+    def checked(self, label: str) -> Tools:
+        """The same, if it maps fields that results have to paths that are some."""
         for name, tool in self.tools.items():
             strange = sorted(set(tool.fields) - set(ALIASES))
             if strange:
@@ -106,6 +107,7 @@ class Tools:
                 raise BadProtocol(msg)
             for path in filter(None, (tool.query, tool.results, *tool.fields.values())):
                 self._path(path)
+        return self
 
     @cached_property
     def _paths(self) -> dict[str, JsonPath]:
@@ -121,20 +123,15 @@ def read_tools(path: str | Path) -> Tools:
     """The mapping of tools in a YAML or JSON file."""
     import yaml
 
+    with open_binary(path) as file:
+        content = file.read()
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        written = msgspec.convert(content, _File)
-    except OSError as error:
-        msg = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
-        raise Unreadable(msg) from None
+        written = msgspec.convert(yaml.safe_load(content), _File)
     except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
         msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
         raise BadProtocol(msg, hint=EXAMPLE) from None
-    tools = Tools(
-        {name: each if isinstance(each, Tool) else _SHORT[each] for name, each in written.tools.items()}
-    )
-    tools.check(str(path))
-    return tools
+    tools = {name: each if isinstance(each, Tool) else SHORT[each] for name, each in written.tools.items()}
+    return Tools(tools).checked(str(path))
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -143,7 +140,7 @@ class _File(Struct, forbid_unknown_fields=True):
     tools: dict[str, Tool | Literal["search", "other"]]
 
 
-_SHORT = {"search": Tool(), "other": Tool(search=False)}
+SHORT = {"search": Tool(), "other": Tool(search=False)}
 
 EXAMPLE = """it is written so:
   tools:
