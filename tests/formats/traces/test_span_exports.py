@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from judged.errors import BadInput
 from judged.formats.traces.read import stream_sessions
 from judged.formats.traces.skipped import Skipped
 from judged.tables.session import Session
@@ -198,3 +200,18 @@ def test_tools_that_tell_arguments_and_response_are_read() -> None:
     (session,) = stream_sessions(lines(span))
 
     assert (queries(session), ids(session)) == ([["q"]], ["d1"])
+
+
+@pytest.mark.parametrize("depth", [50, 400, 900])
+@pytest.mark.parametrize("name", ["output.value", "input.value", "metadata", "gen_ai.output.messages"])
+@pytest.mark.parametrize("at", [1, 2])
+def test_objects_within_objects_break_nothing(name: str, depth: int, at: int) -> None:
+    """However deep a payload of a model or tool is, it is read or refused in words."""
+    acts = agent()
+    for opening, closing in (("[", "]"), ('{"output": ', "}"), ('{"tool_calls": [{"a": ', "}]}")):
+        deep = opening * depth + "1" + closing * depth
+        acts[at] = replace(acts[at], further={name: deep})
+        with suppress(BadInput):
+            read(acts)
+        with suppress(BadInput):
+            read(acts, lenient=True)

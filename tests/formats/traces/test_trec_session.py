@@ -148,3 +148,23 @@ def test_signs_that_xml_forbids_are_left_out() -> None:
     (session,) = stream_sessions(content)
 
     assert [each.title for each, _ in session.results()] == ["K&nbsp;K"]
+
+
+def test_a_session_within_a_session_is_part_of_it() -> None:
+    """No file of the track has one; it breaks nothing."""
+    inner = YEAR_2011.replace(b"<topic>", b'<session num="5"></session><topic>')
+
+    assert [each.conversation for each in stream_sessions(inner)] == ["4"]
+
+
+def test_what_stands_on_the_broken_line_before_the_fault_is_kept_by_a_lenient_reading() -> None:
+    """A file may be one line."""
+    line = YEAR_2011.replace(b"\n", b" ").replace(b"</sessiontrack2011>", b"</oops>")
+
+    assert [each.conversation for each in stream_sessions(line, lenient=True)] == ["4"]
+
+
+def test_an_encoding_that_is_none_is_refused() -> None:
+    """In words, as other faults are."""
+    with pytest.raises(BadInput, match=r"bytes:1: is no XML"):
+        list(stream_sessions(b'<?xml version="1.0" encoding="utf-99"?>\n' + YEAR_2011))

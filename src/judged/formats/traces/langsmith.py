@@ -13,12 +13,9 @@ from typing import Any
 from judged.formats.traces.attributes import decoded, first, mapping
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.payloads import arguments_of, asked, call_of, calls_of, documents_of, tokens_of
-from judged.formats.traces.reading import Reading
 from judged.formats.traces.span import Kind, Span
 from judged.formats.traces.span_ids import nanoseconds
-from judged.formats.traces.spans import sessions_of_spans
-from judged.formats.traces.trace import Document, Trace
-from judged.tables.session import Session
+from judged.formats.traces.spans import reader
 
 __all__ = ["FORMAT"]
 
@@ -28,32 +25,22 @@ _ORDERED = re.compile(r"(\d{8})T(\d{6})(\d*)Z(.+)")
 """One run in a dotted order: `20261115T200706076285Z` and the run's id."""
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
-    """The sessions of all runs in a file."""
-    return sessions_of_spans(
-        (span for each in trace.documents() for span in spans_of(each, reading)), reading
-    )
-
-
-def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
+def spans_of(value: Any) -> Iterator[Span | None]:
     """The runs in one JSON document: one with its children, or a page of them."""
-    held = mapping(document.value).get("runs")
+    held = mapping(value).get("runs")
     waiting: list[tuple[Any, Span | None]] = [
-        (each, None) for each in (held if isinstance(held, list) else [document.value])
+        (each, None) for each in (held if isinstance(held, list) else [value])
     ]
     while waiting:
-        value, above = waiting.pop()
-        run = mapping(value)
-        span = _span(run, above, document.place)
-        if span is None:
-            reading.fault("malformed runs", document.place, "is no run: it has no `id`")
-            continue
+        run, above = waiting.pop()
+        span = _span(mapping(run), above)
         yield span
-        children = decoded(run.get("child_runs"))
-        waiting += [(each, span) for each in children] if isinstance(children, list) else []
+        children = decoded(mapping(run).get("child_runs"))
+        if span is not None and isinstance(children, list):
+            waiting += [(each, span) for each in children]
 
 
-def _span(run: Mapping[str, Any], above: Span | None, place: str) -> Span | None:
+def _span(run: Mapping[str, Any], above: Span | None) -> Span | None:
     """One run as a span; None if it has no id."""
     own = run.get("id") or run.get("run_id")
     if own is None:
@@ -77,7 +64,6 @@ def _span(run: Mapping[str, Any], above: Span | None, place: str) -> Span | None
         session=_text(first(metadata, THREADS)),
         system=_text(metadata.get("judged.system")),
         task=_text(metadata.get("judged.task") or run.get("reference_example_id")),
-        place=place,
         **_described(run, KINDS.get(str(run.get("run_type")), "other"), extra),
     )
 
@@ -134,4 +120,4 @@ def _is_run(value: Mapping[str, Any]) -> bool:
     )
 
 
-FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, sessions)
+FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, reader(spans_of))

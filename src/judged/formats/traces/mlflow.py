@@ -14,12 +14,9 @@ from msgspec.structs import replace
 from judged.formats.traces.attributes import decoded, first, mapping
 from judged.formats.traces.conventions import described
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.reading import Reading
 from judged.formats.traces.span import Span
 from judged.formats.traces.span_ids import identity, nanoseconds
-from judged.formats.traces.spans import sessions_of_spans
-from judged.formats.traces.trace import Document, Trace
-from judged.tables.session import Session
+from judged.formats.traces.spans import reader
 
 __all__ = ["FORMAT"]
 
@@ -27,23 +24,11 @@ _PLAIN = {"span_type": "mlflow.spanType", "inputs": "mlflow.spanInputs", "output
 """Fields of the object, which some exports write in place of the attributes."""
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
-    """The sessions of all MLflow traces in a file."""
-    return sessions_of_spans(
-        (span for each in trace.documents() for span in spans_of(each, reading)), reading
-    )
-
-
-def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
+def spans_of(value: Any) -> Iterator[Span | None]:
     """The spans of the traces in one JSON document."""
-    for trace in _traces(document.value):
+    for trace in _traces(value):
         told = _told(trace)
-        for record in _records(trace):
-            span = _span(record, told, document.place)
-            if span is None:
-                reading.fault("malformed spans", document.place, "is no span: it has no id")
-            else:
-                yield span
+        yield from (_span(record, told) for record in _records(trace))
 
 
 def _traces(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -71,7 +56,7 @@ def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _span(record: Mapping[str, Any], told: dict[str, Any], place: str) -> Span | None:
+def _span(record: Mapping[str, Any], told: dict[str, Any]) -> Span | None:
     """One span of a trace; None if it has no id."""
     context = mapping(record.get("context"))
     own = identity(record.get("span_id") or context.get("span_id"))
@@ -91,7 +76,6 @@ def _span(record: Mapping[str, Any], told: dict[str, Any], place: str) -> Span |
             record.get("end_time_unix_nano") or record.get("end_time_ns") or record.get("end_time")
         ),
         failed=_failed(record),
-        place=place,
         **described(_attributes(record), name=str(record.get("name") or "")),
     )
     known = {name: str(value) for name, value in told.items() if value is not None and name != "trace"}
@@ -120,4 +104,4 @@ def _is_mlflow(record: Mapping[str, Any]) -> bool:
     return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
 
 
-FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, sessions)
+FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, reader(spans_of))

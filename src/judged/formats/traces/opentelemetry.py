@@ -13,35 +13,18 @@ from typing import Any
 from judged.formats.traces.attributes import flattened, from_otlp, mapping
 from judged.formats.traces.conventions import described
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.reading import Reading
 from judged.formats.traces.span import Span
 from judged.formats.traces.span_ids import identity, nanoseconds
-from judged.formats.traces.spans import sessions_of_spans
-from judged.formats.traces.trace import Document, Trace
-from judged.tables.session import Session
+from judged.formats.traces.spans import reader
 
-__all__ = ["OPENINFERENCE", "OPENLLMETRY", "OTLP", "spans_of"]
+__all__ = ["OPENINFERENCE", "OPENLLMETRY", "OTLP"]
 
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR")
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
-    """The sessions of all spans in a trace file."""
-    return sessions_of_spans(
-        (span for each in trace.documents() for span in spans_of(each, reading)), reading
-    )
-
-
-def spans_of(document: Document, reading: Reading) -> Iterator[Span]:
+def spans_of(value: Any) -> Iterator[Span | None]:
     """The spans in one JSON document: a request of many, one span, or a page of them."""
-    for record in _records(document.value):
-        span = _span(record, document.place)
-        if span is None:
-            reading.fault(
-                "malformed spans", document.place, "is no span: it has no id of its own or of its trace"
-            )
-        else:
-            yield span
+    return map(_span, _records(value))
 
 
 def _records(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -62,7 +45,7 @@ def _objects(values: Any) -> list[Mapping[str, Any]]:
     return [mapping(each) for each in values] if isinstance(values, list) else []
 
 
-def _span(record: Mapping[str, Any], place: str) -> Span | None:
+def _span(record: Mapping[str, Any]) -> Span | None:
     """One span in any of the three ways of writing it; None if it lacks an id."""
     context = mapping(record.get("context"))
     span = identity(_either(record, "spanId") or context.get("span_id") or record.get("context.span_id"))
@@ -78,7 +61,6 @@ def _span(record: Mapping[str, Any], place: str) -> Span | None:
         start=nanoseconds(_either(record, "startTimeUnixNano") or record.get("start_time")),
         end=nanoseconds(_either(record, "endTimeUnixNano") or record.get("end_time")),
         failed=_failed(record),
-        place=place,
         **described(attributes, name=name, events=_events(record)),
     )
 
@@ -137,6 +119,7 @@ def _is_span(record: Mapping[str, Any]) -> bool:
     return inside or "context.span_id" in record or _either(record, "spanId") is not None
 
 
+sessions = reader(spans_of)
 OPENINFERENCE = TraceFormat("openinference", "OpenInference spans", _recognises("openinference."), sessions)
 OPENLLMETRY = TraceFormat("openllmetry", "OpenLLMetry (Traceloop) spans", _recognises("traceloop."), sessions)
 OTLP = TraceFormat("otlp", "OpenTelemetry spans", _recognises(""), sessions)

@@ -16,16 +16,8 @@ _OUTPUTS = ("output", "outputs")
 _MESSAGE = ("artifact", "content")
 """What LangChain's message of a tool holds: what the program gets, and the text that the model gets."""
 _QUESTIONS = (
-    "question",
-    "query",
-    "input",
-    "inputs",
-    "q",
-    "prompt",
-    "user_input",
-    "messages",
-    "text",
-    "contents",
+    *("question", "query", "input", "inputs", "q", "prompt", "user_input"),
+    *("messages", "text", "contents"),
 )
 _MOST = 10**15
 """More tokens than anybody ever counted: such a number is none of them."""

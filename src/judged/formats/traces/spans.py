@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -12,15 +13,40 @@ from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.forest import Forest
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.span import Span
+from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.turns import turn_of
 from judged.tables.session import Session
 
-__all__ = ["conversations_of", "sessions_of_spans"]
+__all__ = ["conversations_of", "reader"]
+
+_MALFORMED = "malformed spans"
 
 
-def sessions_of_spans(spans: Iterable[Span], reading: Reading) -> Iterator[Session]:
-    """The session of each conversation that spans belong to."""
-    return sessions_of(conversations_of(spans, reading), reading)
+def reader(
+    spans_of: Callable[[Any], Iterator[Span | None]],
+) -> Callable[[Trace, Reading], Iterator[Session]]:
+    """A reader of traces, out of what finds the spans of one JSON document; None stands for what is no span."""
+
+    def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+        spans = (span for each in trace.documents() for span in _sound(spans_of, each, reading))
+        return sessions_of(conversations_of(spans, reading), reading)
+
+    return sessions
+
+
+def _sound(
+    spans_of: Callable[[Any], Iterator[Span | None]], document: Document, reading: Reading
+) -> Iterator[Span]:
+    """The spans of one document; what is none becomes a fault."""
+    try:
+        for span in spans_of(document.value):
+            if span is None:
+                reading.fault(_MALFORMED, document.place, "is no span: it has no id, or its trace has none")
+            else:
+                span.place = document.place
+                yield span
+    except RecursionError:
+        reading.fault(_MALFORMED, document.place, "holds objects within objects, too deep to be read")
 
 
 def conversations_of(spans: Iterable[Span], reading: Reading) -> Iterator[Conversation]:

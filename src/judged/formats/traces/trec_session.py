@@ -81,16 +81,11 @@ def _elements(trace: Trace, reading: Reading) -> Iterator[tuple[Element, str]]:
     begun = 1
     for number, line in trace.lines():
         begun = begun if parser.inside else number
-        try:
-            parser.feed(line)
-        except expat.ExpatError as error:
-            reading.fault("broken XML", trace.place(number), f"is no XML: {expat.ErrorString(error.code)}")
-            break
-        except _DocumentType:
-            what = "has a document type, which could define entities without end, expected none"
-            reading.fault("broken XML", trace.place(number), what)
-            break
+        wrong = parser.feed(line)
         yield from ((each, trace.place(begun)) for each in parser.taken())
+        if wrong:
+            reading.fault("broken XML", trace.place(number), wrong)
+            break
     else:
         if parser.open:
             reading.fault("broken XML", trace.label, "ends before its last element does")
@@ -105,10 +100,10 @@ class _Parser:
     """Elements `<session>` out of XML that comes in pieces; entities are not expanded, for none can be declared."""
 
     def __init__(self) -> None:
-        self.inside = False
-        """Whether a session has begun and not ended."""
         self.open = 0
         """How many elements have begun and not ended."""
+        self._level = 0
+        """How many had, with it, when the session at hand began; 0 outside sessions."""
         self._builder = TreeBuilder()
         self._taken: list[Element] = []
         self._parser = expat.ParserCreate()
@@ -118,9 +113,26 @@ class _Parser:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._data
 
-    def feed(self, line: bytes) -> None:
-        """Take a line; signs that XML forbids are left out, and ampersands that stand for themselves are mended."""
-        self._parser.Parse(_STRAY.sub(b"&amp;", _FORBIDDEN.sub(b"", line)) + b"\n", False)  # noqa: FBT003 - expat's
+    def feed(self, line: bytes) -> str | None:
+        """Take a line; what is wrong with it, if anything is.
+
+        Signs that XML forbids are left out, and ampersands that stand for themselves are mended.
+        """
+        mended = _STRAY.sub(b"&amp;", _FORBIDDEN.sub(b"", line)) + b"\n"
+        try:
+            self._parser.Parse(mended, False)  # noqa: FBT003 - expat's
+        except expat.ExpatError as error:
+            return f"is no XML: {expat.ErrorString(error.code)}"
+        except (LookupError, ValueError) as error:
+            return f"is no XML in an encoding known here: {error}"
+        except _DocumentType:
+            return "has a document type, which could define entities without end, expected none"
+        return None
+
+    @property
+    def inside(self) -> bool:
+        """Whether a session has begun and not ended."""
+        return self._level > 0
 
     def taken(self) -> list[Element]:
         """The sessions that ended since this was last asked."""
@@ -133,17 +145,17 @@ class _Parser:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self.open += 1
         if name == "session" and not self.inside:
-            self.inside, self._builder = True, TreeBuilder()
+            self._level, self._builder = self.open, TreeBuilder()
         if self.inside:
             self._builder.start(name, attributes)
 
     def _end(self, name: str) -> None:
-        self.open -= 1
         if self.inside:
             self._builder.end(name)
-        if self.inside and name == "session":
-            self.inside = False
+        if self.open == self._level:
+            self._level = 0
             self._taken.append(self._builder.close())
+        self.open -= 1
 
     def _data(self, text: str) -> None:
         if self.inside:
