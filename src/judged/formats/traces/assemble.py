@@ -21,7 +21,13 @@ Found = list[tuple[str | None, list[Any]]]
 def sessions_of(conversations: Iterable[Conversation], reading: Reading) -> Iterator[Session]:
     """The session of each conversation in turn; faults are settled after each."""
     for conversation in conversations:
-        session = session_of(conversation, reading)
+        try:
+            session = session_of(conversation, reading)
+        except RecursionError:
+            what = "holds objects within objects, too deep to be read"
+            reading.fault("malformed sessions", f"{conversation.place}: session `{conversation.id}`", what)
+            reading.settle()
+            continue
         reading.settle()
         yield session
 
