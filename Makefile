@@ -51,6 +51,7 @@ docs: $(VENV)/.installed-test
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
 	$(BENCH)/bin/python benchmarks/pairs.py --write benchmarks/PAIRS.md
+	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick

@@ -5,6 +5,7 @@
     judgments, runs  ─ judged.compare ─▶ Comparison: means with intervals, differences, how sure they are
     run, baseline    ─ judged.gate ─▶ GateReport: shown to be no worse than a margin, or worse, or neither
     judgments, runs  ─ judged.lint ─▶ LintReport: what is wrong or notable, counted, with its first places
+    traces of agents ─ judged.evaluate_sessions, judged.compare_sessions ─▶ gains by iteration, redundancy
     scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
     results, a model ─ judged.label_results ─▶ Labelling: gains of 0 to 4, failures, cost
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
@@ -117,6 +118,11 @@ if TYPE_CHECKING:
     from judged.measures.ranked.unjudged import Unjudged as Unjudged
     from judged.measures.ranked.utility import Utility as Utility
     from judged.measures.ranked.yaap import yaap as yaap
+    from judged.sessions.compare import compare_sessions as compare_sessions
+    from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
+    from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
+    from judged.sessions.gate import gate_sessions as gate_sessions
+    from judged.sessions.protocol import SessionProtocol as SessionProtocol
     from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
     from judged.tables.judgments import Judgments as Judgments
     from judged.tables.labels import Labels as Labels
@@ -227,6 +233,11 @@ _HOMES = {
     "Unjudged": "judged.measures.ranked.unjudged",
     "Utility": "judged.measures.ranked.utility",
     "yaap": "judged.measures.ranked.yaap",
+    "compare_sessions": "judged.sessions.compare",
+    "evaluate_sessions": "judged.sessions.evaluate",
+    "SessionEvaluation": "judged.sessions.evaluation",
+    "gate_sessions": "judged.sessions.gate",
+    "SessionProtocol": "judged.sessions.protocol",
     "georisk": "judged.stats.risk",
     "trisk": "judged.stats.risk",
     "urisk": "judged.stats.risk",
@@ -307,6 +318,8 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Run",
     "SDCG",
     "Scores",
+    "SessionEvaluation",
+    "SessionProtocol",
     "SetAP",
     "SetF",
     "SetP",
@@ -320,13 +333,16 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "alpha_nDCG",
     "binG",
     "compare",
+    "compare_sessions",
     "define",
     "define_per_query",
     "evaluate",
+    "evaluate_sessions",
     "explain",
     "explain_difference",
     "explain_published",
     "gate",
+    "gate_sessions",
     "georisk",
     "gm_AP",
     "gm_Bpref",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES
+from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
 
 Invoke = Callable[..., Result]
 
@@ -19,8 +19,9 @@ def test_the_list_names_every_measure_under_its_family(invoke: Invoke) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0
-    headings = [family.capitalize() for family in (*FAMILIES, "preference")]
-    names = [name for names in (*FAMILIES.values(), PREFERENCE_MEASURES) for name in names]
+    headings = [family.capitalize() for family in (*FAMILIES, "preference", "session")]
+    families = (*FAMILIES.values(), PREFERENCE_MEASURES, SESSION_MEASURES)
+    names = [name for names in families for name in names]
     assert [line for line in lines if line in headings] == headings
     assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in names] == names
 
@@ -70,9 +71,31 @@ def test_cards_come_as_json(invoke: Invoke) -> None:
 
 def test_json_of_the_whole_list_is_the_catalogue(invoke: Invoke) -> None:
     """Without names, all of them."""
-    assert len(json.loads(invoke("measures", "--format", "json").stdout)) == len(MEASURES) + len(
-        PREFERENCE_MEASURES
-    )
+    cards = json.loads(invoke("measures", "--format", "json").stdout)
+
+    assert len(cards) == len(MEASURES) + len(PREFERENCE_MEASURES) + len(SESSION_MEASURES)
+
+
+def test_a_name_of_two_families_has_two_cards(invoke: Invoke) -> None:
+    """`DCG` of a ranking and of a session, each under its own heading; other names have one."""
+    both = invoke("measures", "dcg").stdout.splitlines()
+    session = invoke("measures", "AvgGain_2").stdout
+
+    assert [line.partition(":")[0] for line in both if line.startswith("DCG") and ": " in line] == [
+        "DCG",
+        "DCG (session)",
+    ]
+    assert session.startswith("AvgGain (session): ")
+    assert "unlabelled:   counts as gain 0" in session
+    assert "the mean over sessions" in session
+
+
+def test_the_nearest_name_may_be_of_any_family(invoke: Invoke) -> None:
+    """A slip in the name of a measure of sessions is told as well."""
+    result = invoke("measures", "Coverag")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "did you mean `Coverage`?" in result.stderr
 
 
 def test_an_unknown_name_is_an_error_with_a_hint(invoke: Invoke) -> None:

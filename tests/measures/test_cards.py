@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from judged.measures.cards import Card, card, catalogue_markdown
-from judged.measures.catalogue import MEASURES
+from judged.measures.catalogue import MEASURES, SESSION_MEASURES
 
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
+EVERY_OF_SESSIONS = pytest.mark.parametrize("name", list(SESSION_MEASURES))
 PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
 
 
@@ -38,6 +39,47 @@ def test_every_parameter_is_described(name: str) -> None:
     assert all(each.meaning and each.expected for each in it.parameters)
     assert [each.at for each in it.parameters] == sorted((each.at for each in it.parameters), reverse=True)
     assert any(each.at for each in it.parameters) == (measure.at is not None)
+
+
+@EVERY_OF_SESSIONS
+def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
+    """The same without ties, which sessions do not have, and without other tools, of which none measures them."""
+    it, measure = card(name, family="session"), SESSION_MEASURES[name]
+    optional = {"parameters", "spellings", "ties", "agrees_with"}
+    empty = [each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)]
+
+    assert empty == []
+    assert it.meaning.endswith(".")
+    assert it.symbols.startswith("where")
+    assert ">>> " in it.example
+    assert "sessions" in it.aggregate
+    assert {each.name for each in it.parameters} == set(measure.defaults)
+    assert all(each.meaning and each.expected and each.default for each in it.parameters)
+    assert it.parameters == () or it.parameters[0].at == (measure.at is not None)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SESSION_MEASURES if "rate" in SESSION_MEASURES[name].properties]
+)
+def test_the_card_of_a_rate_says_that_it_is_not_shown_alone(name: str) -> None:
+    """It rises when an agent stops early."""
+    told = card(name, family="session").symbols
+
+    assert "never shown alone: read it beside `CG` and `N`" in told
+
+
+def test_names_that_two_families_have_are_told_apart() -> None:
+    """In headings, in links to them, and in what a card says."""
+    ranked, session = card("DCG"), card(SESSION_MEASURES["DCG"] @ 3)
+    page = catalogue_markdown()
+
+    assert (ranked.heading, session.heading) == ("DCG", "DCG (session)")
+    assert (ranked.unknown, session.unknown) == ("unjudged", "unlabelled")
+    assert (ranked.aggregate, session.aggregate) == ("the mean over queries", "the mean over sessions")
+    assert "[DCG](#dcg)" in page
+    assert "[DCG](#dcg-session)" in page
+    assert "### DCG (session)" in page
+    assert "- **Unlabelled:** counts as gain 0" in session.to_markdown()
 
 
 def test_a_card_says_what_the_measure_says() -> None:

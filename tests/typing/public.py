@@ -58,6 +58,7 @@ def measures_are_values() -> None:
     assert_type(P(rel=2) @ 5, judged.Measure)
     assert_type(R, judged.Measure)
     assert_type(judged.parse_measure("nDCG@10"), judged.Measure)
+    assert_type(judged.parse_measure("CG@last", family="session"), judged.Measure)
 
 
 def measures_are_made(function: Callable[..., list[float]]) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
+from judged.cli.compared import rendered_comparison
+from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
 from judged.cli.options import conventions, named_measures, profile_of, written_results
-from judged.cli.output import fitted, format_of, laid_out, refuse_bytes_on_a_terminal, says_bold
+from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
 from judged.errors import BadInput, Fault, UnknownName
 from judged.report.write import write
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from judged.comparing.comparison import Comparison
     from judged.engine.evaluation import Evaluation
     from judged.engine.profiles.profile import Profile
-    from judged.report.layout import Table
 
 __all__ = ["command"]
 
@@ -142,14 +141,14 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     inputs = [("judgments", qrels), *(("run", run.path) for run in named)]
     how = {name: options[name] for name in ("per_query", "digits", "also", "rope")}
     for path, kind in outputs.items():
-        write(path, _rendered(comparison, kind, inputs, **how))
+        write(path, rendered_comparison(comparison, kind, inputs, **how))
     if options["picture"]:
         write(options["picture"], comparison.picture())
     if options["diagram"]:
         from judged.comparing.further import diagram
 
         write(options["diagram"], diagram(comparison))
-    click.echo(_rendered(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
+    click.echo(rendered_comparison(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
     if not options["quiet"]:
         pictures = filter(None, [options["picture"], options["diagram"]])
         _tell(comparison, [*options["outputs"], *pictures])
@@ -215,63 +214,3 @@ def _tell(comparison: Comparison, outputs: list[Path]) -> None:
         click.echo(f"Note: {sentence}", err=True)
     for path in outputs:
         click.echo(f"Wrote: {path}", err=True)
-
-
-def _rendered(
-    comparison: Comparison,
-    kind: str,
-    inputs: list[tuple[str, str]],
-    *,
-    per_query: bool,
-    digits: int,
-    also: tuple[str, ...],
-    rope: float,
-    bold: bool = False,
-) -> str | bytes:
-    """The comparison in a format; those of one table have the differences, every number in full."""
-    from judged.comparing.further import further, rows_of
-    from judged.report.delimited import to_delimited
-    from judged.report.json import to_json, to_json_lines
-    from judged.report.parquet import to_parquet
-
-    if kind in {"table", "markdown", "latex"}:
-        tables = [*_tables(comparison, kind, per_query=per_query, digits=digits)]
-        tables += [table for name in also for table in further(comparison, name, rope=rope, digits=digits)]
-        return "\n".join(laid_out(table, kind, digits=digits, bold=bold) for table in tables)
-    if kind == "json":
-        told = {"further": {name: rows_of(comparison, name, rope=rope) for name in also}} if also else {}
-        return to_json({**_document(comparison, inputs, per_query=per_query), **told})
-    table = comparison.table("queries" if per_query else "differences")
-    if kind == "jsonl":
-        return to_json_lines(table)
-    if kind == "parquet":
-        return to_parquet(table, about=_about(comparison))
-    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
-
-
-def _tables(comparison: Comparison, kind: str, *, per_query: bool, digits: int) -> Iterator[Table]:
-    from judged.comparing.show import query_tables, shown
-
-    first, *others = shown(comparison, superscript=kind == "latex", digits=digits)
-    yield first if kind == "latex" else fitted(first, kind, digits=digits)
-    if per_query:
-        yield from query_tables(comparison)
-    yield from others
-
-
-def _about(comparison: Comparison) -> dict[str, str]:
-    return {"judged.protocol": str(comparison.protocol), "judged.comparison": comparison.method}
-
-
-def _document(comparison: Comparison, inputs: list[tuple[str, str]], *, per_query: bool) -> dict[str, Any]:
-    from judged import __version__
-
-    protocol = comparison.protocol
-    told = {} if protocol is None else {"fingerprint": protocol.fingerprint, **protocol.as_dict()}
-    files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in inputs]
-    return {
-        "judged": __version__,
-        "protocol": told,
-        "inputs": files,
-        **comparison.to_dict(per_query=per_query),
-    }

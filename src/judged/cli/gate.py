@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from judged.gating.show import Gated
 
-__all__ = ["command"]
+__all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
 FORMATS = ("table", "markdown", "junit", "json")
 EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json"}
@@ -112,7 +112,7 @@ def command(qrels: str | None, run: str | None, **options: Any) -> None:
     outputs = {path: format_of(path, EXTENSIONS) for path in options["outputs"]}
     started = perf_counter()
     gates, chosen = _from_file(qrels, run, options) if options["config"] else _from_words(qrels, run, options)
-    code = _exit_code(gates, chosen)
+    code = exit_code(gates, chosen)
     layout = {
         "code": code,
         "inconclusive": chosen,
@@ -170,7 +170,8 @@ def _chosen(options: dict[str, Any], from_file: int | None) -> int:
     return INCONCLUSIVE if from_file is None else from_file
 
 
-def _exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
+def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
+    """What the verdict of all gates exits with."""
     from judged.gating.show import outcome
 
     return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[outcome(gates)]

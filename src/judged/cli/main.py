@@ -24,6 +24,7 @@ COMMANDS = {
     "score": "Score runs against judgments",
     "compare": "Compare runs: who is better, by how much, and how sure that is",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
+    "sessions": "Score agents' search sessions: good gain by iteration, efficiency, redundancy",
     "explain": "Show where a number comes from, and why two numbers differ",
     "label": "Grade the results of a run or of agents with a language model",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",

@@ -23,6 +23,7 @@ EXAMPLES = """\b
 Examples:
   judged measures
   judged measures nDCG
+  judged measures SRR AvgGain
   judged measures ndcg_cut_10 --format markdown
   judged measures --format json
   judged measures --profile ranx
@@ -31,9 +32,10 @@ WIDEST = 100
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
+    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
 
-    return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
+    names = dict.fromkeys([*MEASURES, *PREFERENCE_MEASURES, *SESSION_MEASURES])
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
 @click.command("measures", epilog=EXAMPLES)
@@ -54,17 +56,19 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
     """List the measures by family, or print the card of each NAME.
 
-    A name may be written as judged, trec_eval or another known tool writes it, in any case.
+    A name may be written as judged, trec_eval or another known tool writes it, in any case. Where a measure of
+    rankings and one of sessions have the same name, both cards are printed.
     """
     if profile is not None:
         from judged.cli.profile import described
 
         click.echo(described(PROFILES[profile], kind), nl=False)
         return
-    from judged.measures.cards import card
-    from judged.measures.names import parse_measure
+    from judged.measures.cards import all_cards, card
+    from judged.measures.names import measures_called
 
-    cards = list(dict.fromkeys(card(parse_measure(name).name) for name in names)) if names else _all()
+    named = [card(each) for name in names for each in measures_called(name)]
+    cards = list(dict.fromkeys(named)) if names else all_cards()
     if kind == "json":
         from judged.report.json import to_json
 
@@ -75,13 +79,6 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
         click.echo("\n".join(each.to_markdown() for each in cards), nl=False)
     else:
         click.echo("\n\n".join("\n".join(_lines(each)) for each in cards))
-
-
-def _all() -> list[Card]:
-    from judged.measures.cards import card
-    from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES
-
-    return [card(name) for names in (*FAMILIES.values(), tuple(PREFERENCE_MEASURES)) for name in names]
 
 
 def _families(cards: list[Card], kind: str) -> Iterator[str]:
@@ -117,7 +114,7 @@ def _lines(card: Card) -> Iterator[str]:
     """A card as people read it on a terminal."""
     from judged.report.formula import formula_text
 
-    yield from _filled(f"{card.name}: {card.title}")
+    yield from _filled(f"{card.heading}: {card.title}")
     yield ""
     yield from _filled(card.meaning)
     if card.formula:
@@ -128,7 +125,7 @@ def _lines(card: Card) -> Iterator[str]:
         yield from _filled(card.symbols)
     yield ""
     facts = {
-        "unjudged": card.unjudged,
+        card.unknown: card.unjudged,
         "ties": card.ties,
         "empty": card.empty,
         "agrees with": card.agrees_with,

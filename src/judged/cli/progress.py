@@ -35,12 +35,12 @@ class Progress:
             self._timer.start()
         return self
 
-    def __call__(self, done: int, total: int) -> None:
-        """Say that `done` of `total` is done."""
+    def __call__(self, done: int, total: int | None = None) -> None:
+        """Say that `done` of `total` is done; without a total, how much was done is told."""
         with self._lock:
             self._state = (done, total)
             if self._bar is not None:
-                self._bar.update(self._task, completed=done, total=total)
+                self._bar.update(self._task, completed=done, total=total, description=self._described())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -59,5 +59,9 @@ class Progress:
             if self._enabled:
                 done, total = self._state
                 self._bar = Bar(console=Console(stderr=True), transient=True)
-                self._task = self._bar.add_task(self._title, completed=done, total=total)
+                self._task = self._bar.add_task(self._described(), completed=done, total=total)
                 self._bar.start()
+
+    def _described(self) -> str:
+        done, total = self._state
+        return self._title if total is not None else f"{self._title}: {done:,}"

@@ -10,14 +10,14 @@ from judged.comparing.comparison import Comparison
 from judged.comparing.contrasts import contrasts_of, means_of
 from judged.comparing.latency import Latency, latency_of, read_timings
 from judged.comparing.settings import Settings, chosen_settings
-from judged.comparing.shared import Shared, shared_scores
+from judged.comparing.shared import Shared, plural, shared_scores
 from judged.comparing.slices import Attributes, interactions_of, read_attributes
 from judged.engine.demanded import judgments_demanded
 from judged.engine.evaluate import evaluate
-from judged.engine.evaluation import Evaluation
 from judged.engine.profiles.catalogue import as_profile
 from judged.engine.profiles.profile import Profile
 from judged.engine.protocol import Protocol
+from judged.engine.system_scores import SystemScores
 from judged.errors import BadSample, UnknownName
 from judged.measures.measure import Measure
 from judged.stats.randomisation import all_pairs
@@ -67,14 +67,14 @@ def compare(
 
 
 def compare_evaluations(
-    evaluations: Sequence[Evaluation],
+    evaluations: Sequence[SystemScores],
     *,
     baseline: str | Sequence[str] | None = None,
     settings: Settings | None = None,
     attributes: Attributes | None = None,
     samples: Mapping[str, Sequence[float]] | None = None,
 ) -> Comparison:
-    """Compare runs that have been scored already, under one protocol and in the same measures.
+    """Compare systems that have been scored already, under one protocol and in the same measures.
 
     `attributes` and `samples` are what `read_attributes` and `read_timings` return.
     """
@@ -84,8 +84,9 @@ def compare_evaluations(
     pairs = _pairs(systems, baselines)
     scores = shared_scores(evaluations)
     whole = _compared(systems, baselines, pairs, scores, how)
-    notes = [note for each in scores for note in _left_out(each)]
-    whole = replace(whole, protocol=evaluations[0].protocol)
+    unit = evaluations[0].scores.unit
+    notes = [note for each in scores for note in _left_out(each, unit)]
+    whole = replace(whole, protocol=evaluations[0].protocol, unit=unit)
     if attributes is not None:
         whole = _sliced(whole, pairs, attributes, notes)
     if samples is not None:
@@ -125,12 +126,12 @@ def _compared(
     return Comparison(systems, baselines, settings, scores, means, contrasts)
 
 
-def _left_out(shared: Shared) -> list[str]:
+def _left_out(shared: Shared, unit: str) -> list[str]:
     count = len(shared.left_out)
     if not count:
         return []
     some = ", ".join(shared.left_out[:3]) + (", …" if count > 3 else "")
-    noun, verb = ("query", "was") if count == 1 else ("queries", "were")
+    noun, verb = (unit, "was") if count == 1 else (plural(unit), "were")
     return [f"{shared.measure}: {count:,} {noun} ({some}) without a value in every system {verb} left out"]
 
 

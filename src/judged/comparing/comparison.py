@@ -15,7 +15,7 @@ from judged.comparing.latency import Latency
 from judged.comparing.settings import Settings
 from judged.comparing.shared import Shared
 from judged.comparing.slices import Interaction
-from judged.engine.protocol import Protocol
+from judged.engine.system_scores import Conventions
 from judged.errors import UnknownName
 from judged.report.layout import Table, Value
 from judged.stats.equivalence import Equivalence, equivalence_test
@@ -51,7 +51,9 @@ class Comparison:
     """For each measure, the values of every system on the queries they share."""
     means: tuple[Mean, ...]
     contrasts: tuple[Contrast, ...]
-    protocol: Protocol | None = None
+    protocol: Conventions | None = None
+    unit: str = "query"
+    """What systems are compared on: queries, or tasks."""
     slices: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
     """The same by attribute and value."""
     interactions: tuple[Interaction, ...] = ()

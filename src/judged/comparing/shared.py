@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judged.engine.evaluation import Evaluation
+from judged.engine.system_scores import SystemScores
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
 from judged.stats.paired import Floats
 
-__all__ = ["Shared", "shared_scores"]
+__all__ = ["Shared", "plural", "shared_scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,30 +44,49 @@ class Shared:
         return replace(self, queries=tuple(self.queries[place] for place in at), values=self.values[at])
 
 
-def shared_scores(evaluations: Sequence[Evaluation]) -> tuple[Shared, ...]:
+_AGGREGATES = {"sum": "a sum", "geometric": "a geometric mean", "pooled": "a pooled value"}
+_INSTEAD = {
+    "gm_AP": "compare by AP in place of gm_AP",
+    "SRE_micro": "compare by SRE in place of SRE_micro",
+    "SRR_micro": "compare by SRR in place of SRR_micro",
+}
+
+
+def plural(unit: str) -> str:
+    """The word for several of what a row of scores is of.
+
+    >>> plural("query"), plural("task")
+    ('queries', 'tasks')
+    """
+    return "queries" if unit == "query" else f"{unit}s"
+
+
+def shared_scores(evaluations: Sequence[SystemScores]) -> tuple[Shared, ...]:
     """For each measure, the values of all systems on the queries they share."""
     return tuple(_shared(evaluations, measure) for measure in evaluations[0].measures)
 
 
-def _shared(evaluations: Sequence[Evaluation], measure: Measure) -> Shared:
+def _shared(evaluations: Sequence[SystemScores], measure: Measure) -> Shared:
     if measure.text or measure.aggregate != "mean":
-        what = "text" if measure.text else f"a {measure.aggregate}".replace("geometric", "geometric mean")
+        what = "text" if measure.text else _AGGREGATES[measure.aggregate]
         msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
-        raise BadMeasure(msg, hint="compare by AP in place of gm_AP" if measure.name == "gm_AP" else None)
+        raise BadMeasure(msg, hint=_INSTEAD.get(measure.name))
     by_system = [_finite(evaluation, measure) for evaluation in evaluations]
     common = [query for query in by_system[0] if all(query in each for each in by_system)]
     every = dict.fromkeys(query for each in by_system for query in each)
     kept = set(common)
     systems = tuple(evaluation.run for evaluation in evaluations)
     if not common:
-        msg = f"{', '.join(systems[:3])} have no query in common that {measure} has a value for"
-        raise BadSample(msg, hint='a protocol with `missing="zero"` scores every judged query')
+        unit = evaluations[0].scores.unit
+        hint = 'a protocol with `missing="zero"` scores every judged query' if unit == "query" else None
+        msg = f"{', '.join(systems[:3])} have no {unit} in common that {measure} has a value for"
+        raise BadSample(msg, hint=hint)
     values = np.array([[each[query] for each in by_system] for query in common], dtype=np.float64)
     left_out = tuple(query for query in every if query not in kept)
     return Shared(measure, systems, tuple(common), values, left_out)
 
 
-def _finite(evaluation: Evaluation, measure: Measure) -> dict[str, float]:
+def _finite(evaluation: SystemScores, measure: Measure) -> dict[str, float]:
     """The value of each query that has one."""
     values = evaluation.scores.by_query(measure)
     return {query: value for query, value in values.items() if np.isfinite(value)}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from judged.comparing.comparison import Change, Comparison
 from judged.comparing.contrasts import Contrast, Mean
 from judged.comparing.settings import SHORT, WORDS
+from judged.comparing.shared import plural
 from judged.comparing.trade_off import milliseconds, trade_off
 from judged.report.html import to_html
 from judged.report.layout import Estimate, Table, Value, probability, with_best
@@ -34,7 +35,7 @@ def shown(comparison: Comparison, *, superscript: bool = False, digits: int = 4)
         yield trade_off(comparison)
     for (attribute, value), each in comparison.slices.items():
         count = len(each.scores[0].queries)
-        title = f"{attribute} = {value} ({count:,} {'query' if count == 1 else 'queries'})"
+        title = f"{attribute} = {value} ({count:,} {each.unit if count == 1 else plural(each.unit)})"
         yield replace(leaderboard(each, superscript=superscript, digits=digits), title=title)
         if len(each.contrasts) <= MOST:
             yield replace(_differences(each, digits), title=f"Differences where {title}")
@@ -167,7 +168,7 @@ def _extremes(comparison: Comparison, digits: int) -> Table:
             (each.measure, each.system, each.baseline, _changes(helped, digits), _changes(hurt, digits))
         )
     columns = ("measure", "system", "baseline", "most helped", "most hurt")
-    return Table(columns, tuple(rows), title="Queries that changed most")
+    return Table(columns, tuple(rows), title=f"{plural(comparison.unit).capitalize()} that changed most")
 
 
 def _changes(changes: list[Change], digits: int) -> str:
@@ -180,14 +181,16 @@ def query_tables(comparison: Comparison) -> Iterator[Table]:
         measure = str(shared.measure)
         if len(comparison.baselines) != 1:
             rows = [(q, *values) for q, values in zip(shared.queries, shared.values.tolist(), strict=True)]
-            yield Table(("query", *shared.systems), tuple(rows), title=measure)
+            yield Table((comparison.unit, *shared.systems), tuple(rows), title=measure)
             continue
         base = comparison.baselines[0]
         others = [name for name in comparison.letters if name != base]
         deltas = {name: comparison.differences(name, base, measure) for name in others}
         own = dict(zip(shared.queries, shared.values[:, shared.systems.index(base)].tolist(), strict=True))
         lines = [(query, own[query], *(deltas[name][query] for name in others)) for query in shared.queries]
-        yield Table(("query", base, *(f"{name} − {base}" for name in others)), tuple(lines), title=measure)
+        yield Table(
+            (comparison.unit, base, *(f"{name} − {base}" for name in others)), tuple(lines), title=measure
+        )
 
 
 def sentences(comparison: Comparison) -> list[str]:

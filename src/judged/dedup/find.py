@@ -3,44 +3,132 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from judged.dedup.crowd import Crowd
+from judged.dedup.group import FEW, Group
 from judged.dedup.keys import Keys, keys_of
+from judged.dedup.near import NearTexts
 from judged.dedup.rules import Rules
-from judged.dedup.verify import compare, confidence, vetoes
+from judged.dedup.text import SHORTEST_PREFIX
+from judged.dedup.ways import Ways
 from judged.tables.clusters import Clusters
 from judged.tables.session import Result
 
 __all__ = ["Deduplicator", "find_duplicates"]
 
+Bucket = int | list[int] | Crowd
+"""The groups under one key: mostly one, seldom several, in a crowd too many to look at each."""
+
 
 class Deduplicator:
-    """The results of one session so far, by cluster."""
+    """The results of one session so far, by cluster.
+
+    Work for a result does not grow with the number of results before it, nor with the size of its group, nor with the
+    number of groups that share one key and are kept apart by one field. It can grow with the number of groups under
+    one key that different fields keep apart, that several tools' ids divide, or that would all take the result.
+    """
 
     def __init__(self, rules: Rules | None = None) -> None:
         self.rules = Rules() if rules is None else rules
-        self._groups: list[list[Keys]] = []
+        self.verified = 0
+        """How many groups have been looked at, for all results together."""
+        self._ways = Ways(self.rules)
+        self._tables: list[tuple[Any, dict[Any, Bucket], int]] = [
+            (way.key(), {}, way.fields) for way in self._ways.shortest()
+        ]
+        self._groups: list[Keys | Group] = []
+        self._near = None if self.rules.near is None else NearTexts(self.rules.near)
 
     def place(self, result: Result, scope: str | None = None) -> int:
         """The number of the cluster that a result belongs to: an earlier one, or the next."""
+        return self.place_keys(self.keys_of(result, scope))
+
+    def keys_of(self, result: Result, scope: str | None = None) -> Keys:
+        """The keys of a result; with `near`, its text is the one that stands for it."""
         keys = keys_of(result, scope, self.rules)
-        best, number = 0.0, len(self._groups)
-        for candidate, members in enumerate(self._groups):
-            compared = [compare(keys, member) for member in members]
-            if any(vetoes(each, self.rules.unit) for each in compared):
+        if self._near is not None and keys.text is not None:
+            keys.words = self._near.stand_in(keys.text)
+            keys.stem = keys.words[:SHORTEST_PREFIX]
+        return keys
+
+    def place_keys(self, keys: Keys) -> int:
+        """The number of the cluster that a result with these keys belongs to."""
+        unseen, seen = [], []
+        for key_of, table, fields in self._tables:
+            key = key_of(keys)
+            if key is None or (key.__class__ is tuple and None in key):
                 continue
-            sure = max(confidence(each, self.rules.weights) for each in compared)
-            if sure >= self.rules.threshold and sure > best:
-                best, number = sure, candidate
-        if number == len(self._groups):
-            self._groups.append([])
-        self._groups[number].append(keys)
+            if key in table:
+                seen.append((table, key, fields))
+            else:
+                unseen.append((table, key))
+        number = self._placed(keys, seen) if seen else self._begin(keys)
+        for table, key in unseen:
+            table[key] = number
         return number
 
     def __len__(self) -> int:
         """How many clusters there are."""
         return len(self._groups)
+
+    def _begin(self, keys: Keys) -> int:
+        self._groups.append(keys)
+        return len(self._groups) - 1
+
+    def _placed(self, keys: Keys, seen: list[tuple[dict[Any, Bucket], Any, int]]) -> int:
+        """The group that takes the result in, or a new one; from now on found under these keys too."""
+        candidates = {number for table, key, _ in seen for number in _numbers(table[key], keys)}
+        number = self._best(candidates, keys)
+        if number is None:
+            number = self._begin(keys)
+        else:
+            self._group(number).add(keys)
+        for table, key, fields in seen:
+            if table[key] != number:
+                table[key] = self._joined(table[key], number, fields)
+        return number
+
+    def _best(self, candidates: set[int], keys: Keys) -> int | None:
+        """The surest of the groups that take the result in, the oldest of several; None if none does."""
+        best, surest = None, 0.0
+        self.verified += len(candidates)
+        for number in sorted(candidates):
+            group = self._group(number)
+            if not group.vetoes(keys) and (sure := group.confidence(keys)) > surest:
+                best, surest = number, sure
+        return best
+
+    def _group(self, number: int) -> Group:
+        """The group of that number; most are never looked at again, and are no more than keys until then."""
+        group = self._groups[number]
+        if isinstance(group, Keys):
+            group = self._groups[number] = Group(number, self.rules, self._ways, group)
+        return group
+
+    def _joined(self, bucket: Bucket, number: int, fields: int) -> Bucket:
+        """The groups under one key, with one more."""
+        if isinstance(bucket, Crowd):
+            bucket.add(self._group(number))
+            return bucket
+        numbers = [bucket] if isinstance(bucket, int) else bucket
+        if number in numbers:
+            return bucket
+        if len(numbers) < FEW:
+            return [*numbers, number]
+        crowd = Crowd(fields, self.rules)
+        for each in (*numbers, number):
+            crowd.add(self._group(each))
+        return crowd
+
+
+def _numbers(bucket: Bucket, keys: Keys) -> Iterable[int]:
+    """The groups under one key that may take a result in."""
+    if isinstance(bucket, Crowd):
+        return bucket.candidates(keys)
+    return (bucket,) if isinstance(bucket, int) else bucket
 
 
 def find_duplicates(results: Iterable[tuple[Result, str | None]], rules: Rules | None = None) -> Clusters:

@@ -33,16 +33,16 @@ class Keys(Struct, gc=False):
     stem: str | None = None
     """The first characters of the normalised text."""
     snippet: str | None = None
-    """The text as it was shown; normalised when it is first asked for."""
-    near: str | None = None
-    """The text that stands for this one and those near it; None where only equal texts are the same."""
+    """The text as it was shown."""
+    words: str | None = None
+    """The normalised text, once it has been asked for, or that of the text which stands for it."""
 
     @property
     def text(self) -> str | None:
         """The normalised text."""
-        if self.near is None and self.stem is not None and self.snippet is not None:
-            return normalised(self.snippet)
-        return self.near
+        if self.words is None and self.stem is not None and self.snippet is not None:
+            self.words = normalised(self.snippet)
+        return self.words
 
     def __bool__(self) -> bool:
         """Whether there is anything at all to compare."""
@@ -56,15 +56,10 @@ def keys_of(result: Result, scope: str | None, rules: Rules) -> Keys:
         space, identity = _identity(result, scope)
     if result.url:
         url = strict_key(result.url, rules)
-    return Keys(
-        space,
-        identity,
-        url,
-        loosen(url, rules) if url and rules.weights.loose_url else None,
-        (normalised(result.title) or None) if result.title else None,
-        (stem(result.snippet) or None) if result.snippet else None,
-        result.snippet,
-    )
+    loose_url = loosen(url, rules) if url and rules.weights.loose_url else None
+    title = (normalised(result.title) or None) if result.title else None
+    opening = (stem(result.snippet) or None) if result.snippet else None
+    return Keys(space, identity, url, loose_url, title, opening, result.snippet)
 
 
 def _identity(result: Result, scope: str | None) -> tuple[str, str] | tuple[None, None]:

@@ -9,8 +9,8 @@ __all__ = ["SHORTEST_PREFIX", "normalised", "related", "stem", "text_hash"]
 
 SHORTEST_PREFIX = 30
 """How many characters, normalised, the beginning of a text must have to stand for the whole."""
-_HEAD = 160
-"""How much of a long text is looked at for its first characters; a few are lost to marks and blanks."""
+_HEAD = 48
+"""How much of a long text is mostly enough for its first characters; some are lost to marks and blanks."""
 
 
 class _Signs(dict[int, int | str | None]):
@@ -41,8 +41,9 @@ def normalised(text: str) -> str:
 def stem(text: str) -> str:
     """The first characters of the normalised text: texts of which one is a beginning of the other share them."""
     if len(text) > _HEAD:
-        cut = text.rfind(" ", 0, _HEAD)
-        head = normalised(text[:cut]) if cut > 0 else ""
+        # What follows a blank never changes what stands before it; in ASCII, nothing does.
+        cut = _HEAD if text.isascii() else text.rfind(" ", 0, 3 * _HEAD)
+        head = normalised(text[: max(cut, 0)])
         if len(head) >= SHORTEST_PREFIX:
             return head[:SHORTEST_PREFIX]
     return normalised(text)[:SHORTEST_PREFIX]

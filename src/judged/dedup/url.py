@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from unicodedata import is_normalized, normalize
 
 from can_ada import URL, parse
@@ -103,16 +104,22 @@ def _query(url: URL, off: frozenset[str]) -> str:
     if not search:
         written = url.href.partition("#")[0].endswith("?")
         return "?" if written and "empty-query" in off else ""
-    parameters = [each.partition("=") for each in _decoded(search[1:], off).split("&")]
-    if "empty-query" not in off:
-        parameters = [each for each in parameters if each[0] or each[2]]
-    if "tracking" not in off:
-        parameters = [each for each in parameters if not is_tracking(each[0].lower())]
-    if "session-query" not in off:
-        parameters = [each for each in parameters if not is_session(each[0].lower(), each[2])]
+    kept = []
+    for each in _decoded(search[1:], off).split("&"):
+        name, _, value = each.partition("=")
+        if not _left_out(name.lower(), value, off):
+            kept.append((name, each))
     if "query-order" not in off:
-        parameters.sort(key=lambda each: each[0])
-    return "?" + "&".join("".join(each) for each in parameters) if parameters else ""
+        kept.sort(key=itemgetter(0))
+    return "?" + "&".join([each for _, each in kept]) if kept else ""
+
+
+def _left_out(name: str, value: str, off: frozenset[str]) -> bool:
+    if not name and not value:
+        return "empty-query" not in off
+    if is_tracking(name):
+        return "tracking" not in off
+    return is_session(name, value) and "session-query" not in off
 
 
 def _fragment(fragment: str, off: frozenset[str]) -> str:
@@ -179,7 +186,8 @@ def _loose_host(host: str, off: frozenset[str]) -> str:
 def _loose_path(path: str, query: str, off: frozenset[str]) -> tuple[str, str]:
     if "amp" not in off:
         path = _AMP_PATH.sub("", path)
-        query = _AMP_QUERY.sub("", query).rstrip("?&")
+        query, found = _AMP_QUERY.subn("", query)
+        query = query.rstrip("?&") if found else query
     if "index" not in off:
         path = _INDEX.sub("/", path)
     if "trailing-slash" not in off:

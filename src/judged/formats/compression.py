@@ -18,7 +18,7 @@ from judged.errors import Unreadable
 
 __all__ = ["COMPRESSIONS", "Compression", "compressing", "compression_of", "decompress", "decompressing"]
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 """How many bytes of a stream are unpacked at a time."""
 
 
@@ -90,10 +90,14 @@ def _xz_pack(sink: BinaryIO) -> Any:
 
 COMPRESSIONS = (
     Compression("gzip", b"\x1f\x8b", ".gz", gzip.decompress, _gzip_pack, _gzip_open),
-    Compression("zstd", b"\x28\xb5\x2f\xfd", ".zst", _arrow_unpack("zstd"), _arrow_pack("zstd"), _arrow_open("zstd")),
+    Compression(
+        "zstd", b"\x28\xb5\x2f\xfd", ".zst", _arrow_unpack("zstd"), _arrow_pack("zstd"), _arrow_open("zstd")
+    ),
     Compression("bzip2", b"BZh", ".bz2", bz2.decompress, _bzip2_pack, bz2.BZ2File),
     Compression("xz", b"\xfd7zXZ\x00", ".xz", lzma.decompress, _xz_pack, lzma.LZMAFile),
-    Compression("lz4", b"\x04\x22\x4d\x18", ".lz4", _arrow_unpack("lz4"), _arrow_pack("lz4"), _arrow_open("lz4")),
+    Compression(
+        "lz4", b"\x04\x22\x4d\x18", ".lz4", _arrow_unpack("lz4"), _arrow_pack("lz4"), _arrow_open("lz4")
+    ),
 )
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, OSError, ValueError)
 
@@ -127,7 +131,8 @@ def decompressing(stream: Any, *, label: str) -> Iterator[bytes]:
             raise
         raise _damaged(label, compression, error) from error
     finally:
-        buffered.detach()  # whoever opened the stream closes it
+        if not buffered.closed:  # Arrow closes what it reads from
+            buffered.detach()  # whoever opened the stream closes it
 
 
 def _damaged(label: str, compression: Compression, error: Exception) -> Unreadable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from judged.engine.evaluation import Evaluation
 from judged.engine.profiles.catalogue import as_profile
 from judged.engine.profiles.profile import Profile
 from judged.engine.protocol import Protocol
+from judged.engine.system_scores import SystemScores
 from judged.errors import BadMeasure, BadProtocol, BadSample, MissingQueries
 from judged.gating.delta import Delta, as_delta
 from judged.gating.report import GateReport, MeasureGate
@@ -23,7 +24,7 @@ from judged.gating.stored import Stored, digest_of, read_stored
 from judged.measures.measure import Measure
 from judged.stats.margin import Test, margin_test
 
-__all__ = ["gate"]
+__all__ = ["gate", "gate_scores"]
 
 SHOWN = 5
 """How many of the most hurt and most helped queries are kept."""
@@ -69,7 +70,10 @@ def gate(
         before = Stored(_apart(theirs.run, ours.run), values)
         notes = _noticed(theirs, before.name)
     work: dict[str, Any] = {"alpha": alpha, "test": test, "seed": seed}
-    results = tuple(_gated(each, ours, before, delta, work) for each in ours.measures)
+    results = tuple(
+        _gated(each, ours, before, delta, work, strict=ours.part(each).protocol.missing == "error")
+        for each in ours.measures
+    )
     told = (*_noticed(ours, ours.run), *notes)
     name = name or f"{ours.run} against {before.name}"
     return GateReport(name, ours.run, before.name, results, _protocols(ours), told)
@@ -109,9 +113,11 @@ def _refuse(measure: Measure) -> None:
         told = "its values are text" if measure.text else "neither more nor less of it is better"
         msg = f"{measure} cannot be a gate: {told}"
         raise BadMeasure(msg, hint="`judged measures NAME` says which way a measure is better")
-    if measure.aggregate == "geometric":
-        msg = f"{measure} cannot be a gate: it is a geometric mean, and the test is of a mean"
-        raise BadMeasure(msg, hint=f"take {measure.name.removeprefix('gm_')}, whose values are the same")
+    if measure.aggregate in {"geometric", "pooled"}:
+        kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
+        msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
+        plain = measure.name.removeprefix("gm_").removesuffix("_micro")
+        raise BadMeasure(msg, hint=f"take {plain}, whose values are the same")
 
 
 def _refuse_run_name(name: str | None) -> None:
@@ -157,19 +163,47 @@ def _protocol(evaluation: Evaluation, measure: str) -> Protocol:
     return next(part.protocol for part in evaluation.every_part if measure in map(str, part.measures))
 
 
+def gate_scores(
+    ours: SystemScores,
+    baseline: SystemScores,
+    *,
+    min_delta: float | str | Delta = -0.01,
+    alpha: float = 0.05,
+    test: Test = "t",
+    seed: int = 0,
+    notes: Sequence[str] = (),
+) -> GateReport:
+    """The same of two systems that have been scored already, under one protocol and in the same measures."""
+    for measure in ours.measures:
+        _refuse(measure)
+    delta = as_delta(min_delta)
+    values = {str(each): baseline.scores.by_query(each) for each in baseline.measures}
+    before = Stored(_apart(baseline.run, ours.run), values)
+    work: dict[str, Any] = {"alpha": alpha, "test": test, "seed": seed}
+    results = tuple(_gated(each, ours, before, delta, work) for each in ours.measures)
+    name = f"{ours.run} against {before.name}"
+    return GateReport(name, ours.run, before.name, results, str(ours.protocol), tuple(notes))
+
+
 def _gated(
-    measure: Measure, ours: Evaluation, before: Stored, delta: Delta, work: Mapping[str, Any]
+    measure: Measure,
+    ours: SystemScores,
+    before: Stored,
+    delta: Delta,
+    work: Mapping[str, Any],
+    *,
+    strict: bool = False,
 ) -> MeasureGate:
-    """The outcome of one measure, over the queries that both have a value for."""
+    """The outcome of one measure, over the queries that both have a value for; `strict` if none may lack one."""
     name = str(measure)
     mine, theirs = _valued(ours.scores.by_query(measure)), _valued(before[name])
     shared = [query for query in mine if query in theirs]
     strange = [query for query in (*mine, *theirs) if query not in mine or query not in theirs]
-    if strange and ours.part(measure).protocol.missing == "error":
+    if strange and strict:
         msg = f"{name}: {len(strange):,} queries have a value on one side only: {', '.join(strange[:3])}"
         raise MissingQueries(msg, hint="the protocol says `missing` is an `error`")
     if not shared:
-        msg = f"{name}: `{ours.run}` and `{before.name}` have no query in common, expected the same queries"
+        msg = f"{name}: `{ours.run}` and `{before.name}` have no {ours.scores.unit} in common, expected the same"
         raise BadSample(msg)
     way = 1.0 if measure.higher_is_better else -1.0
     new, old = np.array([mine[q] for q in shared]), np.array([theirs[q] for q in shared])
@@ -192,6 +226,7 @@ def _gated(
         ),
         only_in_run=tuple(query for query in mine if query not in theirs),
         only_in_baseline=tuple(query for query in theirs if query not in mine),
+        unit=ours.scores.unit,
     )
 
 

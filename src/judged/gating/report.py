@@ -39,6 +39,8 @@ class MeasureGate:
     only_in_run: tuple[str, ...] = ()
     """Queries that only the run has a value for; they cannot be compared."""
     only_in_baseline: tuple[str, ...] = ()
+    unit: str = "query"
+    """What runs are compared on: queries, or tasks."""
 
     @property
     def verdict(self) -> Verdict:

@@ -66,7 +66,7 @@ def _means(of: MeasureGate) -> str:
     way = "" if of.higher_is_better else ", in the good direction,"
     share = f" ({of.min_delta} of the baseline's mean)" if of.min_delta.relative else ""
     return (
-        f"{of.measure}: {_verdicts[of.verdict]} Over {counted(test.queries)}, {short(of.run)} has a mean of "
+        f"{of.measure}: {_verdicts[of.verdict]} Over {counted(test.queries, of.unit)}, {short(of.run)} has a mean of "
         f"{figure(of.run_mean, sign=False)} and {short(of.baseline)} of {figure(of.baseline_mean, sign=False)}{over}: "
         f"a difference{way} of {figure(test.difference)}. The margin is {figure(test.margin)}{share}."
     )
@@ -78,7 +78,7 @@ _verdicts = {"pass": "passed.", "fail": "failed.", "inconclusive": "inconclusive
 def _decided(of: MeasureGate) -> str:
     test = of.test
     if test.undefined:
-        return _undefined(test)
+        return _undefined(of)
     sure, how = f"{100 * (1 - test.alpha):.4g} %", _how(test)
     if of.verdict == "pass":
         told = f"the true difference is at least {figure(test.low)} ({how}, {probability(test.p_above)})"
@@ -88,7 +88,7 @@ def _decided(of: MeasureGate) -> str:
         what = ", a regression" if test.margin <= 0 else ""
         return f"With {sure} confidence {told}: it is shown to lie below the margin{what}."
     if math.isinf(test.low) or math.isinf(test.high):
-        return f"So few queries can show nothing at alpha {test.alpha:g} by the {how}."
+        return f"{counted(test.queries, of.unit)} can show nothing at alpha {test.alpha:g} by the {how}."
     return (
         f"With {sure} confidence the true difference is at least {figure(test.low)}, and with {sure} at most "
         f"{figure(test.high)} ({how}, {probability(test.p_above)} to pass, {probability(test.p_below)} to fail): "
@@ -102,13 +102,14 @@ def _how(test: MarginTest) -> str:
     return "one-sided randomisation test, " + ("all sign flips" if test.exact else "10,000 sign flips drawn")
 
 
-def _undefined(test: MarginTest) -> str:
+def _undefined(of: MeasureGate) -> str:
+    test = of.test
     if test.undefined == "one query":
-        return "The test is undefined: one query shows nothing of others."
+        return f"The test is undefined: one {of.unit} shows nothing of others."
     same = (
-        "no query differs"
+        f"no {of.unit} differs"
         if test.difference == 0
-        else "every query differs by the same, the margin taken off"
+        else f"every {of.unit} differs by the same, the margin taken off"
     )
     fate = "not less" if test.verdict == "pass" else "less"
     return f"The test is undefined: no spread ({same}). What is seen is {fate} than the margin, and decides."
@@ -119,17 +120,17 @@ def _reach(of: MeasureGate) -> str:
     if test.detectable is None:
         return ""
     told = (
-        f"The smallest effect that {counted(test.queries)} of this spread detect {100 * POWER:g} % of the time is "
+        f"The smallest effect that {counted(test.queries, of.unit)} of this spread detect {100 * POWER:g} % of the time is "
         f"{figure(test.detectable, sign=False)} above or below the margin"
     )
     if of.verdict == "inconclusive" and test.needed and test.needed > test.queries:
-        told += f"; for two equally good systems to pass that often, about {counted(test.needed)} are needed"
+        told += f"; for two equally good systems to pass that often, about {counted(test.needed, of.unit)} are needed"
     return f"{told}."
 
 
 def _queries(of: MeasureGate) -> str:
     same = of.test.queries - of.better - of.worse
-    told = f"{counted(of.better)} better, {same:,} equal, {of.worse:,} worse"
+    told = f"{counted(of.better, of.unit)} better, {same:,} equal, {of.worse:,} worse"
     named = [f"{short(query)} ({figure(lost)})" for query, lost in of.hurt[:3]]
     return f"{told}; most hurt: {', '.join(named)}." if named else f"{told}."
 
@@ -141,5 +142,5 @@ def _left_out(of: MeasureGate) -> str:
         if queries:
             more = ", …" if len(queries) > 3 else ""
             named = ", ".join(map(short, queries[:3])) + more
-            told.append(f"{counted(len(queries))} ({named}) with a value in {short(who)} only: not compared.")
+            told.append(f"{counted(len(queries), of.unit)} ({named}) with a value in {short(who)} only: not compared.")
     return " ".join(told)

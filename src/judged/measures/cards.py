@@ -11,14 +11,14 @@ import re
 import sys
 from dataclasses import dataclass
 
-from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES, measure_named
+from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES, SESSION_MEASURES, Scored, measure_named
 from judged.measures.measure import Measure
 from judged.measures.names import other_spellings
 from judged.measures.parameters import expectation, written
 
-__all__ = ["Card", "CardParameter", "card", "catalogue_markdown"]
+__all__ = ["Card", "CardParameter", "all_cards", "card", "catalogue_markdown"]
 
-_NOTES = ("Unjudged", "Ties", "Empty", "Agrees with")
+_NOTES = ("Unjudged", "Unlabelled", "Ties", "Empty", "Agrees with")
 _SECTIONS = ("Example", "References")
 _HEADING = re.compile(rf"^({'|'.join((*_NOTES, *_SECTIONS))}):[ \t]*\n?", re.MULTILINE)
 _FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
@@ -34,11 +34,20 @@ _ABOUT = {
     "depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too.",
     "preference": "Measures against preferences, and against the grades of several judges: what groups of judgments "
     "say, which may contradict each other. They need preferences (`judged.read_preferences`) in place of judgments.",
+    "session": "Measures of agents that search in iterations: how much that is new and good each iteration brings, how soon, and "
+    "how much is repeated. A session is the last turn of a conversation; its iterations are those that searched, numbered from "
+    "1. A result is new ($UR$) when it is no duplicate of an earlier one of the session, and good when its gain, from 0 to 4, "
+    "is at least `good`; a duplicate never adds gain. `@i` is the value after iteration $i$, `@last`, and no `@` at "
+    "all, the one after the session's own last; further on a session keeps its value. An unlabelled result counts as gain 0. What "
+    "is undefined is NaN: left out of the mean, and counted. A rate rises when an agent stops early, so it is never shown alone, but "
+    "with `CG` and `N`. Some names are those of other families (`DCG`, `nDCG`, `R`): a name is looked up in the family of what "
+    "is scored.",
 }
 _AGGREGATES = {
-    "mean": "the mean over queries",
-    "sum": "the sum over queries",
-    "geometric": "the geometric mean over queries, each at least 0.00001",
+    "mean": "the mean over {those}",
+    "sum": "the sum over {those}",
+    "geometric": "the geometric mean over {those}, each at least 0.00001",
+    "pooled": "the sum of the numerators of all {those} over the sum of their denominators",
 }
 _DIRECTIONS = {True: "higher is better", False: "lower is better", None: "describes, without better or worse"}
 
@@ -81,6 +90,7 @@ class Card:
     """LaTeX, without dollar signs around it."""
     symbols: str
     unjudged: str
+    """What becomes of results that nobody judged; of sessions, of those that nobody labelled."""
     ties: str
     empty: str
     agrees_with: str
@@ -96,6 +106,16 @@ class Card:
     """The names that other tools have for it."""
 
     @property
+    def heading(self) -> str:
+        """The name, and the family where other measures have the same name."""
+        return f"{self.name} (session)" if self.family == "session" else self.name
+
+    @property
+    def unknown(self) -> str:
+        """What a result is called that nobody has looked at."""
+        return "unlabelled" if self.family == "session" else "unjudged"
+
+    @property
     def range(self) -> str:
         """The values it can have, in words: "0 to 1", "0 or more", "any number", "text"."""
         if self.bounds is None:
@@ -108,7 +128,7 @@ class Card:
     def to_markdown(self, level: int = 2) -> str:
         """The card as Markdown, under a heading of that level."""
         parts = [
-            f"{'#' * level} {self.name}",
+            f"{'#' * level} {self.heading}",
             f"*{self.title}*",
             self.meaning,
             f"$$\n{self.formula}\n$$" if self.formula else "",
@@ -121,9 +141,10 @@ class Card:
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def card(measure: Measure | str) -> Card:
+def card(measure: Measure | str, *, family: Scored = "ranked") -> Card:
     """The card of a measure, or of the measure of that canonical name."""
-    it = measure_named(measure if isinstance(measure, str) else measure.name)
+    it = measure_named(measure, family) if isinstance(measure, str) else _bare(measure)
+    those = "sessions" if it.family == "session" else "queries"
     text = inspect.getdoc(it.function) or ""
     head, sections = _sections(text)
     formula = _FORMULA.search(head)
@@ -135,7 +156,7 @@ def card(measure: Measure | str) -> Card:
         meaning=_one_line(before) or "Whoever defined it says nothing of it.",
         formula=inspect.cleandoc(formula[1]) if formula else "",
         symbols=_one_line(after),
-        unjudged=_one_line(sections.get("Unjudged", "")),
+        unjudged=_one_line(sections.get("Unlabelled", sections.get("Unjudged", ""))),
         ties=_one_line(sections.get("Ties", "")),
         empty=_one_line(sections.get("Empty", "")),
         agrees_with=_one_line(sections.get("Agrees with", "")),
@@ -143,22 +164,43 @@ def card(measure: Measure | str) -> Card:
         references=_references(sections.get("References", "")),
         bounds=None if it.text else it.bounds,
         direction=_DIRECTIONS[it.higher_is_better],
-        aggregate="shown for each query only" if it.text else _AGGREGATES[it.aggregate],
+        aggregate="shown for each query only" if it.text else _AGGREGATES[it.aggregate].format(those=those),
         parameters=tuple(_described(it)),
-        spellings=tuple(other_spellings(it.name)),
+        spellings=tuple(other_spellings(it.name, _scored(it))),
     )
 
 
 def catalogue_markdown() -> str:
     """The page of all measures, family by family."""
     parts = [_PREFACE]
-    families = FAMILIES | {"preference": tuple(PREFERENCE_MEASURES)}
-    for family, names in ((each, families[each]) for each in _ABOUT):
-        rows = [f"| [{name}](#{name.lower()}) | {card(name).meaning} |" for name in names]
-        parts.append(f"## {family.capitalize()}\n\n{_ABOUT[family]}\n")
+    every = all_cards()
+    for family, about in _ABOUT.items():
+        cards = [each for each in every if each.family == family]
+        rows = [f"| [{each.name}](#{_anchor(each.heading)}) | {each.meaning} |" for each in cards]
+        parts.append(f"## {family.capitalize()}\n\n{about}\n")
         parts.append("\n".join(["| measure | what it tells |", "|---|---|", *rows]) + "\n")
-        parts += [card(name).to_markdown(level=3) for name in names]
+        parts += [each.to_markdown(level=3) for each in cards]
     return "\n".join(parts)
+
+
+def all_cards() -> list[Card]:
+    """The card of every measure, family by family; those that someone defined before preferences and sessions."""
+    of_runs = [*(name for names in FAMILIES.values() for name in names), *PREFERENCE_MEASURES]
+    return [*map(card, of_runs), *(card(name, family="session") for name in SESSION_MEASURES)]
+
+
+def _anchor(heading: str) -> str:
+    """What a link to a heading ends in."""
+    return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
+
+
+def _bare(measure: Measure) -> Measure:
+    """The measure as it stands in the catalogue, without parameters."""
+    return measure_named(measure.name, _scored(measure))
+
+
+def _scored(measure: Measure) -> Scored:
+    return "session" if measure.family == "session" else "ranked"
 
 
 def _sections(text: str) -> tuple[str, dict[str, str]]:
@@ -237,7 +279,7 @@ _NONE = {
 def _facts(it: Card) -> str:
     """The conventions of a measure as a list."""
     facts = {
-        "Unjudged": it.unjudged,
+        it.unknown.capitalize(): it.unjudged,
         "Ties": it.ties,
         "Empty": it.empty,
         "Agrees with": it.agrees_with,

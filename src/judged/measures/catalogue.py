@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from judged.measures.measure import Measure
 from judged.registry import Registry
 
-__all__ = ["FAMILIES", "MEASURES", "PREFERENCE_MEASURES", "measure_named", "register", "unregister"]
+__all__ = [
+    "FAMILIES",
+    "MEASURES",
+    "PREFERENCE_MEASURES",
+    "SESSION_MEASURES",
+    "Scored",
+    "measure_named",
+    "register",
+    "unregister",
+]
+
+Scored: TypeAlias = Literal["ranked", "session"]
+"""What measures are looked up for: runs of ranked results, or sessions of searches, which have names in common."""
 
 _RANKED = {
     "P": "precision",
@@ -107,9 +121,48 @@ for _name in (
 ):
     PREFERENCE_MEASURES.add(_name, f"judged.measures.preference.{_name.lower()}:{_name}")
 
+_SESSION = {
+    "CG": "cg",
+    "RG": "rg",
+    "DCG": "dcg",
+    "DRG": "drg",
+    "AvgGain": "avg_gain",
+    "RAG": "rag",
+    "DRAG": "drag",
+    "nDRAG": "ndrag",
+    "SRE": "sre",
+    "SRE_micro": "sre_micro",
+    "SRR": "srr",
+    "SRR_micro": "srr_micro",
+    "IterationsForAllGoodResults": "iterations_for_all_good_results",
+    "AllGoodReached": "all_good_reached",
+    "R": "r",
+    "UR": "ur",
+    "GR": "gr",
+    "Dup": "dup",
+    "N": "n",
+    "Searches": "searches",
+    "nDCG": "ndcg",
+    "MarginalGain": "marginal_gain",
+    "Lost": "lost",
+    "Recall": "recall",
+    "GainPerSearch": "gain_per_search",
+    "GainPerKiloToken": "gain_per_kilo_token",
+    "GainPerSecond": "gain_per_second",
+    "Coverage": "coverage",
+}
 
-def measure_named(name: str) -> Measure:
-    """The measure of that canonical name, whatever it scores."""
+SESSION_MEASURES: Registry[Measure] = Registry("measure of sessions")
+"""Every measure of a session of searches, by its canonical name; some of other families have the same name."""
+
+for _name, _file in _SESSION.items():
+    SESSION_MEASURES.add(_name, f"judged.measures.session.{_file}:{_name}")
+
+
+def measure_named(name: str, family: Scored = "ranked") -> Measure:
+    """The measure of that canonical name: of a run, against judgments or preferences, or of sessions."""
+    if family == "session":
+        return SESSION_MEASURES[name]
     return PREFERENCE_MEASURES[name] if name in PREFERENCE_MEASURES else MEASURES[name]
 
 

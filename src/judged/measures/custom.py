@@ -185,6 +185,9 @@ def _check_settings(measure: Measure) -> None:
     if not low <= high:
         msg = f"the bounds of `{measure.name}` must be a lower and a higher number, not {measure.bounds}"
         raise BadMeasure(msg)
+    if measure.aggregate == "pooled":
+        msg = f"`{measure.name}` cannot be pooled over queries: a measure that is defined gives values, not their parts"
+        raise BadMeasure(msg, hint="say `aggregate` as `mean`, `sum` or `geometric`")
     for name, default in measure.defaults.items():
         if default is not None and default is not inspect.Parameter.empty:
             words, meant = measure.words[name], measure.parameter(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from judged.errors import UnknownName
 
-__all__ = ["LAWS", "checked_laws"]
+__all__ = ["LAWS", "SESSION_LAWS", "checked_laws"]
 
 LAWS: dict[str, str] = {
     "swap": "moving a better judged result up never hurts",
@@ -34,6 +34,17 @@ LAWS: dict[str, str] = {
     "discounted-ratio": "it is the ratio of discounted gains to those of the best order",
 }
 """Every law by name, in words."""
+
+SESSION_LAWS: dict[str, str] = {
+    "whole": "values are whole numbers",
+    "accumulates": "the value never falls from one iteration to the next",
+    "grows": "raising the gain of a result never lowers the value, so that labels to come can only raise it",
+    "gain-free": "gains do not matter",
+    "rate": "an iteration that brings nothing good never raises the value: it is never shown alone",
+    "zero-if-nothing-found": "a session without results has the value 0",
+    "undefined-if-nothing-found": "a session without results has no value",
+}
+"""Every law of measures of sessions by name, in words."""
 
 
 def checked_laws(names: Iterable[str]) -> frozenset[str]:

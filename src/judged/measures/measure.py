@@ -13,8 +13,9 @@ from judged.measures.parameters import PARAMETERS, Parameter, Value, checked, wr
 
 __all__ = ["Aggregate", "Measure"]
 
-Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
-"""How values of queries become one: their mean, their sum (counts), their geometric mean."""
+Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "pooled"]
+"""How values of queries become one: their mean, their sum (counts), their geometric mean, or pooled: the sum of
+their numerators over the sum of their denominators."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,8 @@ class Measure:
     """Its values are strings, shown for each query and never averaged."""
     intents: bool = False
     """It looks at intents, which the judgments must give."""
+    parts: Callable[..., tuple[Any, Any]] | None = None
+    """Of a measure that is pooled: the numerator and the denominator of each query."""
     own: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters that no other measure has, or that mean something else here."""
     given: tuple[tuple[str, Value], ...] = field(default=())
@@ -92,7 +95,7 @@ class Measure:
                 merged[name] = checked(self.name, name, value, words=words, parameter=meant)
         return replace(self, given=tuple((name, merged[name]) for name in self.defaults if name in merged))
 
-    def __matmul__(self, value: float) -> Measure:
+    def __matmul__(self, value: float | str) -> Measure:
         """This measure at a cutoff (or at whatever its `@` stands for)."""
         if self.at is None:
             own = f"its parameters: {', '.join(self.defaults)}" if self.defaults else None
@@ -112,8 +115,9 @@ class Measure:
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={written(value)}" for name, value in self.given if name != self.at)
         head = f"{self.name}({inside})" if inside else self.name
-        at = dict(self.given).get(self.at) if self.at else None
-        return head if at is None else f"{head}@{at}"
+        at = self.parameters.get(self.at) if self.at else None
+        # A word, such as `last`, is written even where it is the default: `CG@last` says what `CG` leaves open.
+        return f"{head}@{at}" if isinstance(at, str) or self.at in dict(self.given) else head
 
     __repr__ = __str__
 

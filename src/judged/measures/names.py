@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
+from typing import get_args
 
-from judged.errors import BadMeasure, UnknownName
-from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, measure_named
+from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES, Scored, measure_named
 from judged.measures.measure import Measure
 from judged.measures.plugins import load_plugin, plugin_names
+from judged.measures.session_names import (
+    SESSION_ALIASES,
+    is_session_measure,
+    parse_session_measure,
+    parse_session_measures,
+)
 from judged.measures.trec_names import FORMATS, NICKNAMES, expand
+from judged.measures.words import WRITTEN, Words, parameters_within, split_measures, unknown_measure, words_of
 
 __all__ = [
     "ALIASES",
     "Alias",
+    "Scored",
     "Words",
+    "measures_called",
     "named_otherwise",
     "other_spellings",
     "parse_measure",
@@ -126,56 +134,19 @@ _RENAMED = {"max_rel": "max_grade"}
 _INSTEAD = {("NumRet", "rel"): "NumRelRet"}
 """Where a parameter makes another measure of it: ir_measures' `NumRet(rel=1)`."""
 
-_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_WRITTEN = re.compile(
-    rf"""(?P<name>[A-Za-z0-9_αΑ-]+?)
-         (?:\((?P<inside>.*)\))?
-         (?:(?P<mark>@|_at_|[_.])(?P<numbers>{_NUMBER}(?:,{_NUMBER})*))?
-         (?:-l(?P<level>[0-9]+))?""",
-    re.VERBOSE | re.DOTALL,
-)
-_NEXT = re.compile(rf",\s*(?!{_NUMBER}(?:,|\s|$))|\s")
-"""What stands between two measures of one string: a space, or a comma that no further cutoff follows."""
 
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The parts of a text that names a measure, before anyone has said what they mean."""
-
-    name: str
-    inside: Mapping[str, object] = field(default_factory=dict)
-    """The parameters between brackets."""
-    mark: str = ""
-    """What stands before the numbers: `@`, `_at_`, `_` or a full stop."""
-    numbers: tuple[str, ...] = ()
-    level: int | None = None
-    """The number after `-l`."""
-
-
-def words_of(text: str) -> Words | None:
-    """The parts of a text that has the form of a measure; None where it has another.
-
-    >>> words_of("ndcg@5,10-l2")
-    Words(name='ndcg', inside={}, mark='@', numbers=('5', '10'), level=2)
-    """
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None:
-        return None
-    inside = _inside(text, found["inside"]) if found["inside"] else {}
-    numbers = tuple(found["numbers"].split(",")) if found["numbers"] else ()
-    return Words(
-        found["name"], inside, found["mark"] or "", numbers, int(found["level"]) if found["level"] else None
-    )
-
-
-def parse_measure(text: Measure | str) -> Measure:
+def parse_measure(text: Measure | str, *, family: Scored = "ranked") -> Measure:
     """The measure that `text` names, in judged's, trec_eval's or another known tool's spelling.
 
     >>> parse_measure("ndcg_cut_10")
     nDCG@10
     >>> parse_measure("p(REL=2)@5")
     P(rel=2)@5
+    >>> parse_measure("dcg", family="session")
+    DCG@last
     """
+    if family == "session":
+        return parse_session_measure(text)
     named = _several(text)
     if len(named) > 1:
         shown = ", ".join(str(each) for each in named[:3])
@@ -184,14 +155,18 @@ def parse_measure(text: Measure | str) -> Measure:
     return named[0]
 
 
-def parse_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Measure]:
+def parse_measures(
+    measures: Iterable[Measure | str] | Measure | str, *, family: Scored = "ranked"
+) -> list[Measure]:
     """Every measure named, once, in the order first named; a string may name several, and nicknames do.
 
     >>> parse_measures("nDCG(gains={1: 3})@10 AP P_5,10")
     [nDCG(gains={1: 3})@10, AP, P@5, P@10]
     """
+    if family == "session":
+        return parse_session_measures(measures)
     if isinstance(measures, Measure):
-        return [measures]
+        return _several(measures)
     each = split_measures(measures) if isinstance(measures, str) else measures
     # Told apart by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
     chosen = list({str(measure): measure for one in each for measure in _several(one)}.values())
@@ -201,14 +176,43 @@ def parse_measures(measures: Iterable[Measure | str] | Measure | str) -> list[Me
     return chosen
 
 
-def other_spellings(measure: str) -> list[str]:
-    """The names that other tools have for the measure of that canonical name."""
+def measures_called(text: str) -> list[Measure]:
+    """The measures that a text may name, whatever they score: `DCG` one of rankings and one of sessions.
+
+    >>> [(each.family, each) for each in measures_called("dcg@3")]
+    [('ranked', DCG@3), ('session', DCG@3)]
+    """
+    found: list[Measure] = []
+    refused: list[JudgedError] = []
+    for family in get_args(Scored):
+        try:
+            found.append(parse_measure(text, family=family))
+        except JudgedError as error:
+            refused.append(error)
+    if not found:
+        raise _refusal(refused)
+    return found
+
+
+def _refusal(errors: Sequence[JudgedError]) -> JudgedError:
+    """Of what all families say, what the one that knows the name does; else that none does."""
+    unknown = [each for each in errors if isinstance(each, UnknownName)]
+    if len(unknown) < len(errors):
+        return next(each for each in reversed(errors) if not isinstance(each, UnknownName))
+    known = [*MEASURES, *PREFERENCE_MEASURES, *SESSION_MEASURES, *ALIASES, *SESSION_ALIASES, *plugin_names()]
+    return unknown_measure("measure", unknown[0].name, known, example="nDCG@10")
+
+
+def other_spellings(measure: str, family: Scored = "ranked") -> list[str]:
+    """The other names, of other tools for the most part, that the measure of that canonical name has."""
+    if family == "session":
+        return [name for name, canonical in SESSION_ALIASES.items() if canonical == measure]
     return [name for name, alias in ALIASES.items() if alias.measure == measure]
 
 
 def readable(name: str) -> bool:
     """Whether a name can be read back as a name, and not as a name with a cutoff or a level behind it."""
-    found = _WRITTEN.fullmatch(name)
+    found = WRITTEN.fullmatch(name)
     return found is not None and found["name"] == name and name[0].isalpha()
 
 
@@ -222,20 +226,11 @@ def named_otherwise(name: str) -> str | None:
     return f"the measure {canonical or alias}" if canonical or alias else None
 
 
-def split_measures(text: str) -> list[str]:
-    """The parts of a string that names several measures, cut at spaces and commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for place, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if depth <= 0 and _NEXT.match(text, place):
-            parts.append(text[start:place])
-            start = place + 1
-    return [part.strip() for part in [*parts, text[start:]] if part.strip()]
-
-
 def _several(text: Measure | str) -> list[Measure]:
     """The measures that one text names: more than one for `P_5,10` and for trec_eval's nicknames."""
     if isinstance(text, Measure):
+        if text.family == "session":
+            raise _of_sessions(str(text))
         return [text]
     if not isinstance(text, str):
         msg = f"a measure must be a Measure or a string, not {text!r}"
@@ -243,7 +238,7 @@ def _several(text: Measure | str) -> list[Measure]:
     bare = text.strip()
     if bare.lower() in NICKNAMES:
         return _of_nickname(bare.lower())
-    written = _WRITTEN.fullmatch(bare)
+    written = WRITTEN.fullmatch(bare)
     if written is None:
         return _in_trec_spelling(bare)
     return _from_parts(bare, written)
@@ -265,7 +260,7 @@ def _from_parts(text: str, written: re.Match[str]) -> list[Measure]:
     alias = _alias(written["name"])
     measure = measure_named(alias.measure)(**alias.given)
     if written["inside"]:
-        measure = _with(measure, _inside(text, written["inside"]))
+        measure = _with(measure, parameters_within(text, written["inside"]))
     if written["level"]:
         measure = measure(rel=int(written["level"]))
     if written["numbers"] is None:
@@ -294,11 +289,22 @@ def _alias(name: str) -> Alias:
         plugin = load_plugin(name)
         if plugin is not None:
             return Alias(plugin.name)
-        kind, known = "measure", [*MEASURES, *PREFERENCE_MEASURES, *ALIASES, *plugin_names()]
-        close = get_close_matches(name.lower(), [each.lower() for each in known])
-        hint = None if close else "`judged measures` lists them all; for example `nDCG@10`"
-        raise UnknownName(kind, name, known, hint=hint)
+        raise _unknown(name)
     return alias
+
+
+def _unknown(name: str) -> JudgedError:
+    """The error that no measure of rankings has that name."""
+    if is_session_measure(name):
+        return _of_sessions(name)
+    known = [*MEASURES, *PREFERENCE_MEASURES, *ALIASES, *plugin_names()]
+    return unknown_measure("measure", name, known, example="nDCG@10")
+
+
+def _of_sessions(name: str) -> BadMeasure:
+    """The error that a measure is of sessions where rankings are scored."""
+    msg = f"`{name}` is a measure of sessions, not of ranked results"
+    return BadMeasure(msg, hint="`judged.evaluate_sessions` and `judged sessions` take it")
 
 
 def _number(text: str) -> float:
@@ -325,20 +331,6 @@ def _with(measure: Measure, parameters: Mapping[str, object]) -> Measure:
     return measure(**given)
 
 
-def _inside(text: str, inside: str) -> dict[str, object]:
-    """The parameters written between the brackets."""
-    try:
-        call = ast.parse(f"f({inside})", mode="eval").body
-        keywords = call.keywords if isinstance(call, ast.Call) and not call.args else []
-        values = {str(word.arg): ast.literal_eval(word.value) for word in keywords if word.arg is not None}
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        values = {}
-    if not values or len(values) != len(keywords):
-        msg = f"the parameters of `{text}` cannot be read"
-        raise BadMeasure(msg, hint='write them as `name=value`, text in quotes: `nDCG(gain="exp")@10`')
-    return values
-
-
 def _in_trec_spelling(text: str) -> list[Measure]:
     """The measure of a name with trec_eval's parameters, such as `ndcg.1=3,2=9` or `utility.1,-1,0,0`."""
     name, dot, parameters = text.partition(".")
@@ -346,6 +338,8 @@ def _in_trec_spelling(text: str) -> list[Measure]:
         return [each.measure for each in expand(10, [text]) if each.measure is not None]
     name, at, number = text.rpartition("@")
     if at and name:
+        if is_session_measure(name) and not named_otherwise(name):
+            raise _of_sessions(text)
         msg = f"`@{number}` of `{text}` is not a number"
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     msg = f"`{text}` is not a measure"

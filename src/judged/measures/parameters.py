@@ -50,16 +50,17 @@ class Parameter:
         return cls(meaning, _range("a number", low, high), _within(low, high))
 
     @classmethod
-    def whole(cls, meaning: str, low: int = 1) -> Parameter:
-        """A parameter that takes whole numbers from `low` on."""
+    def whole(cls, meaning: str, low: int = 1, high: int | None = None) -> Parameter:
+        """A parameter that takes whole numbers from `low` on, or up to `high`."""
 
         def normalise(value: object) -> int:
-            number = _number(value, low)
+            number = _number(value, low, math.inf if high is None else high)
             if not isinstance(number, int):
                 raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
             return number
 
-        return cls(meaning, f"a whole number from {low}", normalise)
+        upto = "" if high is None else f" to {high:,}"
+        return cls(meaning, f"a whole number from {low}{upto}", normalise)
 
     @classmethod
     def flag(cls, meaning: str) -> Parameter:

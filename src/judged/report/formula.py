@@ -24,6 +24,7 @@ _WORDS = {
     "varepsilon": "ε",
     "beta": "β",
     "gamma": "γ",
+    "pi": "π",
     "qquad": "   ",
     "quad": "  ",
     "left": "",

@@ -29,6 +29,8 @@ class Scores:
     values: Mapping[str, NDArray[Any]]
     """For each measure, as it is written, the value of every query."""
     run: str = "run"
+    unit: str = "query"
+    """What a row is of, in one word: a query, a session, a task."""
 
     def __getitem__(self, measure: object) -> NDArray[Any]:
         if str(measure) not in self.values:

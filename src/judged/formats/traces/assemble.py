@@ -52,7 +52,9 @@ def session_of(conversation: Conversation, reading: Reading) -> Session:
 def _chosen(turns: list[Turn], reading: Reading) -> Turn:
     """The turn that counts: the last one, or the last one that searched."""
     if reading.turn == "last-with-search":
-        return next((turn for turn in reversed(turns) if _searched(turn, reading)), turns[-1] if turns else Turn())
+        return next(
+            (turn for turn in reversed(turns) if _searched(turn, reading)), turns[-1] if turns else Turn()
+        )
     return turns[-1] if turns else Turn()
 
 
@@ -87,7 +89,7 @@ def _searches_of_call(call: Call, where: str, reading: Reading) -> Iterator[Sear
 
 def _found(call: Call, queries: list[str], where: str, reading: Reading) -> Found:
     """The values of the results, by query."""
-    nothing: Found = [("\n".join(queries) or None, [])]
+    nothing: Found = [(query, []) for query in queries] or [(None, [])]
     if call.output is UNSET and not call.failed:
         reading.unanswered += 1
     if call.failed or call.output is UNSET:

@@ -14,7 +14,8 @@ __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "h
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (
-        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "passage_id", "file_id"),
+        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id"),
+        *("passage_id", "file_id"),
         *("paperId", "pageid"),
     ),
     "domain": ("domain",),
@@ -22,7 +23,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "url": ("url", "link", "href", "uri", "doc_uri", "source_url", "source"),
     "title": ("title", "name", "headline", "filename", "document_title"),
     "snippet": (
-        *("snippet", "text", "page_content", "contents", "passage", "content", "body", "description", "abstract"),
+        *("snippet", "text", "page_content", "contents", "passage", "content", "body"),
+        *("description", "abstract"),
         *("summary", "highlights", "document", "raw_content"),
     ),
     "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),
@@ -33,7 +35,14 @@ ALIASES: dict[str, tuple[str, ...]] = {
 NESTED = ("metadata", "document", "node", "_source", "payload", "fields", "attributes", "chunk", "extra_info")
 """Where a result keeps further fields; those of the result itself come first."""
 
-DOMAINS = {"doi": "doi", "arxiv_id": "arxiv", "pmid": "pmid", "pmcid": "pmcid", "isbn": "isbn", "issn": "issn"}
+DOMAINS = {
+    "doi": "doi",
+    "arxiv_id": "arxiv",
+    "pmid": "pmid",
+    "pmcid": "pmcid",
+    "isbn": "isbn",
+    "issn": "issn",
+}
 """Fields that hold the id of a domain, and the domain's name."""
 
 BOTH_IDS = "results with both kinds of id"
@@ -143,11 +152,13 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _identity(found: dict[str, Any], wrong: Wrong) -> dict[str, str | None]:
+def _identity(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
     """The generic id, or the domain with the id in it."""
     own, domain, within = found["id"], found["domain"], found["domain_id"]
     if own and within:
-        wrong.append((BOTH_IDS, f"has the id `{own}` and the domain id `{within}`, expected one or the other"))
+        wrong.append(
+            (BOTH_IDS, f"has the id `{own}` and the domain id `{within}`, expected one or the other")
+        )
     if within and domain is None:
         domain, within = domain_of(within) or (None, within)
         if domain is None:

@@ -1,4 +1,4 @@
-"""Whatever holds a trace → a `Trace`: paths, standard input, bytes, open files, and objects in memory."""
+"""Whatever holds traces → `Trace`s: paths, folders, standard input, bytes, open files, and objects in memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,49 +18,86 @@ from judged.formats.files import open_binary, split_name
 from judged.formats.format import File
 from judged.formats.text import BOM, text_of
 from judged.formats.traces.trace import Trace
+from judged.formats.traces.write import plain_object
+from judged.tables.session import Session
 
-__all__ = ["open_trace"]
+__all__ = ["Source", "open_source"]
 
 
-def open_trace(source: Any) -> Trace:
-    """The trace that a source holds."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What was given to be read, and what it holds."""
+
+    label: str
+    """What messages call it."""
+    name: str
+    """What a system is called if no trace of it says."""
+    traces: Iterable[Trace]
+    """One trace, or one for each file of a folder, opened when it comes to it."""
+
+
+def open_source(source: Any) -> Source:
+    """The traces that a source holds."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fsdecode(source)
+        if path != "-" and _is_folder(path):
+            return Source(path, Path(path).resolve().name, map(_of_path, _files(Path(path))))
+        trace = _of_path(path)
+    else:
+        trace = _of_object(source)
+    return Source(trace.label, trace.name, [trace])
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return Path(path).is_dir()
+    except (OSError, ValueError):  # a text that no path can be, such as one with a zero byte
+        return False
+
+
+def _files(folder: Path) -> list[str]:
+    """The files of a folder by name, those that are hidden apart."""
+    found = sorted(str(each) for each in folder.iterdir() if each.is_file() and not each.name.startswith("."))
+    if not found:
+        msg = f"{folder} is a folder without files, expected traces"
+        raise Unreadable(msg)
+    return found
+
+
+def _of_path(path: str) -> Trace:
+    if path == "-":
+        return _of_stream(sys.stdin.buffer, label="standard input", name="stdin")
+    return Trace(_lines(_chunks(path), path), label=path, name=split_name(Path(path))[0])
+
+
+def _of_object(source: Any) -> Trace:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _of_stream(io.BytesIO(bytes(source)), label="bytes", name="")
-    if isinstance(source, (str, os.PathLike)):
-        return _of_path(os.fsdecode(source))
     if hasattr(source, "read"):
         return _of_open_file(source)
     if isinstance(source, Iterable) and not isinstance(source, Mapping):
         return Trace(_encoded(source), label="objects", place=lambda number: f"object {number}")
     kind = f"{type(source).__module__}.{type(source).__name__}".removeprefix("builtins.")
     msg = f"traces cannot be read from an object of type `{kind}`, expected a path, bytes, or an iterable of objects"
-    raise WrongKind(msg)
-
-
-def _of_path(path: str) -> Trace:
-    if path == "-":
-        return _of_stream(sys.stdin.buffer, label="standard input", name="stdin")
-    if Path(path).is_dir():
-        msg = f"{path} is a folder, expected a file that holds traces"
-        raise Unreadable(msg, hint=f"give its files: `{path}/*`")
-    return Trace(_lines(_chunks(path), path), label=path, name=split_name(Path(path))[0])
+    raise WrongKind(msg, hint="put it into a list" if isinstance(source, Mapping) else None)
 
 
 def _of_open_file(stream: Any) -> Trace:
     content = stream.read()
     path = getattr(stream, "name", None)
-    label = path if isinstance(path, str) else "open file"
-    name = split_name(Path(path))[0] if isinstance(path, str) else ""
-    return _of_stream(io.BytesIO(content.encode() if isinstance(content, str) else content), label=label, name=name)
+    data = content.encode() if isinstance(content, str) else content
+    if not isinstance(path, str):
+        return _of_stream(io.BytesIO(data), label="open file", name="")
+    return _of_stream(io.BytesIO(data), label=path, name=split_name(Path(path))[0])
+
+
+def _of_stream(stream: BinaryIO, *, label: str, name: str) -> Trace:
+    return Trace(_lines(decompressing(stream, label=label), label), label=label, name=name)
 
 
 def _chunks(path: str) -> Iterator[bytes]:
     with open_binary(path) as stream:
         yield from decompressing(stream, label=path)
-
-
-def _of_stream(stream: BinaryIO, *, label: str, name: str) -> Trace:
-    return Trace(_lines(decompressing(stream, label=label), label), label=label, name=name)
 
 
 def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:
@@ -85,7 +123,9 @@ def _encoded(objects: Iterable[Any]) -> Iterator[bytes]:
     """Each object as a line of JSON, so that there is one way to read them."""
     for number, each in enumerate(objects, 1):
         try:
-            yield msgspec.json.encode(each)
+            yield msgspec.json.encode(plain_object(each) if isinstance(each, Session) else each)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             msg = f"object {number} cannot be read as a session: {error}"
-            raise WrongKind(msg, hint="give dicts of texts, numbers and lists, or `judged` sessions") from None
+            raise WrongKind(
+                msg, hint="give dicts of texts, numbers and lists, or `judged` sessions"
+            ) from None

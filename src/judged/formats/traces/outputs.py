@@ -17,9 +17,11 @@ Group = tuple[str | None, list[Any]]
 """A query, where the output names it, and the values of its results."""
 
 LISTS = (
-    *("results", "documents", "organic_results", "organic", "search_results", "web_results", "passages", "chunks"),
+    *("results", "documents", "organic_results", "organic", "search_results", "web_results"),
+    *("passages", "chunks"),
     *("hits", "items", "matches", "source_nodes", "nodes", "points", "objects", "papers", "articles", "docs"),
-    *("sources", "webPages", "web", "value", "children", "root", "data", "search", "response", "news", "records"),
+    *("sources", "webPages", "web", "value", "children", "root", "data", "search", "response"),
+    *("news", "records"),
 )
 """Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
 
@@ -30,7 +32,7 @@ _OWN = frozenset(name for field in ("url", "title", "snippet") for name in ALIAS
 _DEEPEST = 8
 
 
-class Unparsed(Exception):  # noqa: N818 - it is caught and worded, never shown
+class Unparsed(Exception):
     """An output that holds results in no known way; its message says what was got."""
 
 
@@ -38,7 +40,8 @@ def groups_of(output: Any, queries: list[str] | None = None) -> list[Group]:
     """The results of an output, one group for each query that it tells apart, most often one."""
     found = _groups(output, queries or [], 0)
     if found is None:
-        raise Unparsed(f"its output cannot be read as results: {_shown(output)}")
+        msg = f"its output cannot be read as results: {_shown(output)}"
+        raise Unparsed(msg)
     return found
 
 
@@ -76,16 +79,23 @@ def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> li
         return _apart([(query, output[query]) for query in queries], depth)
     if isinstance(output.get("ids"), list):
         return _of_columns(output)
-    for name in LISTS:
-        if isinstance(inner := output.get(name), (list, Mapping)):
-            return _groups(inner, queries, depth + 1)
-    if is_result(output):
-        return [(None, [output])]
-    for name in WRAPPERS:
-        if (inner := output.get(name)) is not None:
-            return _groups(inner, queries, depth + 1)
-    failed = bool(output.get("error") or output.get("errors") or output.get("error_code"))
+    held = _held(output)
+    if held is not None:
+        return _groups(held, queries, depth + 1)
+    failed = any(output.get(name) for name in ("error", "errors", "error_code"))
     return [(None, [])] if failed or not output else None
+
+
+def _held(output: Mapping[str, Any]) -> Any:
+    """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
+    for name in LISTS:
+        if isinstance(output.get(name), (list, Mapping)):
+            return output[name]
+    if isinstance(output.get("query"), Mapping):  # MediaWiki
+        return output["query"]
+    if is_result(output):
+        return [output]
+    return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
 
 
 def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:
@@ -93,11 +103,18 @@ def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] |
         return _apart([(None, each) for each in output], depth)
     if output and all(_is_block(each) for each in output):
         return _of_blocks(output, queries, depth)
-    if len(output) == 1 and isinstance(output[0], Mapping) and not is_result(output[0]):
+    if len(output) == 1 and _holds_results(output[0]):
         return _groups(output[0], queries, depth + 1)
-    if output and all(isinstance(each, Mapping) and "query" in each and not is_result(each) for each in output):
+    if output and all(
+        isinstance(each, Mapping) and "query" in each and not is_result(each) for each in output
+    ):
         return _apart([(str(each["query"]), _without(each, "query")) for each in output], depth)
     return [(None, [_unwrapped(each) for each in output])]
+
+
+def _holds_results(value: Any) -> bool:
+    """Whether a value is an object that has results in it, rather than being one."""
+    return isinstance(value, Mapping) and not is_result(value) and _held(value) is not None
 
 
 def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | None:
@@ -126,7 +143,11 @@ def _of_columns(output: Mapping[str, Any]) -> list[Group]:
 
 def _is_block(value: Any) -> bool:
     """Whether a value is a block of text, as messages are made of."""
-    return isinstance(value, Mapping) and value.get("type") in {"text", "output_text", "input_text"} and "text" in value
+    return (
+        isinstance(value, Mapping)
+        and value.get("type") in {"text", "output_text", "input_text"}
+        and "text" in value
+    )
 
 
 def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group] | None:

@@ -20,7 +20,9 @@ class JsonPath:
             self._compiled = jsonpath.compile(path)
         except jsonpath.JSONPathError as error:
             msg = f"`{path}` is no JSONPath: {str(error).splitlines()[0]}"
-            raise BadProtocol(msg, hint="`$.results[*]` are the elements of `results`; RFC 9535 has the syntax") from None
+            raise BadProtocol(
+                msg, hint="`$.results[*]` are the elements of `results`; RFC 9535 has the syntax"
+            ) from None
 
     def __call__(self, value: Any) -> list[Any]:
         """The values that the path leads to, in their order."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -35,15 +34,17 @@ class _Line(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def recognises(head: Head) -> bool:
-    """Objects with turns, or with the iterations of one, that hold searches."""
-    return bool(head.mappings) and all(_is_plain(each) for each in head.mappings)
+    """Objects with turns, or with the iterations of one."""
+    return any("turns" in each or "iterations" in each for each in head.mappings)
 
 
 def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
     """One session for each line, or for each element of an array; those that are not usable are left out."""
     if not trace.is_lines:
         for document in trace.documents():
-            yield from _settled(session_of_object(document.value, document.place, document.number, reading), reading)
+            yield from _settled(
+                session_of_object(document.value, document.place, document.number, reading), reading
+            )
         return
     decode = msgspec.json.Decoder(_Line).decode
     for number, line in trace.lines():
@@ -71,14 +72,16 @@ def _quick(line: _Line, place: str, reading: Reading) -> Session | None:
     iterations = tuple(each for each in turn.iterations if each.searches)
     if reading.turn != "last" and not iterations:
         return None
-    for iteration in iterations:
-        for search in iteration.searches:
-            if not _is_sound(search):
-                return None
+    if not all(map(_is_sound, turn.iterations)):
+        return None
     for iteration in iterations:
         for search in iteration.searches:
             reading.searches[search.tool or "search"] += 1
-    if not iterations and len(line.turns) > 1 and any(each.searches for t in line.turns for each in t.iterations):
+    if (
+        not iterations
+        and len(line.turns) > 1
+        and any(each.searches for t in line.turns for each in t.iterations)
+    ):
         reading.earlier += 1
     return Session(
         conversation=line.conversation,
@@ -92,17 +95,27 @@ def _quick(line: _Line, place: str, reading: Reading) -> Session | None:
     )
 
 
-def _is_sound(search: Search) -> bool:
+def _is_sound(iteration: Iteration) -> bool:
+    """Whether an iteration took no less than nothing, and all its searches are sound."""
+    if (iteration.tokens or 0) < 0 or (iteration.seconds or 0) < 0:
+        return False
+    return all(map(_is_sound_search, iteration.searches))
+
+
+def _is_sound_search(search: Search) -> bool:
     """Whether every result of a search has a key, one kind of id, and a gain that is a grade if any."""
     for result in search.results:
         if result.gain is not None and result.gain not in GRADES:
             return False
-        if result.domain_id is not None and (result.id is not None or result.domain is None):
-            return False
         if result.id is None:
-            if result.domain is not None and result.domain_id is None or not has_key(result):
+            if (result.domain is None) != (result.domain_id is None) or not has_key(result):
                 return False
-        elif not result.id or ":" in result.id and domain_of(result.id):
+        elif (
+            result.domain_id is not None
+            or result.domain is not None
+            or not result.id
+            or (":" in result.id and domain_of(result.id))
+        ):
             return False
     return bool(search.results)  # a search that has none may lack them altogether
 
@@ -116,13 +129,6 @@ def _slow(line: bytes, number: int, trace: Trace, reading: Reading) -> Session |
         trace.broken(place, told(error, line))
         return None
     return session_of_object(value, place, number, reading)
-
-
-def _is_plain(value: Any) -> bool:
-    turns = value.get("turns")
-    if isinstance(turns, list):
-        return all(isinstance(turn, dict) and ("iterations" in turn or not turn) for turn in turns)
-    return isinstance(value.get("iterations"), list)
 
 
 FORMAT = TraceFormat("plain", "sessions in the plain form", recognises, sessions)

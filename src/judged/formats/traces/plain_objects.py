@@ -37,7 +37,9 @@ class _Object:
 
     def session(self) -> Session | None:
         if not isinstance(self.value, Mapping):
-            return self.refuse("", f"is {_kind(self.value)}, expected an object")
+            self.refuse("", f"is {_kind(self.value)}, expected an object")
+            return None
+        self.text(self.value, NAMES)
         turns = self.turns()
         if turns is None:
             return None
@@ -64,10 +66,12 @@ class _Object:
         if "turns" not in self.value and "iterations" in self.value:
             return [{"iterations": self.value["iterations"]}]
         if "turns" not in self.value:
-            return self.refuse("", "has no `turns`")
+            self.refuse("", "has no `turns`")
+            return None
         turns = self.value["turns"]
         if not isinstance(turns, list):
-            return self.refuse("", f"its `turns` are {_kind(turns)}, expected a list")
+            self.refuse("", f"its `turns` are {_kind(turns)}, expected a list")
+            return None
         return turns
 
     def chosen(self, turns: list[Any]) -> tuple[Any, int]:
@@ -117,12 +121,17 @@ class _Object:
     ) -> list[Any] | None:
         """The list that an object holds under one of the names; None, with a fault noted, if that is none."""
         if not isinstance(value, Mapping):
-            return self.fault(where, f"is {_kind(value)}, expected an object")
+            self.fault(where, f"is {_kind(value)}, expected an object")
+            return None
         name = next((each for each in names if value.get(each) is not None), None)
+        if name is None and not needed:
+            return []
         if name is None:
-            return self.fault(where, f"has no `{names[0]}`; one that found nothing has `[]`") if needed else []
+            self.fault(where, f"has no `{names[0]}`; one that found nothing has `[]`")
+            return None
         if not isinstance(value[name], list):
-            return self.fault(where, f"its `{name}` are {_kind(value[name])}, expected a list of {part} objects")
+            self.fault(where, f"its `{name}` are {_kind(value[name])}, expected a list of {part} objects")
+            return None
         return list(value[name])
 
     def text(self, value: Any, names: tuple[str, ...]) -> str | None:
@@ -131,7 +140,7 @@ class _Object:
             found = value.get(name) if isinstance(value, Mapping) else None
             if isinstance(found, str) or (isinstance(found, int) and not isinstance(found, bool)):
                 return str(found) or None
-            if found is not None:
+            if found is not None and name == names[0]:
                 self.fault("", f"its `{name}` is {_kind(found)}, expected text")
         return None
 
@@ -141,7 +150,8 @@ class _Object:
         if found is None:
             return None
         if isinstance(found, bool) or not isinstance(found, (int, float)) or not found >= 0:
-            return self.fault(where, f"its `{name}` are `{found}`, expected a number of at least 0")
+            self.fault(where, f"its `{name}` are `{found}`, expected a number of at least 0")
+            return None
         return float(found)
 
     def at(self, where: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["NotAValue", "python_value"]
 
 
-class NotAValue(Exception):  # noqa: N818 - it is caught by whoever tries one reading after the other
+class NotAValue(Exception):
     """A text that Python did not print."""
 
 

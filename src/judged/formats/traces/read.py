@@ -8,7 +8,7 @@ from typing import Any
 from judged.errors import BadInput, Fault
 from judged.formats.traces.catalogue import TRACE_FORMATS
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.open import open_trace
+from judged.formats.traces.open import Source, open_source
 from judged.formats.traces.reading import Reading, TurnChoice
 from judged.formats.traces.skipped import Skipped
 from judged.formats.traces.tools import Tools
@@ -16,7 +16,7 @@ from judged.formats.traces.trace import Trace
 from judged.tables.session import Session
 from judged.tables.sessions import Sessions
 
-__all__ = ["detect", "read_sessions", "sessions_of_trace", "stream_sessions"]
+__all__ = ["detect", "read_sessions", "sessions_of_source", "stream_sessions"]
 
 
 def stream_sessions(
@@ -31,37 +31,24 @@ def stream_sessions(
 ) -> Iterator[Session]:
     """The sessions of a source, one at a time; `skipped` is filled with what was left out or noticed.
 
-    The source is a path (`-` is standard input), bytes, an open file, an iterable of objects in the plain form,
-    or a table of sessions. `format` says how it is written where its content does not; `name` is the system of
-    sessions that name none. Strictly, the first session with a fault is refused with all its faults; `lenient`
-    leaves out results, searches and sessions that have one.
+    The source is a path (`-` is standard input), a folder of files, bytes, an open file, an iterable of objects
+    as the lines of a file would be, or a table of sessions. `format` says how it is written where its content
+    does not; `name` is the system of sessions that name none. Strictly, the first session with a fault is refused
+    with all its faults; `lenient` leaves out the results, searches and sessions that have one.
     """
     if isinstance(source, Sessions):
         yield from source
         return
-    trace = open_trace(source)
+    opened = open_source(source)
     reading = Reading(
-        label=trace.label,
-        name=name or trace.name or "system",
+        label=opened.label,
+        name=name or opened.name or "system",
         tools=tools or Tools(),
         lenient=lenient,
         turn=turn,
         skipped=Skipped() if skipped is None else skipped,
     )
-    yield from sessions_of_trace(trace, reading, format=format)
-
-
-def sessions_of_trace(trace: Trace, reading: Reading, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
-    """The sessions of a trace that has been opened, with what the reading is to know of it."""
-    count = 0
-    if not trace.is_empty():
-        trace.broken = lambda place, what: _broken(reading, place, what)
-        written = detect(trace) if format is None else TRACE_FORMATS[format]
-        for session in written.sessions(trace, reading):
-            reading.settle()
-            count += 1
-            yield session
-    reading.finish(count)
+    yield from sessions_of_source(opened, reading, format=format)
 
 
 def read_sessions(
@@ -89,19 +76,31 @@ def read_sessions(
     return Sessions.from_sessions(sessions, name=name or "sessions", notes=skipped.sentences())
 
 
+def sessions_of_source(source: Source, reading: Reading, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
+    """The sessions of a source that has been opened; the reading takes what is to be known of it."""
+    count = 0
+    for trace in source.traces:
+        if trace.is_empty():
+            continue
+        trace.broken = reading.broken
+        written = detect(trace) if format is None else TRACE_FORMATS[format]
+        reading.formats[written.name] += 1
+        for session in written.sessions(trace, reading):
+            reading.settle()
+            count += 1
+            yield session
+    reading.finish(count)
+
+
 def detect(trace: Trace) -> TraceFormat:
     """The format of a trace, by its first documents or its first text, which stay to be read."""
     head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
+    if trace.is_json and not head.documents:
+        next(trace.documents(), None)  # says what is wrong with them
     for name in TRACE_FORMATS:
         if TRACE_FORMATS[name].recognises(head):
             return TRACE_FORMATS[name]
     raise _unknown(trace, head)
-
-
-def _broken(reading: Reading, place: str, what: str) -> None:
-    """A document that is no JSON is a session that cannot be used."""
-    reading.fault("broken JSON", place, what)
-    reading.settle()
 
 
 def _unknown(trace: Trace, head: Head) -> BadInput:

@@ -37,6 +37,8 @@ class Reading:
     """Calls by tool that are known to be no searches."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Calls by tool of which it is not known what they do."""
+    formats: Counter[str] = field(default_factory=Counter)
+    """How many files are written in each format."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
     earlier: int = 0
@@ -58,6 +60,11 @@ class Reading:
             raise BadInput(self.label, faults, hint=_hint(faults))
         self.skipped.add(faults)
 
+    def broken(self, place: str, what: str) -> None:
+        """Note a document that is no JSON, and with it a session that cannot be used."""
+        self.fault("broken JSON", place, what)
+        self.settle()
+
     def count_call(self, tool: str, *, search: bool | None, where: str) -> None:
         """Count a call of a tool by what the tool is known to do; None is unknown."""
         counter = self.unknown if search is None else self.searches if search else self.others
@@ -71,9 +78,13 @@ class Reading:
         if not self.searches:
             self._without_search(sessions)
         elif self.unknown:
-            self.skipped.note(f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}; {MAPPING}")
+            self.skipped.note(
+                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}; {MAPPING}"
+            )
         if self.unanswered:
-            self.skipped.note(f"{self.label}: {self.unanswered:,} searches have no output in the trace and count as empty")
+            self.skipped.note(
+                f"{self.label}: {self.unanswered:,} searches have no output in the trace and count as empty"
+            )
         if self.earlier:
             self.skipped.note(
                 f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
@@ -92,7 +103,11 @@ class Reading:
             tool = next(iter(self.others))
             self.fault(NO_SEARCH, self._met[tool], f"calls {_named(self.others)}, none of which is a search")
         else:
-            count = "its one session calls no tool" if sessions == 1 else f"none of its {sessions:,} sessions searches"
+            count = (
+                "its one session calls no tool"
+                if sessions == 1
+                else f"none of its {sessions:,} sessions searches"
+            )
             self.fault(NO_SEARCH, self.label, count)
         self.settle()
 
@@ -106,7 +121,7 @@ def _named(tools: Counter[str]) -> str:
 def _hint(faults: list[Fault]) -> str | None:
     kinds = {fault.kind for fault in faults}
     if kinds & {"unknown tools", NO_SEARCH}:
-        return MAPPING
+        return MAPPING if any("`" in fault.what for fault in faults) else None
     if "unread search outputs" in kinds:
         return "say where the results lie with a mapping (`--tools FILE`), or leave such searches out with `--lenient`"
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"

@@ -35,7 +35,10 @@ class Skipped:
     def sentences(self) -> tuple[str, ...]:
         """All that was left out, the most frequent kind first, then the notes."""
         kinds = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
-        return (*(f"left out: {kind} ({count:,}); first {self.first[kind]}" for kind, count in kinds), *self.notes)
+        return (
+            *(f"left out: {kind} ({count:,}); first {self.first[kind]}" for kind, count in kinds),
+            *self.notes,
+        )
 
     def __len__(self) -> int:
         return sum(self.counts.values())

@@ -11,7 +11,7 @@ __all__ = ["groups_of_text", "is_empty"]
 Group = tuple[str | None, list[Any]]
 
 _NOTHING = re.compile(
-    r"(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
+    r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
     r"(?:could not|couldn't|cannot|did not) find\b|nothing (?:was )?found).{0,300}",
     re.IGNORECASE | re.DOTALL,
 )
@@ -27,8 +27,13 @@ _LINK = re.compile(
     r"^[ \t]*(?:\d+[.)]|\[\d+\]|[-*])?[ \t]*\[(?P<title>[^\n]*?)\]\((?P<url>[a-z][a-z0-9+.-]*:[^\s]+)\)[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_TITLED = re.compile(r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>[^\n]*?)\)[ \t:]*", re.IGNORECASE | re.MULTILINE)
-_NUMBERED_TITLE = re.compile(r"\(\d+\)[ \t]*Title:[ \t]*(?P<title>.*?)[ \t\n]*Text:[ \t]*", re.IGNORECASE | re.DOTALL)
+_TITLED = re.compile(
+    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>[^\n]*?)\)[ \t:]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERED_TITLE = re.compile(
+    r"\(\d+\)[ \t]*Title:[ \t]*(?P<title>.*?)[ \t\n]*Text:[ \t]*", re.IGNORECASE | re.DOTALL
+)
 _RECORD_LINE = re.compile(
     r"^[ \t]*(?:\[?\d+[\].):]*[ \t]*)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
     r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*",
@@ -101,7 +106,9 @@ def _inline(text: str) -> list[Any]:
 
 def _records(text: str) -> list[Any]:
     """Lines `Title: …`, `URL: …`, `Content: …`, a new record where a name comes again."""
-    named = [(match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)]
+    named = [
+        (match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)
+    ]
     return _gathered([(_NAMES.get(name, name), below) for name, below in named])
 
 

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from judged.errors import BadProtocol, Unreadable
+from judged.errors import BadProtocol
+from judged.formats.files import open_binary
 from judged.formats.traces import tool_names
 from judged.formats.traces.fields import ALIASES
 from judged.formats.traces.outputs import Group, Unparsed, groups_of, parsed
@@ -20,7 +21,8 @@ from judged.formats.traces.paths import JsonPath
 __all__ = ["Tool", "Tools", "Unparsed", "read_tools"]
 
 QUERIES = (
-    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term", "question", "input"),
+    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
+    *("question", "input"),
     *("text", "keywords", "keyword", "term", "terms", "prompt", "objective", "input_str", "topic", "search"),
 )
 """The arguments that hold queries, the first that is there winning."""
@@ -77,7 +79,9 @@ class Tools:
             groups = groups_of(value, queries)
         else:
             groups = [(None, self._at(told.results, value))]
-        return _asked_for([(query, [self._result(told, each) for each in values]) for query, values in groups], queries)
+        return _asked_for(
+            [(query, [self._result(told, each) for each in values]) for query, values in groups], queries
+        )
 
     def _at(self, path: str, output: Any) -> list[Any]:
         """The values at a path in an output that is JSON."""
@@ -94,8 +98,8 @@ class Tools:
         named = {field: self._path(path)(value) for field, path in told.fields.items()}
         return {"metadata": value, **{field: each[0] for field, each in named.items() if each}}
 
-    def check(self, label: str) -> None:
-        """Refuse a mapping of fields that no result has, or paths that are none."""
+    def checked(self, label: str) -> Tools:
+        """The same, if it maps fields that results have to paths that are some."""
         for name, tool in self.tools.items():
             strange = sorted(set(tool.fields) - set(ALIASES))
             if strange:
@@ -103,6 +107,7 @@ class Tools:
                 raise BadProtocol(msg)
             for path in filter(None, (tool.query, tool.results, *tool.fields.values())):
                 self._path(path)
+        return self
 
     @cached_property
     def _paths(self) -> dict[str, JsonPath]:
@@ -118,18 +123,15 @@ def read_tools(path: str | Path) -> Tools:
     """The mapping of tools in a YAML or JSON file."""
     import yaml
 
+    with open_binary(path) as file:
+        content = file.read()
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        written = msgspec.convert(content, _File)
-    except OSError as error:
-        msg = f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
-        raise Unreadable(msg) from None
+        written = msgspec.convert(yaml.safe_load(content), _File)
     except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
         msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
         raise BadProtocol(msg, hint=EXAMPLE) from None
-    tools = Tools({name: each if isinstance(each, Tool) else _SHORT[each] for name, each in written.tools.items()})
-    tools.check(str(path))
-    return tools
+    tools = {name: each if isinstance(each, Tool) else SHORT[each] for name, each in written.tools.items()}
+    return Tools(tools).checked(str(path))
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -138,7 +140,7 @@ class _File(Struct, forbid_unknown_fields=True):
     tools: dict[str, Tool | Literal["search", "other"]]
 
 
-_SHORT = {"search": Tool(), "other": Tool(search=False)}
+SHORT = {"search": Tool(), "other": Tool(search=False)}
 
 EXAMPLE = """it is written so:
   tools:
@@ -154,8 +156,12 @@ def _asked(value: Any) -> Any:
     for name in QUERIES:
         if value.get(name):
             inner = value[name]
-            return _asked(parsed(inner)) if name in {"input", "input_str"} and isinstance(inner, str) else inner
-    nested = next((value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None)
+            return (
+                _asked(parsed(inner)) if name in {"input", "input_str"} and isinstance(inner, str) else inner
+            )
+    nested = next(
+        (value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None
+    )
     return None if nested is None else _asked(nested)
 
 

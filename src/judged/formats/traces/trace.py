@@ -62,8 +62,9 @@ class Trace:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The number and the bytes of every line that is not blank."""
-        while self._look(1):
-            yield self._ahead.popleft()
+        for line in self._rest():
+            if _filled(line):
+                yield line
 
     def documents(self) -> Iterator[Document]:
         """Every JSON document in turn: lines, elements of one array, or one object; what is no JSON is left out."""
@@ -95,7 +96,7 @@ class Trace:
             return isinstance(msgspec.json.decode(first), dict) or more
         except BROKEN:
             begun = first.startswith(b"{") and first != b"{"
-            return begun and (not more or self._ahead[1][1].lstrip().startswith(b"{"))
+            return begun and (not more or self._look(2)[1][1].lstrip().startswith(b"{"))
 
     def first_documents(self) -> tuple[Any, ...]:
         """The values of the first documents, which stay to be read."""
@@ -105,11 +106,11 @@ class Trace:
 
     def first_text(self) -> str:
         """The first characters, which stay to be read."""
-        size, count = 0, 0
-        while size < HEAD and len(ahead := self._look(count + 1)) > count:
-            size += len(ahead[count][1])
-            count += 1
-        return b"\n".join(line for _, line in self._look(count)).decode("utf-8", "replace")[:HEAD]
+        size = sum(len(line) for _, line in self._ahead)
+        while size < HEAD and (line := next(self._lines, None)) is not None:
+            self._ahead.append(line)
+            size += len(line[1])
+        return b"\n".join(line for _, line in self._ahead).decode("utf-8", "replace")[:HEAD]
 
     def is_empty(self) -> bool:
         """Whether nothing is left to be read."""
@@ -142,17 +143,15 @@ class Trace:
                 self.broken(place, told(broken, whole))
 
     def _first(self) -> bytes:
-        return self._look(1)[0][1] if self._look(1) else b""
+        return next((line for _, line in self._look(1)), b"")
 
-    def _look(self, count: int) -> deque[tuple[int, bytes]]:
-        """The lines ahead, at least `count` of them if there are so many."""
-        while len(self._ahead) < count:
-            line = next(self._lines, None)
-            if line is None:
-                break
-            if line[1] and not line[1].isspace():
-                self._ahead.append(line)
-        return self._ahead
+    def _look(self, count: int) -> list[tuple[int, bytes]]:
+        """The first lines that are not blank, `count` of them if there are so many; they stay to be read."""
+        found = [line for line in self._ahead if _filled(line)]
+        while len(found) < count and (line := next(self._lines, None)) is not None:
+            self._ahead.append(line)
+            found += [line] if _filled(line) else []
+        return found[:count]
 
     def _rest(self) -> Iterator[tuple[int, bytes]]:
         """All that is left, blank lines as well."""
@@ -164,6 +163,10 @@ class Trace:
         raise BadInput(self.label, [Fault("broken JSON", place, what)])
 
 
+def _filled(line: tuple[int, bytes]) -> bool:
+    return bool(line[1]) and not line[1].isspace()
+
+
 def told(error: Exception, content: bytes) -> str:
     """What is wrong with a text that is no JSON, and how far it could be read."""
     reason = str(error).removeprefix("JSON is malformed: ") or "it is nested too deeply"
@@ -173,7 +176,9 @@ def told(error: Exception, content: bytes) -> str:
     if at is None:
         return f"is no JSON: {reason}"
     end = int(at[1])
-    return f"is no JSON: {reason[: at.start()]} at byte {end:,}, after {_shown(content[max(0, end - 40) : end])}"
+    return (
+        f"is no JSON: {reason[: at.start()]} at byte {end:,}, after {_shown(content[max(0, end - 40) : end])}"
+    )
 
 
 def _shown(content: bytes) -> str:
@@ -191,4 +196,4 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[Any]:
         try:
             yield msgspec.json.decode(line)
         except BROKEN:
-            return
+            continue  # told when it is read

@@ -1,0 +1,190 @@
+"""Evaluated sessions in every format that `judged sessions` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from judged import __version__
+from judged.cli.compared import rendered_comparison
+from judged.cli.inputs import digest
+from judged.cli.output import fitted, laid_out
+from judged.report.layout import Table, Value
+from judged.sessions import show
+
+if TYPE_CHECKING:
+    from judged.comparing.comparison import Comparison
+    from judged.gating.report import GateReport
+    from judged.sessions.curve import Curve
+    from judged.sessions.evaluation import SessionEvaluation
+    from judged.sessions.overlap import Alone, Overlap
+    from judged.sessions.stopping import Stop
+
+__all__ = ["SessionReport"]
+
+
+@dataclass(frozen=True)
+class SessionReport:
+    """What was asked for of some sessions."""
+
+    evaluation: SessionEvaluation
+    inputs: Sequence[tuple[str, str]]
+    """The role and the path of each file."""
+    per_session: bool = False
+    curves: Sequence[Curve] = ()
+    stops: Sequence[tuple[str, Sequence[Stop]]] = ()
+    """For each system, the points that its agents could have stopped at."""
+    pairs: Sequence[Overlap] = ()
+    single: Sequence[Alone] = ()
+    comparison: Comparison | None = None
+    gates: Sequence[GateReport] = ()
+    decisions: Sequence[Table] = ()
+
+    def rendered(self, kind: str, *, digits: int, bold: bool = False) -> str | bytes:
+        """The report in the format `kind`; those of one table have the last thing asked for, every number in full."""
+        from judged.report.delimited import to_delimited
+        from judged.report.json import to_json, to_json_lines
+        from judged.report.parquet import to_parquet
+
+        if kind in {"table", "markdown", "latex"}:
+            parts = [laid_out(table, kind, digits=digits, bold=bold) for table in self._tables(kind, digits)]
+            further = [*self._compared(kind, digits=digits, bold=bold), *self._gated(kind, digits=digits)]
+            return "\n".join([*parts, *further])
+        if kind == "json":
+            return to_json(self._document())
+        if kind == "jsonl":
+            return to_json_lines(self._records())
+        if kind == "parquet":
+            about = {"judged": __version__, "judged.protocol": str(self.evaluation.protocol)}
+            return to_parquet(self._records(), about=about)
+        return to_delimited(self._records(), delimiter="," if kind == "csv" else "\t")
+
+    def _tables(self, kind: str, digits: int) -> Iterator[Table]:
+        """The tables that people read."""
+        systems = self.evaluation.systems
+        yield from self.decisions
+        if self.per_session:
+            for name, each in systems.items():
+                yield show.per_session(each, title=name if len(systems) > 1 else None)
+        else:
+            title = None if self.comparison is None else "All sessions"
+            yield fitted(show.means(systems, digits=digits, title=title), kind, digits=digits)
+        bounds = show.bounds(systems)
+        if bounds is not None:
+            yield fitted(bounds, kind, digits=digits)
+        yield from show.curve_tables(self.curves)
+        for name, stops in self.stops:
+            if stops:
+                yield show.stopping_table(name, stops)
+        if self.single:
+            yield from show.overlap_tables(self.pairs, self.single)
+
+    def _compared(self, kind: str, *, digits: int, bold: bool) -> list[str]:
+        if self.comparison is None:
+            return []
+        layout: dict[str, Any] = {
+            "digits": digits,
+            "bold": bold,
+            "title": "On the tasks that all systems share",
+        }
+        text = rendered_comparison(
+            self.comparison, kind, list(self.inputs), per_query=self.per_session, **layout
+        )
+        return [str(text)]
+
+    def _gated(self, kind: str, *, digits: int) -> list[str]:
+        from judged.gating.show import as_markdown, as_text
+
+        if not self.gates:
+            return []
+        return [
+            as_markdown(self.gates, digits=digits)
+            if kind == "markdown"
+            else as_text(self.gates, digits=digits)
+        ]
+
+    def _records(self) -> Table:
+        """The one table of formats that hold one: the most particular thing that was asked for."""
+        if self.per_session:
+            return show.session_records(self.evaluation.systems)
+        if self.curves:
+            return _table(_curve_rows(self.curves))
+        if self.stops:
+            return _table([{"system": name, **asdict(stop)} for name, stops in self.stops for stop in stops])
+        if self.single:
+            return _table([asdict(each) for each in self.single])
+        if self.comparison is not None:
+            return self.comparison.table("differences")
+        return show.records(self.evaluation.systems)
+
+    def _document(self) -> dict[str, Any]:
+        """Everything as one object, for JSON."""
+        protocol = self.evaluation.protocol
+        files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in self.inputs]
+        document: dict[str, Any] = {
+            "judged": __version__,
+            "protocol": {"fingerprint": protocol.fingerprint, **protocol.as_dict()},
+            "inputs": files,
+            "systems": [self._system(name, each) for name, each in self.evaluation.systems.items()],
+        }
+        if self.curves:
+            document["curves"] = _curve_rows(self.curves)
+        if self.stops:
+            document["stopping"] = [
+                {"system": name, **_defined(asdict(stop))} for name, stops in self.stops for stop in stops
+            ]
+        if self.single:
+            document["overlap"] = {
+                "systems": [asdict(each) for each in self.single],
+                "pairs": [{**asdict(each), "jaccard": each.jaccard} for each in self.pairs],
+            }
+        if self.comparison is not None:
+            document["comparison"] = self.comparison.to_dict(per_query=self.per_session)
+        if self.gates:
+            document["gates"] = [each.to_dict() for each in self.gates]
+        return document
+
+    def _system(self, name: str, each: SessionEvaluation) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "name": name,
+            "sessions": len(each.named),
+            "means": _defined(each.mean()),
+            "upper": _defined({str(measure): each.upper(measure) for measure in each.measures}),
+            "undefined": {str(measure): each.undefined(measure) for measure in each.measures},
+            "observations": {**asdict(each.observations), "coverage": each.observations.coverage},
+        }
+        if self.per_session:
+            columns = {str(measure): each.scores[measure].tolist() for measure in each.measures}
+            told["per_session"] = [
+                {**asdict(named), **_defined({measure: values[at] for measure, values in columns.items()})}
+                for at, named in enumerate(each.named)
+            ]
+        return told
+
+
+def _curve_rows(curves: Sequence[Curve]) -> list[dict[str, Value]]:
+    return [
+        {
+            "system": each.system,
+            "measure": each.measure,
+            "iteration": point.iteration,
+            "running": point.running,
+            "value": None if isnan(point.value) else point.value,
+            "low": None if point.interval is None else point.interval.low,
+            "high": None if point.interval is None else point.interval.high,
+        }
+        for each in curves
+        for point in each.points
+    ]
+
+
+def _table(rows: Sequence[dict[str, Value]]) -> Table:
+    columns = tuple(rows[0]) if rows else ()
+    return Table(columns, tuple(tuple(_defined(row).values()) for row in rows))
+
+
+def _defined(row: dict[str, Any]) -> dict[str, Any]:
+    """The same with None where a number is NaN, which neither JSON nor people read."""
+    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in row.items()}

@@ -1,0 +1,56 @@
+"""Near-duplicate texts: each is replaced by the first one seen that is near enough to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from judged._optional import need
+
+__all__ = ["NearTexts"]
+
+_PERMUTATIONS, _SEED, _WORDS = 128, 1, 3
+
+
+class NearTexts:
+    """Texts that stand for those near them, found by MinHash over sequences of three words."""
+
+    def __init__(self, threshold: float) -> None:
+        self._rensa: Any = need("rensa", extra="near", needed_by="finding texts that are nearly the same")
+        self._threshold = threshold
+        self._index = self._rensa.RMinHashLSH(threshold, _PERMUTATIONS, _bands(threshold))
+        self._texts: list[str] = []
+        self._sketches: list[Any] = []
+        self._known: dict[str, str] = {}
+
+    def stand_in(self, text: str) -> str:
+        """The text that stands for a normalised one: the nearest by then, the oldest of several, or itself."""
+        if text not in self._known:
+            self._known[text] = self._find(text)
+        return self._known[text]
+
+    def _find(self, text: str) -> str:
+        sketch = self._rensa.RMinHash(_PERMUTATIONS, _SEED)
+        sketch.update(_sequences(text))
+        near: dict[int, float] = {
+            number: sketch.jaccard(self._sketches[number]) for number in self._index.query(sketch)
+        }
+        best = min(near, key=lambda number: (-near[number], number), default=None)
+        if best is not None and near[best] >= self._threshold:
+            return self._texts[best]
+        self._index.insert(len(self._texts), sketch)
+        self._texts.append(text)
+        self._sketches.append(sketch)
+        return text
+
+
+def _sequences(text: str) -> list[str]:
+    words = text.split(" ")
+    return [" ".join(words[at : at + _WORDS]) for at in range(max(1, len(words) - _WORDS + 1))]
+
+
+def _bands(threshold: float) -> int:
+    """So few bands that texts well below the threshold are seldom compared, and so many that none near it is missed."""
+    fitting = [
+        bands for bands in (4, 8, 16, 32, 64) if (1 / bands) ** (bands / _PERMUTATIONS) <= threshold - 0.15
+    ]
+    return min(fitting, default=128)

@@ -1,0 +1,95 @@
+"""Anthropic messages: `tool_use` and `tool_result` blocks, and searches that the endpoint ran itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from judged.formats.traces.assemble import sessions_of
+from judged.formats.traces.conversation import Call
+from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.messages import Messages, conversations, shown
+from judged.formats.traces.reading import Reading
+from judged.formats.traces.trace import Trace
+from judged.formats.traces.transcript import Transcript, seconds_of, text_of, tokens_of
+from judged.tables.session import Session
+
+__all__ = ["FORMAT"]
+
+USES = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
+
+
+def recognises(head: Head) -> bool:
+    """Messages whose content is blocks, one of which uses a tool or holds what it gave back."""
+    blocks = (block for messages in shown(head) for message in messages for block in _blocks(message))
+    return any(block.get("type") in USES or _is_result(block) for block in blocks)
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """A session for each list of messages."""
+    return sessions_of(conversations(trace, reading, _read), reading)
+
+
+def _read(messages: Messages, transcript: Transcript) -> None:
+    for message in messages:
+        if message["role"] == "assistant":
+            _read_assistant(message, transcript)
+        elif message["role"] == "user":
+            _read_user(message, transcript)
+
+
+def _read_user(message: dict[str, Any], transcript: Transcript) -> None:
+    """What tools gave back; a turn begins only where the user wrote something beside."""
+    blocks, time = _blocks(message), seconds_of(message)
+    for block in blocks:
+        if _is_result(block):
+            _answer(block, transcript, time)
+    written = [block for block in blocks if not _is_result(block)]
+    if written or isinstance(message.get("content"), str):
+        transcript.ask(text_of(written if blocks else message.get("content")), time=time)
+
+
+def _read_assistant(message: dict[str, Any], transcript: Transcript) -> None:
+    """The steps of one message: several where the endpoint searched, read the results, and searched again."""
+    tokens, time = tokens_of(message), seconds_of(message)
+    parts = _parts(_blocks(message))
+    only = sum(any(block.get("type") in USES for block in part) for part in parts) <= 1
+    for part in parts:
+        calls = [_call(block) for block in part if block.get("type") in USES]
+        transcript.step(calls, tokens=tokens if only and (calls or len(parts) == 1) else None, time=time)
+        for block in part:
+            if _is_result(block):
+                _answer(block, transcript, time)
+
+
+def _parts(blocks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The blocks of a message, parted where a tool is used after another has answered."""
+    parts: list[list[dict[str, Any]]] = [[]]
+    for block in blocks:
+        if block.get("type") in USES and any(_is_result(each) for each in parts[-1]):
+            parts.append([])
+        parts[-1].append(block)
+    return parts
+
+
+def _call(block: dict[str, Any]) -> Call:
+    return Call(tool=str(block.get("name") or "unnamed"), arguments=block.get("input"), id=block.get("id"))
+
+
+def _answer(block: dict[str, Any], transcript: Transcript, time: float | None) -> None:
+    content = block.get("content")
+    failed = bool(block.get("is_error")) or (isinstance(content, dict) and "error_code" in content)
+    transcript.answer(content, id=block.get("tool_use_id"), failed=failed, time=time)
+
+
+def _is_result(block: dict[str, Any]) -> bool:
+    """Whether a block holds what a tool gave back: `tool_result`, `web_search_tool_result` and their like."""
+    return str(block.get("type", "")).endswith("tool_result") and "tool_use_id" in block
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+FORMAT = TraceFormat("anthropic", "Anthropic messages", recognises, sessions)

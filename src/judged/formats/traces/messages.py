@@ -1,0 +1,137 @@
+"""Documents that hold messages: where the messages lie, and what the conversation, its system and task are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from judged.formats.traces.conversation import Conversation
+from judged.formats.traces.format import Head
+from judged.formats.traces.objects import inner, named
+from judged.formats.traces.reading import Reading
+from judged.formats.traces.trace import Document, Trace
+from judged.formats.traces.transcript import Transcript
+
+__all__ = ["Messages", "Reader", "conversation_of", "conversations", "is_message", "messages_in", "shown"]
+
+HOLDERS = ("messages", "conversation", "conversations", "trajectory", "history", "chat")
+"""Where the messages of a document lie."""
+NAMES = ("conversation_id", "session_id", "thread_id", "conversation", "id", "uuid", "query_id", "qid")
+TASKS = ("task_id", "query_id", "qid", "question_id", "instance_id")
+SYSTEMS = ("system_name", "agent", "system", "model")
+ROLES = frozenset(
+    ("system", "developer", "user", "assistant", "tool", "function", "human", "gpt", "ai", "observation")
+)
+
+Messages = list[dict[str, Any]]
+Reader = Callable[[Messages, Transcript], None]
+"""Goes through messages and tells the transcript of them."""
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is a message: an object with a role."""
+    return isinstance(value, dict) and (value.get("role") in ROLES or value.get("from") in ROLES)
+
+
+def messages_in(value: Any) -> Messages | None:
+    """The messages that a document holds, those of its request and its response together; None if it holds none."""
+    if isinstance(value, list):
+        return [_named(each) for each in value] if value and all(is_message(each) for each in value) else None
+    if not isinstance(value, dict):
+        return None
+    if is_message(value):
+        return [_named(value)]
+    for holder in (value, *(inner(value, name) for name in ("request", "body", "inputs", "kwargs"))):
+        for name in HOLDERS:
+            if isinstance(holder.get(name), list) and (found := messages_in(holder[name])) is not None:
+                return found + _responded(value)
+    return _responded(value) or None
+
+
+def shown(head: Head) -> list[Messages]:
+    """The messages of the first documents, for a format to be recognised by."""
+    return [found for each in head.documents if (found := messages_in(each))]
+
+
+def conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conversation]:
+    """The conversations of a trace whose documents hold messages, or are the messages of one conversation."""
+    held: tuple[Document, Messages] | None = None
+    superseded = 0
+    for document, messages in _held(trace, reading):
+        if held is not None and len(messages) > len(held[1]) and messages[: len(held[1])] == held[1]:
+            superseded += 1  # a log of requests, each with all that came before
+        elif held is not None:
+            yield conversation_of(*held, reading, read)
+        held = document, messages
+    if held is not None:
+        yield conversation_of(*held, reading, read)
+    if superseded:
+        reading.skipped.note(
+            f"{trace.label}: {superseded:,} documents are the beginning of the next one and were passed over"
+        )
+
+
+def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]:
+    """Each document with its messages; documents that are messages themselves are one conversation."""
+    alone: Messages = []
+    for document in trace.documents():
+        messages = messages_in(document.value)
+        if messages is None:
+            reading.fault("malformed sessions", document.place, "holds no messages")
+            reading.settle()
+        elif is_message(document.value) and not _is_response(document.value):
+            alone += messages
+        else:
+            yield document, messages
+    if alone:
+        yield Document(trace.label, {"id": trace.name}), alone
+
+
+def _is_response(value: dict[str, Any]) -> bool:
+    """Whether a message is all of what an endpoint answered, with its searches inside."""
+    return value.get("type") == "message" and value.get("role") == "assistant" and "usage" in value
+
+
+def conversation_of(document: Document, messages: Messages, reading: Reading, read: Reader) -> Conversation:
+    """The conversation that messages make, called as their document says."""
+    transcript = Transcript()
+    read(messages, transcript)
+    value = document.value if isinstance(document.value, dict) else {}
+    metadata = inner(value, "metadata")
+    tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
+    name = named(value, NAMES) or named(metadata, NAMES) or str(document.number)
+    for stray in transcript.strays:
+        what = f"holds the output of a call that was never made: `{stray}`"
+        reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)
+    return Conversation(
+        id=name,
+        place=document.place,
+        turns=transcript.turns,
+        system=_system(value) or _system(metadata),
+        task=named(value, tasks) or named(metadata, tasks),
+    )
+
+
+def _system(value: dict[str, Any]) -> str | None:
+    """What the system is called; `system` may also be its instructions, which are no name."""
+    names = (name for name in SYSTEMS if name != "system" or not re.search(r"\s", str(value.get(name))))
+    return named(value, names)
+
+
+def _responded(value: dict[str, Any]) -> Messages:
+    """The messages that an endpoint answered with, if the document holds its response."""
+    response = inner(value, "response") or value
+    choices = response.get("choices")
+    if isinstance(choices, list) and choices:
+        message = inner(choices[0], "message")
+        return [_named({**message, "usage": response.get("usage")})] if is_message(message) else []
+    return [response] if response is not value and is_message(response) else []
+
+
+def _named(message: dict[str, Any]) -> dict[str, Any]:
+    """A message with its role and content under their usual names; ShareGPT says `from` and `value`."""
+    if "role" in message:
+        return message
+    roles = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
+    return {**message, "role": roles.get(message["from"], message["from"]), "content": message.get("value")}

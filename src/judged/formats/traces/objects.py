@@ -1,0 +1,23 @@
+"""Looking into JSON objects whose fields may be missing, or of another kind than expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["inner", "named"]
+
+
+def inner(value: Any, name: str) -> dict[str, Any]:
+    """The object that another holds under a name, or an empty one."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def named(value: Any, names: Iterable[str]) -> str | None:
+    """The first of the names under which an object holds a text that is not empty, or a whole number, as text."""
+    for name in names if isinstance(value, dict) else ():
+        found = value.get(name)
+        if (isinstance(found, str) and found) or type(found) is int:
+            return str(found)
+    return None

@@ -1,0 +1,67 @@
+"""OpenAI chat messages: calls of tools in assistant messages, their outputs in messages of role `tool`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from judged.formats.traces.assemble import sessions_of
+from judged.formats.traces.conversation import Call
+from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.messages import Messages, conversations, shown
+from judged.formats.traces.reading import Reading
+from judged.formats.traces.trace import Trace
+from judged.formats.traces.transcript import Transcript, seconds_of, text_of, tokens_of
+from judged.tables.session import Session
+
+__all__ = ["FORMAT", "read_messages"]
+
+ASSISTANTS = frozenset(("assistant", "ai"))
+
+
+def recognises(head: Head) -> bool:
+    """Messages with roles; formats that write their calls into the text are asked before."""
+    return bool(shown(head))
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """A session for each list of messages."""
+    return sessions_of(conversations(trace, reading, read_messages), reading)
+
+
+def read_messages(messages: Messages, transcript: Transcript) -> None:
+    """Tell the transcript who asked, which tools were called, and what they answered."""
+    for message in messages:
+        role, time = message["role"], seconds_of(message)
+        if role == "user":
+            transcript.ask(text_of(message.get("content")), time=time)
+        elif role in ASSISTANTS:
+            transcript.step(_calls(message), tokens=tokens_of(message), time=time)
+        elif role in {"tool", "function"}:
+            transcript.answer(
+                message.get("content"),
+                id=message.get("tool_call_id"),
+                tool=message.get("name"),
+                failed=message.get("status") == "error",
+                time=time,
+            )
+
+
+def _calls(message: dict[str, Any]) -> list[Call]:
+    """The calls of an assistant message in their order; `function_call` is how one was written before."""
+    written = message.get("tool_calls")
+    calls = [_call(each) for each in written if isinstance(each, dict)] if isinstance(written, list) else []
+    legacy = message.get("function_call")
+    return [*calls, _call({"function": legacy})] if isinstance(legacy, dict) else calls
+
+
+def _call(written: dict[str, Any]) -> Call:
+    """One call: OpenAI puts name and arguments into `function` or `custom`, LangChain beside the id."""
+    inner = next(
+        (written[kind] for kind in ("function", "custom") if isinstance(written.get(kind), dict)), written
+    )
+    arguments = next((inner[name] for name in ("arguments", "input", "args") if name in inner), None)
+    return Call(tool=str(inner.get("name") or "unnamed"), arguments=arguments, id=written.get("id"))
+
+
+FORMAT = TraceFormat("openai-chat", "OpenAI chat messages", recognises, sessions)

@@ -1,0 +1,204 @@
+"""OpenAI Responses: items of input and output, among them calls of functions and searches that OpenAI ran."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from judged.formats.traces.assemble import sessions_of
+from judged.formats.traces.conversation import Call, Conversation
+from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.objects import inner, named
+from judged.formats.traces.reading import Reading
+from judged.formats.traces.trace import Document, Trace
+from judged.formats.traces.transcript import Transcript, text_of, tokens_of
+from judged.tables.session import Session
+
+__all__ = ["FORMAT"]
+
+OUTPUTS = frozenset(
+    ("function_call_output", "custom_tool_call_output", "tool_search_output", "computer_call_output")
+)
+ELSEWHERE = frozenset(("function_call", "custom_tool_call", "computer_call"))
+"""Calls whose output is an item of its own."""
+TASKS = ("task", "task_id", "query_id")
+
+Items = list[dict[str, Any]]
+
+
+def recognises(head: Head) -> bool:
+    """Responses, items with the types that only they have, or objects that hold such items."""
+    return any(_is_response(each) or any(map(_is_telling, _items(each))) for each in head.documents)
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """A session for each response, or chain of responses, or for all items of the trace."""
+    return sessions_of(_conversations(trace, reading), reading)
+
+
+def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+    """Responses that follow one another by `previous_response_id` are one conversation."""
+    chain: list[Document] = []
+    alone: list[Document] = []
+    for document in trace.documents():
+        if _is_item(document.value):
+            alone.append(document)
+            continue
+        if chain and _previous(document.value) not in {_identity(each.value) for each in chain}:
+            yield _conversation(chain, reading)
+            chain = []
+        chain.append(document)
+    if chain:
+        yield _conversation(chain, reading)
+    if alone:
+        yield _conversation(
+            [Document(trace.label, {"id": trace.name, "items": [each.value for each in alone]})], reading
+        )
+
+
+def _conversation(chain: list[Document], reading: Reading) -> Conversation:
+    transcript = Transcript()
+    for document in chain:
+        _read(_items(document.value), _usage(document.value), transcript)
+    first = chain[0].value if isinstance(chain[0].value, dict) else {}
+    response = inner(first, "response") or first
+    metadata = inner(first, "metadata") or inner(response, "metadata")
+    name = _called(first, metadata) or _identity(first) or str(chain[0].number)
+    for stray in transcript.strays:
+        what = f"holds the output of a call that was never made: `{stray}`"
+        reading.fault("outputs without a call", f"{chain[0].place}: session `{name}`", what)
+    return Conversation(
+        id=name,
+        place=chain[0].place,
+        turns=transcript.turns,
+        system=named(metadata, ("system",)) or named(response, ("model",)),
+        task=named(metadata, TASKS) or named(first, TASKS),
+    )
+
+
+def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
+    """Tell the transcript of items; calls that follow each other directly are one step."""
+    together: list[Call] = []
+    steps: list[list[Call]] = []
+
+    def close() -> None:
+        if together:
+            transcript.step(list(together))
+            steps.append(list(together))
+            together.clear()
+
+    for item in items:
+        kind = item.get("type", "message")
+        if kind.endswith("_call"):
+            together.append(_call(item))
+            continue
+        close()
+        if kind in OUTPUTS:
+            transcript.answer(
+                item.get("output"), id=item.get("call_id"), failed=item.get("status") == "incomplete"
+            )
+        elif kind == "message" and item.get("role") == "user":
+            transcript.ask(text_of(item.get("content")))
+        elif kind == "message" and item.get("role") == "assistant":
+            transcript.step([])
+    close()
+    if len(steps) == 1 and tokens is not None:  # of several steps it is not known which took how many
+        next(
+            step for step in transcript.turns[-1].steps if step.calls and step.calls[0] is steps[0][0]
+        ).tokens = tokens
+
+
+def _call(item: dict[str, Any]) -> Call:
+    """The call that an item stands for, with its output where the item holds it."""
+    kind = str(item["type"])
+    if kind in ELSEWHERE:
+        return Call(
+            tool=str(item.get("name") or kind.removesuffix("_call")),
+            arguments=item.get("arguments", item.get("input")),
+            id=item.get("call_id"),
+        )
+    if kind == "web_search_call":
+        return _web_search(item)
+    if kind == "file_search_call":
+        return Call(
+            tool="file_search", arguments={"queries": item.get("queries")}, output=_given(item.get("results"))
+        )
+    failed = bool(item.get("error")) or item.get("status") == "failed"
+    tool = str(item.get("name") or kind.removesuffix("_call"))
+    return Call(tool=tool, arguments=item.get("arguments"), output=_given(item.get("output")), failed=failed)
+
+
+def _web_search(item: dict[str, Any]) -> Call:
+    """A search of the web; its sources are there only if they were asked for, and pages it opened are no searches."""
+    action = inner(item, "action")
+    does = action.get("type", "search")
+    asked = action.get("queries") or action.get("query")
+    return Call(
+        tool="web_search" if does == "search" else f"web_search.{does}",
+        arguments={"query": asked},
+        output=_given(action.get("sources")),
+        failed=item.get("status") == "failed",
+        search=does == "search",
+    )
+
+
+def _given(value: Any) -> Any:
+    return UNSET if value is None else value
+
+
+def _items(value: Any) -> Items:
+    """The items of a document: those of the request, then those of the response."""
+    if isinstance(value, list):
+        return [each for each in value if isinstance(each, dict)]
+    if not isinstance(value, dict):
+        return []
+    if _is_item(value):
+        return [value]
+    asked = value.get("input", inner(value, "request").get("input"))
+    question = [{"type": "message", "role": "user", "content": asked}] if isinstance(asked, str) else asked
+    answered = value.get("output", inner(value, "response").get("output"))
+    lists = (question, answered, value.get("items"))
+    return [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
+
+
+def _is_response(value: Any) -> bool:
+    return isinstance(value, dict) and "response" in {
+        value.get("object"),
+        inner(value, "response").get("object"),
+    }
+
+
+def _is_item(value: Any) -> bool:
+    return isinstance(value, dict) and (
+        _is_telling(value) or (value.get("type") in {"message", "reasoning"} and "object" not in value)
+    )
+
+
+def _is_telling(item: dict[str, Any]) -> bool:
+    """Whether an item is of a type that only Responses have."""
+    kind = item.get("type")
+    return isinstance(kind, str) and (kind in OUTPUTS or (kind.endswith("_call") and kind != "tool_call"))
+
+
+def _identity(value: Any) -> str | None:
+    return named(value, ("id",)) or named(inner(value, "response"), ("id",))
+
+
+def _previous(value: Any) -> str | None:
+    holders = (value, inner(value, "request"), inner(value, "response"))
+    return next((found for each in holders if (found := named(each, ("previous_response_id",)))), None)
+
+
+def _called(first: dict[str, Any], metadata: dict[str, Any]) -> str | None:
+    """What the conversation is called, apart from its first response's id."""
+    names = ("conversation_id", "session_id", "conversation")
+    return named(inner(first, "conversation"), ("id",)) or named(first, names) or named(metadata, names)
+
+
+def _usage(value: Any) -> float | None:
+    return tokens_of(value) or tokens_of(inner(value, "response")) if isinstance(value, dict) else None
+
+
+FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, sessions)

@@ -1,0 +1,53 @@
+"""Recall of sessions: how much of what there was to find was found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judged.kernels.good_gain import Iteration, Worth, counted
+from judged.kernels.segments import Floats, divide
+from judged.kernels.sought import found_of_reference, sought_of_reference
+from judged.kernels.steps import Steps
+from judged.measures.measure import Measure
+from judged.measures.session_parameters import SESSION_PARAMETERS
+
+__all__ = ["Recall", "reference_recall"]
+
+
+def reference_recall(
+    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "binary"
+) -> Floats:
+    r"""The share of the good results of a reference that the session was given, up to and with an iteration.
+
+    $$\mathrm{Recall}@i = \frac{|\{c \in UR@i : \mathrm{gain}_T(c) \ge \mathrm{good}\}|}{|\{c \in T : \mathrm{gain}_T(c) \ge \mathrm{good}\}|}$$
+
+    where $T$ is what is known of the task with its gains $\mathrm{gain}_T$: judgments, or what all compared systems found. With
+    `gain="graded"`, gains are added up in place of results. In a ranking, `R` is recall; of sessions, `R` counts results.
+
+    Unlabelled: does not matter: gains are those of the reference.
+    Empty: 0 for a session that never searched or found nothing; undefined (NaN, left out of the mean and counted) where
+        the reference has nothing good.
+
+    Example:
+        Two of three good results are found:
+
+        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> reference_recall(steps_of(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
+        array([0.6667])
+
+    References:
+        Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.3. Cambridge University Press, 2008.
+    """
+    found = counted(steps, found_of_reference(steps, good, gain), iteration)
+    sought = sought_of_reference(steps, good, gain)
+    return np.where(sought > 0, divide(found, sought), np.nan)
+
+
+Recall = Measure(
+    "Recall",
+    reference_recall,
+    at="iteration",
+    family="session",
+    properties=frozenset({"accumulates"}),
+    own=SESSION_PARAMETERS,
+)

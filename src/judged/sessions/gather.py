@@ -1,0 +1,155 @@
+"""From sessions, one at a time, to the view of their measures: duplicates found, labels looked up, gains settled."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from math import nan
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from judged.dedup.find import Deduplicator
+from judged.errors import BadInput, Fault
+from judged.kernels.steps import UNLABELLED, Steps
+from judged.sessions.book import Book
+from judged.sessions.observations import Tally
+from judged.sessions.protocol import SessionProtocol
+from judged.tables.session import Result, Session
+
+__all__ = ["Find", "Gathering", "Keep", "Named"]
+
+Keep: TypeAlias = Literal["none", "good", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a session is called by."""
+
+    conversation: str
+    system: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A new result of a session: kept where sessions are compared by what they found."""
+
+    session: int
+    place: int
+    """Where its gain stands among the gains of all sessions."""
+    result: Result
+    scope: str | None
+    gain: int
+
+
+class Gathering:
+    """Sessions, reduced to counts and gains as they come, so that none of their texts need be kept.
+
+    `keep` says which of the new results are kept for references and overlaps: those that are worth something, all of
+    them (since judgments may find them worth something), or none.
+    """
+
+    def __init__(self, protocol: SessionProtocol, *, book: Book | None = None, keep: Keep = "none") -> None:
+        self.protocol = protocol
+        self.named: list[Named] = []
+        self.finds: list[Find] = []
+        self._book = book
+        self._keep = keep
+        self._offset, self._results, self._searches = array("q", [0]), array("q"), array("q")
+        self._cut, self._gains = array("q", [0]), array("b")
+        self._tokens, self._seconds = array("d"), array("d")
+        self._idle, self._earlier = array("q"), array("q")
+        self._conflicts, self._overruled = array("q"), array("q")
+        self._places: dict[tuple[str, str], str] = {}
+
+    def add(self, session: Session) -> None:
+        """Take one more session in."""
+        self._refuse_twice(session)
+        self._idle.append(max(0, session.steps - len(session.iterations)))
+        self._earlier.append(session.turns - 1)
+        self._conflicts.append(0)
+        self._overruled.append(0)
+        seen = Deduplicator(self.protocol.rules)
+        gains: list[int] = []
+        new: list[tuple[Result, str | None]] = []
+        returned = 0
+        for iteration in session.iterations:
+            before = returned
+            for result, scope in iteration.results():
+                returned += 1
+                if self._take(session, result, seen.place(result, scope), gains) and self._keep != "none":
+                    new.append((result, scope))
+            self._results.append(returned - before)
+            self._cut.append(len(self._gains) + len(gains))
+            self._searches.append(len(iteration.searches))
+            self._tokens.append(nan if iteration.tokens is None else iteration.tokens)
+            self._seconds.append(nan if iteration.seconds is None else iteration.seconds)
+        self._keep_finds(gains, new)
+        self._gains.extend(gains)
+        self._offset.append(len(self._results))
+        self.named.append(Named(session.conversation, session.system, session.task))
+
+    def steps(self) -> Steps:
+        """The view of all sessions so far."""
+        return Steps(
+            offset=np.array(self._offset, dtype=np.int64),
+            results=np.array(self._results, dtype=np.int64),
+            cut=np.array(self._cut, dtype=np.int64),
+            gains=np.array(self._gains, dtype=np.int8),
+            searches=np.array(self._searches, dtype=np.int64),
+            tokens=np.array(self._tokens, dtype=np.float64),
+            seconds=np.array(self._seconds, dtype=np.float64),
+        )
+
+    def tally(self) -> Tally:
+        """What was counted of each session so far."""
+        columns = (self._idle, self._conflicts, self._overruled, self._earlier)
+        return Tally(*(np.array(each, dtype=np.int64) for each in columns))
+
+    def _take(self, session: Session, result: Result, cluster: int, gains: list[int]) -> bool:
+        """Put one result in, a duplicate by what its label changes; whether it is new."""
+        gain = self._gain(session.task, result)
+        if cluster == len(gains):
+            gains.append(UNLABELLED if gain is None else gain)
+            return True
+        if gain is not None and gain != gains[cluster]:
+            gains[cluster] = self._settled(session, result, gains[cluster], gain)
+        return False
+
+    def _keep_finds(self, gains: list[int], new: list[tuple[Result, str | None]]) -> None:
+        """Keep what a session found, now that all its labels are known."""
+        least = UNLABELLED if self._keep == "all" else 1
+        for at, (result, scope) in enumerate(new):
+            if gains[at] >= least:
+                self.finds.append(Find(len(self.named), len(self._gains) + at, result, scope, gains[at]))
+
+    def _gain(self, task: str, result: Result) -> int | None:
+        """The gain of a result: that of the labels file, if it has one, else that of the trace."""
+        entry = None if self._book is None else self._book.find(task, result)
+        if entry is None or self._book is None:
+            return result.gain
+        gain = self._book.gains[entry]
+        self._overruled[-1] += result.gain is not None and result.gain != gain
+        return gain
+
+    def _settled(self, session: Session, result: Result, known: int, gain: int) -> int:
+        """The gain of a thing that has been labelled again, and otherwise."""
+        if known == UNLABELLED:
+            return gain
+        self._conflicts[-1] += 1
+        if self.protocol.conflict != "error":
+            return self.protocol.settled(known, gain)
+        told = result.title or result.url or result.id or result.domain_id or "a result"
+        where, what = f"session `{session.conversation}`", f"`{told}` is labelled {known} and later {gain}"
+        fault = Fault("labels that differ", where, what)
+        hint = "`first`, `max` or `last` says which label counts"
+        raise BadInput(session.place or session.conversation, [fault], hint=hint)
+
+    def _refuse_twice(self, session: Session) -> None:
+        place = self._places.setdefault((session.system, session.conversation), session.place)
+        if len(self._places) == len(self.named):
+            told = f"is there twice for the system `{session.system}`, before in {place or 'this source'}"
+            fault = Fault("sessions given twice", f"session `{session.conversation}`", told)
+            hint = "give each its own `conversation`, or a `system` that tells them apart"
+            raise BadInput(session.place or session.conversation, [fault], hint=hint)

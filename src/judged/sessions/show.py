@@ -1,0 +1,186 @@
+"""Sessions as people read them: means with bounds, every session, curves, stopping points, overlaps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from judged.report.layout import Between, Estimate, Table, Value, with_best
+from judged.report.lines import Dot, Line, lines
+from judged.sessions.curve import Curve
+from judged.sessions.evaluation import SessionEvaluation
+from judged.sessions.overlap import Alone, Overlap
+from judged.sessions.stopping import Stop
+
+__all__ = [
+    "bounds",
+    "curve_picture",
+    "curve_tables",
+    "means",
+    "overlap_tables",
+    "per_session",
+    "records",
+    "session_records",
+    "stopping_table",
+    "undefined_sentences",
+]
+
+MOST = 30
+"""More iterations than this are not shown to people; the formats for programs have all of them."""
+
+
+def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4, title: str | None = None) -> Table:
+    """A row for each system, a column for each measure, the best of several systems marked."""
+    first = next(iter(systems.values()))
+    columns = ("system", "sessions", *map(str, first.measures))
+    rows = tuple(
+        (name, len(each.named), *(_value(each[measure]) for measure in each.measures))
+        for name, each in systems.items()
+    )
+    better = {str(measure): measure.higher_is_better for measure in first.measures}
+    return with_best(Table(columns, rows, title=title), better, digits=digits)
+
+
+def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:
+    """Each number with unlabelled results at their least and at their most; None where all are labelled."""
+    partly = {name: each for name, each in systems.items() if each.observations.coverage < 1}
+    if not partly:
+        return None
+    first = next(iter(systems.values()))
+    rows = tuple(
+        (name, f"{each.observations.coverage:.1%}", *(_between(each, measure) for measure in each.measures))
+        for name, each in partly.items()
+    )
+    title = "Unlabelled results as gain 0, and as gain 4"
+    return Table(("system", "labelled", *map(str, first.measures)), rows, title=title)
+
+
+def per_session(evaluation: SessionEvaluation, *, title: str | None = None) -> Table:
+    """A row for each session, what all of them have below."""
+    values = [evaluation.scores[measure].tolist() for measure in evaluation.measures]
+    rows = [
+        (named.conversation, named.task, *map(_value, row))
+        for named, *row in zip(evaluation.named, *values, strict=True)
+    ]
+    whole = ("all", None, *(_value(evaluation[measure]) for measure in evaluation.measures))
+    columns = ("session", "task", *map(str, evaluation.measures))
+    return Table(columns, (*rows, whole), title=title, foot=1)
+
+
+def curve_tables(curves: Sequence[Curve]) -> Iterator[Table]:
+    """For each system a row for each iteration: how many sessions still run, and every measure."""
+    for system in dict.fromkeys(each.system for each in curves):
+        own = [each for each in curves if each.system == system]
+        rows = tuple(
+            (
+                points[0].iteration,
+                points[0].running,
+                *(_estimate(point.value, point.interval) for point in points),
+            )
+            for points in list(zip(*(each.points for each in own), strict=True))[:MOST]
+        )
+        columns = ("iteration", "sessions", *(each.measure for each in own))
+        yield Table(columns, rows, title=f"{system}: by iteration")
+
+
+def curve_picture(curves: Sequence[Curve]) -> str:
+    """An SVG of the first measure, a line for each system, with how many sessions still run told at each point."""
+    measure = curves[0].measure
+    drawn = [Line(each.system, tuple(_dots(each))) for each in curves if each.measure == measure]
+    note = "mean with its interval; ended sessions keep their value, and points shrink as fewer still run"
+    return lines(drawn, title=f"{measure} by iteration", x="iteration", y=measure, note=note)
+
+
+def _dots(curve: Curve) -> Iterator[Dot]:
+    for point in curve.points:
+        low, high = (None, None) if point.interval is None else (point.interval.low, point.interval.high)
+        told = f"{curve.system}, iteration {point.iteration}: {point.value:.4g}; {point.running:,} sessions still run"
+        yield Dot(point.iteration, point.value, low, high, point.running / curve.points[0].running, told)
+
+
+def stopping_table(system: str, stops: Sequence[Stop]) -> Table:
+    """A row for each iteration that agents could have stopped at."""
+    rows = tuple(
+        (
+            *(each.iteration, each.running, each.gain, _share(each.lost), each.losing),
+            *(_share(each.searches_saved), _share(each.tokens_saved)),
+        )
+        for each in stops[:MOST]
+    )
+    columns = ("stop at", "going on", "CG", "gain lost", "losing", "searches saved", "tokens saved")
+    return Table(columns, rows, title=f"{system}: had the agents stopped")
+
+
+def overlap_tables(pairs: Sequence[Overlap], single: Sequence[Alone]) -> Iterator[Table]:
+    """What systems found in common, and what each alone."""
+    rows = tuple((each.system, each.found, each.alone, each.missed) for each in single)
+    yield Table(
+        ("system", "good results", "found by no other", "missed"), rows, title="Good results by system"
+    )
+    if pairs:
+        lines_ = tuple(
+            (each.first, each.second, each.tasks, each.only_first, each.both, each.only_second, each.jaccard)
+            for each in pairs
+        )
+        columns = ("first", "second", "tasks", "only first", "both", "only second", "Jaccard")
+        yield Table(columns, lines_, title="Good results in common")
+
+
+def records(systems: Mapping[str, SessionEvaluation]) -> Table:
+    """A row for each system and measure, for programs."""
+    rows = tuple(
+        (
+            *(name, str(measure), _value(each[measure]), _value(each.upper(measure))),
+            *(len(each.named) - each.undefined(measure), each.undefined(measure)),
+            each.observations.coverage,
+        )
+        for name, each in systems.items()
+        for measure in each.measures
+    )
+    return Table(("system", "measure", "value", "upper", "sessions", "undefined", "coverage"), rows)
+
+
+def session_records(systems: Mapping[str, SessionEvaluation]) -> Table:
+    """A row for each session and measure, for programs."""
+    rows = tuple(
+        (name, named.conversation, named.task, str(measure), _value(value))
+        for name, each in systems.items()
+        for measure in each.measures
+        for named, value in zip(each.named, each.scores[measure].tolist(), strict=True)
+    )
+    return Table(("system", "session", "task", "measure", "value"), rows)
+
+
+def undefined_sentences(evaluation: SessionEvaluation) -> list[str]:
+    """A sentence for each measure that some sessions have no value of."""
+    told: dict[int, list[str]] = {}
+    for measure in evaluation.measures:
+        if evaluation.undefined(measure):
+            told.setdefault(evaluation.undefined(measure), []).append(str(measure))
+    return [
+        f"{', '.join(names)}: {count:,} of {len(evaluation.named):,} sessions have no value and are left out"
+        for count, names in told.items()
+    ]
+
+
+def _value(value: float) -> Value:
+    return None if math.isnan(value) else value
+
+
+def _between(evaluation: SessionEvaluation, measure: object) -> Value:
+    low, high = evaluation[str(measure)], evaluation.upper(str(measure))
+    if math.isnan(low) or math.isnan(high) or low == high:
+        return _value(low if low == high else math.nan)
+    return Between(min(low, high), max(low, high))
+
+
+def _estimate(value: float, interval: object) -> Value:
+    if math.isnan(value):
+        return None
+    if interval is None:
+        return value
+    return Estimate(value, getattr(interval, "low", None), getattr(interval, "high", None))
+
+
+def _share(value: float) -> str:
+    return "unknown" if math.isnan(value) else f"{value:.1%}"

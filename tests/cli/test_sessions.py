@@ -1,0 +1,158 @@
+"""`judged sessions` as users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from judged.cli.main import judged
+from sessions.traces import conversation
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """Two systems on two tasks."""
+    path = tmp_path / "traces.jsonl"
+    lines = [
+        conversation("a1", "x4 y0", "y0 z2", task="t1", system="old"),
+        conversation("a2", "x2", task="t2", system="old"),
+        conversation("b1", "x4 z2 x4", task="t1", system="new"),
+        conversation("b2", "x2 w?", task="t2", system="new"),
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def run(*arguments: object) -> Result:
+    """The outcome of `judged sessions` with some arguments."""
+    return CliRunner().invoke(judged, ["sessions", *map(str, arguments)])
+
+
+def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
+    """Gains: old (6 + 2) / 2, new (6 + 2) / 2; the unlabelled result could add 4 to new."""
+    outcome = run(trace, "-m", "CG SRR")
+    assert outcome.exit_code == 0, outcome.output
+    rows = [line.split() for line in outcome.stdout.splitlines()]
+    assert ["old", "2", "4.0000", "0.1250"] in rows
+    assert ["new", "2", "4.0000", "0.1667"] in rows
+    assert ["new", "75.0%", "4.0000–6.0000", "0.1667"] in rows
+    assert "Protocol: sessions (last turn, duplicates by document" in outcome.stderr
+    assert "Note: new: 1 of 4 unique results have no label" in outcome.stderr
+
+
+def test_a_rate_is_never_shown_alone(trace: Path) -> None:
+    """RG rises when an agent stops early, so that gain and length stand beside it."""
+    columns = run(trace, "-m", "RG@2").stdout.splitlines()[0].split()
+    assert columns == ["system", "sessions", "RG@2", "CG@2", "N"]
+
+
+def test_iterations_for_all_good_results_has_its_flag(trace: Path) -> None:
+    """`AllGoodReached` tells 100 iterations and never apart."""
+    wanted = 'IterationsForAllGoodResults(reference="given")'
+    outcome = run(trace, "-m", wanted, "--reference", "union", "--format", "json")
+    means = {each["name"]: each["means"] for each in json.loads(outcome.stdout)["systems"]}
+    assert means["old"] == {wanted: 1.5, 'AllGoodReached(reference="given")': 1}
+
+
+def test_good_discount_and_beyond_hold_for_every_measure_that_has_them(trace: Path) -> None:
+    """What a measure sets itself goes before."""
+    outcome = run(trace, "-m", "DCG CG(good=2) N", "--good", 3, "--discount", "0.5", "--format", "json")
+    (name, *others) = json.loads(outcome.stdout)["systems"][0]["means"]
+    assert (name, others) == ("DCG(good=3, discount=0.5)@last", ["CG(good=2)@last", "N"])
+
+
+@pytest.mark.parametrize("kind", ["table", "csv", "tsv", "json", "jsonl", "markdown", "latex"])
+@pytest.mark.parametrize(
+    "asked", [(), ("--per-session",), ("--curve",), ("--stopping",), ("--overlap",), ("--baseline", "old")]
+)
+def test_everything_asked_for_comes_in_every_format(trace: Path, kind: str, asked: tuple[str, ...]) -> None:
+    """No NaN, which neither JSON nor people read, in any of them."""
+    outcome = run(trace, "--format", kind, *asked)
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.stdout
+    assert "nan" not in outcome.stdout.lower()
+    if kind == "json":
+        json.loads(outcome.stdout)
+
+
+def test_a_curve_is_written_as_a_picture(trace: Path, tmp_path: Path) -> None:
+    """A line and a name for each system."""
+    picture = tmp_path / "curve.svg"
+    assert run(trace, "-m", "CG", "--picture", picture).exit_code == 0
+    root = ElementTree.fromstring(picture.read_text())
+    assert sum(each.tag.endswith("polyline") for each in root.iter()) == 2
+    assert {"old", "new", "CG by iteration"} <= {each.text for each in root.iter()}
+
+
+def test_a_baseline_gives_differences_on_tasks(trace: Path) -> None:
+    """The statistics of `judged compare`, on tasks."""
+    outcome = run(trace, "-m", "CG", "--baseline", "old", "--per-session")
+    assert "Differences (sign-flip randomisation)" in outcome.stdout
+    assert "Tasks that changed most" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("gain", "delta", "code", "verdict"),
+    [(2, "-0.5", 1, "fail"), (4, "-0.5", 0, "pass"), (4, "1", 1, "fail")],  # no spread: what is seen decides
+)
+def test_a_margin_makes_an_exit_code(tmp_path: Path, gain: int, delta: str, code: int, verdict: str) -> None:
+    """On three tasks the old system has 4 each time, the new one 2 or 4."""
+    path = tmp_path / "traces.jsonl"
+    lines = [conversation(f"o{at}", "x4", task=f"t{at}", system="old") for at in range(3)]
+    lines += [conversation(f"n{at}", f"x{gain}", task=f"t{at}", system="new") for at in range(3)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    outcome = run(path, "-m", "CG", "--baseline", "old", "--min-delta", delta)
+    assert outcome.exit_code == code, outcome.output
+    assert f"Verdict: {verdict}" in outcome.stdout
+    assert "3 tasks" in outcome.stdout
+
+
+def test_files_are_named_as_runs_are(trace: Path, tmp_path: Path) -> None:
+    """NAME=FILE names the system, whatever the trace says; files of one table have the extension's format."""
+    lines = trace.read_text().splitlines(keepends=True)
+    (tmp_path / "one.jsonl").write_text("".join(lines[:2]))
+    out = tmp_path / "scores.parquet"
+    outcome = run(f"first={tmp_path / 'one.jsonl'}", "-m", "CG", "-o", out, "--format", "csv")
+    assert outcome.stdout.splitlines()[1].startswith("first,CG@last,4.0,")
+    assert out.stat().st_size
+
+
+def test_labels_and_one_session_are_chosen(trace: Path, tmp_path: Path) -> None:
+    """TREC judgments are labels too; `--session` takes one conversation."""
+    labels = tmp_path / "labels.qrels"
+    labels.write_text("t2 0 w 3\nt2 0 x 0\n")
+    outcome = run(trace, "-m", "CG", "--labels", labels, "--session", "b2", "--format", "csv")
+    assert outcome.stdout.splitlines()[1] == "new,CG@last,3.0,3.0,1,0,1.0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("-m", "nDCG@10,CG@x"), "not a measure of sessions"),
+        (("--baseline", "newest"), "no system is called `newest`"),
+        (("--session", "zz"), "no conversation of these traces is called `zz`"),
+        (("--weight", "title"), "not a field and a number"),
+        (("--without-url-rule", "nope"), "nope"),
+        (("--overlap", "--reference", "qrels.txt"), "--reference union"),
+        (("--unlabelled", "error"), "session `b2` of `new`: 1 of 2 unique results have no gain"),
+        (("--trace-format", "nope"), "nope"),
+        (("--min-delta", "-1%"), "needs one `--baseline NAME`"),
+    ],
+)
+def test_a_mistake_is_named(trace: Path, arguments: tuple[str, ...], told: str) -> None:
+    """Exit code 2, a message, no traceback."""
+    outcome = run(trace, *arguments)
+    assert outcome.exit_code == 2
+    assert told in outcome.output
+    assert "Traceback" not in outcome.output
+
+
+def test_inspect_is_a_command_of_its_own(trace: Path) -> None:
+    """`judged sessions inspect FILE` shows what was understood of a trace."""
+    outcome = run("inspect", trace)
+    assert outcome.exit_code == 0, outcome.output
+    assert "4" in outcome.output

@@ -1,0 +1,348 @@
+"""Measures of sessions: equal to source document 001 done by hand, and the laws that they obey."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from good_gain import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
+from judged.kernels.steps import UNLABELLED, Steps, upper
+from judged.kernels.steps_by_hand import steps_of
+from judged.measures.catalogue import SESSION_MEASURES
+from judged.measures.laws import SESSION_LAWS
+from judged.measures.measure import Measure
+from judged.measures.names import parse_measure
+from judged.measures.pooling import pooled
+from judged.measures.session_parameters import SESSION_PARAMETERS
+
+QUICK = settings(max_examples=12, deadline=None)
+EVERY = pytest.mark.parametrize("name", list(SESSION_MEASURES))
+LOOKING_AHEAD = {"Lost", "nDCG"}
+"""Their value at an iteration depends on what came later."""
+PER_ITERATION = {"AvgGain", "MarginalGain"}
+"""Their value at an iteration is that of this one alone."""
+
+several = st.lists(sessions(), min_size=1, max_size=4)
+
+
+def having(law: str) -> pytest.MarkDecorator:
+    """The measures listed under a law."""
+    return pytest.mark.parametrize(
+        "name", [name for name in SESSION_MEASURES if law in SESSION_MEASURES[name].properties]
+    )
+
+
+def with_iteration(*, but: set[str] = frozenset()) -> pytest.MarkDecorator:  # type: ignore[assignment]
+    """The measures that can be asked for at an iteration."""
+    names = [name for name in SESSION_MEASURES if SESSION_MEASURES[name].at and name not in but]
+    return pytest.mark.parametrize("name", names)
+
+
+def one(measure: Measure, told: Told) -> float:
+    """The value of the only session."""
+    (value,) = measure.per_query(view(told)).tolist()
+    return float(value)
+
+
+def same(first: float, second: float) -> bool:
+    """Whether two values are the same to the last bit, or both undefined."""
+    return first == second or (math.isnan(first) and math.isnan(second))
+
+
+def test_no_measure_and_no_parameter_is_forgotten() -> None:
+    """Every measure is listed under a law, every law has a measure, and every parameter is described and drawn."""
+    every = [SESSION_MEASURES[name] for name in SESSION_MEASURES]
+
+    assert [each for each in every if not each.properties] == []
+    assert {law for each in every for law in each.properties} == set(SESSION_LAWS)
+    assert {name for each in every for name in each.defaults} == set(SESSION_PARAMETERS) == set(PARAMETERS)
+    assert {each.family for each in every} == {"session"}
+
+
+@EVERY
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_equals_the_document_done_by_hand(name: str, data: st.DataObject) -> None:
+    """The vectors say what lists and sets say, whatever the parameters; nDCG by trying every order."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+    told = data.draw(sessions(most=4 if name == "nDCG" else 6))
+    if name == "nDCG":
+        few = {each: told.labels[each] for each in NAMES[:5]}
+        kept = [[[each for each in search if each in few] for search in step] for step in told.iterations]
+        told = replace(told, labels=few, iterations=kept)
+
+    assert one(measure, told) == pytest.approx(
+        Oracle(told, measure.parameters).value(name), abs=1e-12, nan_ok=True
+    )
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_stays_within_its_bounds_or_is_undefined(name: str, data: st.DataObject) -> None:
+    """No value falls outside the bounds that the measure declares."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+    values = measure.per_query(view(*data.draw(several)))
+    low, high = measure.bounds
+
+    assert ((low <= values) & (values <= high + 1e-12) | np.isnan(values)).all()
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_a_session_has_its_value_whatever_is_computed_with_it(name: str, data: st.DataObject) -> None:
+    """Alone, among others and in another order, to the last bit; and after all other measures."""
+    measure, told = data.draw(variants(SESSION_MEASURES[name])), data.draw(several)
+    alone = [one(measure, each) for each in told]
+    together = view(*told)
+    for other in SESSION_MEASURES:
+        SESSION_MEASURES[other].per_query(together)
+
+    assert all(map(same, measure.per_query(together).tolist(), alone))
+    assert all(map(same, measure.per_query(view(*told[::-1])).tolist(), alone[::-1]))
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_the_order_of_results_within_an_iteration_does_not_matter(name: str, data: st.DataObject) -> None:
+    """Iterations are sets, counted with their repetitions."""
+    measure, told = data.draw(variants(SESSION_MEASURES[name])), data.draw(sessions())
+    turned = [[search[::-1] for search in iteration[::-1]] for iteration in told.iterations]
+
+    assert same(one(measure, replace(told, iterations=turned)), one(measure, told))
+
+
+@with_iteration(but=LOOKING_AHEAD)
+@QUICK
+@given(data=st.data(), told=sessions(), at=st.integers(1, 6))
+def test_the_value_at_an_iteration_is_that_of_a_session_that_stopped_there(
+    name: str, data: st.DataObject, told: Told, at: int
+) -> None:
+    """What comes later does not matter, except that a session which found nothing until then is undefined."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))(iteration="last")
+    stopped = told.until(at)
+    if at > len(told.iterations) or not view(stopped).found.all():
+        return
+
+    assert same(one(measure @ at, told), one(measure, stopped))
+
+
+@with_iteration()
+@QUICK
+@given(data=st.data(), told=sessions(), more=st.integers(0, 5))
+def test_a_session_keeps_its_value_beyond_its_last_iteration(
+    name: str, data: st.DataObject, told: Told, more: int
+) -> None:
+    """By default, and with `hold`."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+    held = measure(beyond="hold") if "beyond" in measure.defaults else measure
+    last = len(told.iterations)
+
+    assert same(one(held @ (last + more + 1), told), one(held @ "last", told))
+    assert last == 0 or same(one(held @ last, told), one(held @ "last", told))
+
+
+@pytest.mark.parametrize("name", ["RG", "DRG", "RAG", "DRAG"])
+@QUICK
+@given(told=sessions(), more=st.integers(1, 5))
+def test_padding_divides_by_the_iteration_asked_for(name: str, told: Told, more: int) -> None:
+    """As if the session had gone on and found nothing."""
+    measure, last = SESSION_MEASURES[name], len(told.iterations)
+    padded = one(measure(beyond="pad") @ (last + more), told)
+    gone_on = replace(told, iterations=told.iterations + [[[]]] * more)
+
+    assert padded == pytest.approx(one(measure, told) * last / (last + more), nan_ok=True)
+    assert same(padded, one(measure, gone_on))
+
+
+@pytest.mark.parametrize("name", sorted(PER_ITERATION))
+@QUICK
+@given(told=sessions())
+def test_there_is_nothing_at_an_iteration_that_is_padded(name: str, told: Told) -> None:
+    """An iteration that never was brings 0 to every session that found anything; the last one still what it did."""
+    padded, last = SESSION_MEASURES[name](beyond="pad"), len(told.iterations)
+    value = one(padded @ (last + 1), told)
+
+    assert value == 0 or math.isnan(value)
+    assert last == 0 or same(one(padded @ last, told), one(SESSION_MEASURES[name], told))
+
+
+@EVERY
+@QUICK
+@given(data=st.data())
+def test_prints_as_it_is_read(name: str, data: st.DataObject) -> None:
+    """A measure's text names the same measure, in any case."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+
+    for text in (str(measure), str(measure).lower().replace("='", '="')):
+        assert parse_measure(text, family="session") == measure
+        assert str(parse_measure(text, family="session")) == str(measure)
+
+
+@EVERY
+def test_takes_no_sessions_at_all(name: str) -> None:
+    """Of no sessions there are no values."""
+    assert len(SESSION_MEASURES[name].per_query(steps_of(reference=[]))) == 0
+
+
+@having("whole")
+@QUICK
+@given(data=st.data(), told=sessions())
+def test_whole_numbers_stay_whole(name: str, data: st.DataObject, told: Told) -> None:
+    """Counts and gains have no fractions."""
+    value = one(data.draw(variants(SESSION_MEASURES[name])), told)
+
+    assert math.isnan(value) or value == int(value)
+
+
+@having("accumulates")
+@QUICK
+@given(data=st.data(), told=sessions())
+def test_what_accumulates_never_falls(name: str, data: st.DataObject, told: Told) -> None:
+    """From one iteration to the next the value stays or rises."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+    values = [one(measure @ at, told) for at in range(1, len(told.iterations) + 1)]
+
+    assert all(first <= second for first, second in pairwise(values) if not math.isnan(first))
+
+
+@having("grows")
+@QUICK
+@given(data=st.data(), told=sessions())
+def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataObject, told: Told) -> None:
+    """A better label for one result leaves the value or raises it; so does every label still to come."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+    label = data.draw(st.sampled_from(NAMES))
+    raised = replace(told, labels=told.labels | {label: min((told.labels[label] or 0) + 1, 4)})
+    before, after, most = one(measure, told), one(measure, raised), measure.per_query(upper(view(told)))[0]
+
+    assert (before <= after + 1e-12 and before <= most + 1e-12) or math.isnan(before)
+    assert math.isnan(before) == math.isnan(after) == math.isnan(most)
+
+
+@having("gain-free")
+@QUICK
+@given(data=st.data(), told=sessions(), labels=st.fixed_dictionaries(dict.fromkeys(NAMES, st.integers(0, 4))))
+def test_what_is_gain_free_does_not_look_at_labels(
+    name: str, data: st.DataObject, told: Told, labels: dict[str, int]
+) -> None:
+    """Any other labels, the same value."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))
+
+    assert same(one(measure, replace(told, labels=dict(labels))), one(measure, told))
+
+
+@having("rate")
+@QUICK
+@given(data=st.data(), told=sessions(), again=st.lists(st.sampled_from(NAMES), max_size=3))
+def test_a_rate_never_rises_by_going_on_in_vain(
+    name: str, data: st.DataObject, told: Told, again: list[str]
+) -> None:
+    """One more iteration that brings nothing new and good; so a rate alone would tell agents to stop early."""
+    measure = data.draw(variants(SESSION_MEASURES[name]))(iteration="last")
+    seen = {each for iteration in told.iterations for search in iteration for each in search}
+    more = replace(
+        told,
+        iterations=[*told.iterations, [[each for each in again if each in seen]]],
+        tokens=[*told.tokens, 5.0],
+        seconds=[*told.seconds, 5.0],
+    )
+    before, after = one(measure, told), one(measure, more)
+
+    assert math.isnan(before) or after <= before + 1e-12
+
+
+NOTHING = [[], [""], ["", "|"]]
+
+
+@having("zero-if-nothing-found")
+@pytest.mark.parametrize("session", NOTHING)
+def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -> None:
+    """Never searched, or searched in vain: the session stays in the mean."""
+    values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
+
+    assert [each.per_query(steps_of(session)).tolist() for each in values] == [[0.0]] * 4
+
+
+@having("undefined-if-nothing-found")
+@pytest.mark.parametrize("session", NOTHING)
+def test_rates_and_shares_are_undefined_without_results(name: str, session: list[str]) -> None:
+    """So that nobody has the lowest redundancy by not searching."""
+    values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
+    told = [each.per_query(steps_of(session, tokens=[[1.0] * len(session)])).tolist() for each in values]
+
+    assert all(math.isnan(value) for (value,) in told)
+
+
+def values(text: str, steps: Steps) -> np.ndarray:
+    """The values of the measure that a text names."""
+    return np.asarray(parse_measure(text, family="session").per_query(steps))
+
+
+@settings(max_examples=40, deadline=None)
+@given(told=several, at=st.sampled_from(["1", "2", "4", "last"]), good=st.integers(1, 4))
+def test_the_identities_of_the_document_hold(told: list[Told], at: str, good: int) -> None:
+    """|R^i| = |UR^i| + |Dup^i|, R@i = UR@i + DupR@i, SRE + SRR ≤ 1, DCG ≤ CG, and what follows from definitions."""
+    steps = view(*told)
+    get = {
+        name: values(
+            f"{name}(good={good})@{at}" if name in {"CG", "DCG", "GR", "SRE"} else f"{name}@{at}", steps
+        )
+        for name in ("R", "UR", "Dup", "GR", "CG", "DCG", "SRE", "SRR")
+    }
+
+    assert (steps.results == steps.new + steps.duplicates).all()
+    assert (get["R"] == get["UR"] + get["Dup"]).all()
+    assert (get["GR"] <= get["UR"]).all()
+    assert ((get["SRE"] + get["SRR"] <= 1 + 1e-12) | (get["R"] == 0)).all()
+    assert (get["DCG"] <= get["CG"] + 1e-12).all()
+    assert (get["GR"] == values(f'CG(good={good}, gain="binary")@{at}', steps)).all()
+    assert (good * get["GR"] <= get["CG"]).all()
+    assert (get["CG"] <= 4 * get["GR"]).all()
+    assert np.array_equal(
+        values(f"CG(good={good})@{at}", steps), values(f'DCG(good={good}, discount="none")@{at}', steps)
+    )
+
+
+@given(told=sessions())
+def test_marginal_gains_add_up_to_all_gain(told: Told) -> None:
+    """And what is lost by stopping is what the later ones bring."""
+    steps, last = view(told), len(told.iterations)
+    gains = [float(values(f"MarginalGain@{at}", steps)[0]) for at in range(1, last + 1)]
+    (every,) = values("CG", steps)
+
+    assert sum(gains) == every
+    for at in range(1, last + 1):
+        assert every == 0 or values(f"Lost@{at}", steps)[0] == pytest.approx(sum(gains[at:]) / every)
+
+
+@settings(max_examples=40, deadline=None)
+@given(told=several)
+def test_pooled_values_are_those_of_one_long_list(told: list[Told]) -> None:
+    """The sums of numerators over the sum of denominators; for one session, its own value."""
+    steps = view(*told)
+    good, again, every = (values(name, steps).sum() for name in ("GR", "Dup", "R"))
+
+    for name, part in (("SRE_micro", good), ("SRR_micro", again)):
+        measure = SESSION_MEASURES[name]
+        assert pooled(measure, steps) == pytest.approx(part / every if every else math.nan, nan_ok=True)
+        assert same(pooled(measure, view(told[0])), one(measure, told[0]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(told=several)
+def test_the_upper_view_has_nothing_unlabelled(told: list[Told]) -> None:
+    """Unlabelled results have gain 4 there; all others keep theirs, and everything else is the same."""
+    steps = view(*told)
+    most = upper(steps)
+
+    assert (most.gains == np.where(steps.gains == UNLABELLED, 4, steps.gains)).all()
+    assert values("Coverage", most)[steps.found].tolist() == [1.0] * int(steps.found.sum())
+    assert (values("R", most) == values("R", steps)).all()
