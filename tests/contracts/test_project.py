@@ -142,7 +142,7 @@ def test_everything_that_tests_need_is_pinned() -> None:
     extras = project["optional-dependencies"]
     wanted = [
         *project["dependencies"],
-        *(each for name in ("demo", "pandas", "polars", "test") for each in extras[name]),
+        *(each for name in ("demo", "label", "pandas", "polars", "test") for each in extras[name]),
     ]
     pinned = {
         _canonical(name) for name in re.findall(r"^([\w.-]+)==", read("tests/constraints.txt"), re.MULTILINE)

@@ -32,6 +32,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def serve(_short_waits: None) -> Iterator[Serve]:
     """Starts servers that are stopped when the test ends; by default they grade every result as it says."""
+    pytest.importorskip("openai", reason="the extra `label` is not installed")
     with ExitStack() as stack:
 
         def start(answer: Callable[[Request], Response] = graded) -> Server:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -308,3 +310,30 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(
     assert "a minute, cost 0.3000, 0:00 left" in result.stderr
     quiet = invoke(serve(), "trace.jsonl", "-o", "more.jsonl", "--quiet")
     assert quiet.output == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
+@pytest.mark.usefixtures("folder")
+def test_a_terminal_shows_a_bar_with_rate_cost_and_time_left(serve: Serve) -> None:
+    """The bar is on standard error, and gone when all is done."""
+    server = serve(slowly)
+    main, other = os.openpty()
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths, "TERM": "xterm", "COLUMNS": "160"}
+    prices = ["--price-in", "1000", "--price-out", "1000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "judged", *of_run(server, *prices)],
+        stdout=subprocess.DEVNULL,
+        stderr=other,
+        env=environment,
+    )
+    os.close(other)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a pseudo-terminal
+        while more := os.read(main, 65536):
+            shown += more
+    os.close(main)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+
+    assert process.wait(timeout=60) == 0
+    assert re.search(r"Labelling .* \d+/40 +[\d,]+ a minute, cost \d\.\d{4}, \d+:\d\d left", text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
@@ -354,6 +356,33 @@ def test_an_error_within_a_running_loop_is_raised_as_it_is(serve: Serve, label_r
         asyncio.run(cell())
 
 
+def test_an_interruption_within_a_running_loop_ends_the_work(
+    serve: Serve, label_run: LabelRun, tmp_path: Path
+) -> None:
+    """As a notebook's stop button does: nothing is asked afterwards, and what was answered is kept."""
+
+    def answer(request: Request) -> Response:
+        if request.number == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        return Response(200, graded(request).body, delay=0.05)
+
+    async def cell() -> Labelling:
+        return label_run(server, documents=40, concurrency=2, cache=tmp_path / "c")
+
+    server = serve(answer)
+    loop = asyncio.new_event_loop()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(cell())  # not `asyncio.run`, which keeps the first interruption to itself
+    loop.close()
+    asked = len(server.requests)
+    server.answer = graded
+    rest = label_run(server, documents=40, cache=tmp_path / "c")
+
+    assert asked < 10
+    assert rest.complete
+    assert rest.cached >= 2
+
+
 def test_the_budget_is_never_passed(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
     """Each answer costs 100 × 0.01 + 7 × 0.01 = 1.07; a budget of 10 stops the job before the tenth.
 
@@ -398,6 +427,17 @@ def test_progress_is_told(serve: Serve, label_run: LabelRun) -> None:
 
     assert [(each.done, each.total, each.failed) for each in told] == [(n, 5, 0) for n in range(1, 6)]
     assert told[-1].spent == pytest.approx(5.35)
+
+
+def test_trouble_is_told_while_it_lasts(serve: Serve, label_run: LabelRun) -> None:
+    """Nobody looks at a bar that stands at nought without being told why."""
+    told: list[Standing] = []
+    label_run(serve(first_times(1, refusing(503, "busy"))), documents=1, progress=told.append)
+
+    assert [(each.done, each.faults, each.trouble) for each in told] == [
+        (0, 1, "status 503"),
+        (1, 1, "status 503"),
+    ]
 
 
 def test_labels_tell_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:

@@ -50,6 +50,34 @@ def test_a_run_is_labelled_with_its_texts() -> None:
     assert pool.items[0].row == {"query": "q1", "document": "d1"}
 
 
+def test_several_runs_are_one_pool() -> None:
+    """A pair that both have is labelled once."""
+    other = b"q1 Q0 d3 1 3.0 y\nq2 Q0 d2 1 1.0 y\n"
+    pool = gather([RUN, other], queries=QUERIES, docs=DOCS)
+
+    assert pool.results == 6
+    assert [tuple(item.row.values()) for item in pool.items] == [
+        ("q1", "d1"),
+        ("q1", "d2"),
+        ("q1", "d3"),
+        ("q2", "d1"),
+        ("q2", "d2"),
+    ]
+
+
+def test_several_traces_are_one_pool(tmp_path: Path) -> None:
+    """What two systems found for one task is labelled once; runs and traces are not mixed."""
+    page = {"url": "https://example.org/a", "title": "A"}
+    path = traces(tmp_path, session([page]))
+    (tmp_path / "other.jsonl").write_bytes(path.read_bytes())
+    (tmp_path / "some.run").write_bytes(RUN)
+
+    assert len(gather([path, tmp_path / "other.jsonl"]).items) == 1
+    assert len(gather([session([page])]).items) == 1  # a trace in memory
+    with pytest.raises(BadProtocol, match="runs and traces are labelled apart"):
+        gather([path, tmp_path / "some.run"])
+
+
 def test_only_the_first_of_each_query_are_labelled_down_to_a_depth() -> None:
     """Depth 1: the best document of each query by score."""
     pool = gather(RUN, queries=QUERIES, docs=DOCS, depth=1)

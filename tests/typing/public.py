@@ -33,6 +33,16 @@ def lints(path: Path) -> None:
     assert_type(report.ok, bool)
 
 
+def labels(path: Path) -> None:
+    """A run or traces and a model in; gains, failures and cost out."""
+    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m", cache=None)
+
+    assert_type(labelling, judged.Labelling)
+    assert_type(labelling.labels, judged.Labels)
+    assert_type(labelling.complete, bool)
+    assert_type(judged.read_labels(path), judged.Labels)
+
+
 def gates(path: Path) -> None:
     """Judgments, a run and a baseline in; a report with verdicts out."""
     report = judged.gate(path, path, [nDCG @ 10, "AP"], baseline=path, min_delta="-2%", test="randomisation")

@@ -50,7 +50,13 @@ class Command(click.Command):
 
 
 @click.command("label", cls=Command, epilog=EXAMPLES)
-@click.argument("source", metavar="TRACE|RUN", type=click.Path(exists=True, dir_okay=False))
+@click.argument(
+    "sources",
+    metavar="TRACE|RUN...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 @click.option(
     "--queries", type=FILE, metavar="FILE", help="Texts of queries or tasks by id: TSV, CSV, JSONL, Parquet."
 )
@@ -169,8 +175,8 @@ class Command(click.Command):
     help="Stop before all answers cost more than this.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def command(source: str, **options: Any) -> None:
-    """Grade every different result of TRACE or RUN from 0 to 4 with a language model.
+def command(sources: tuple[Path, ...], **options: Any) -> None:
+    """Grade every different result of the TRACEs or RUNs from 0 to 4 with a language model.
 
     A run holds ids alone, so it needs --queries and --docs; the traces of agents mostly hold all texts. The key
     is taken from the environment only. Every answer is kept as it comes: after an interruption, the same command
@@ -180,7 +186,7 @@ def command(source: str, **options: Any) -> None:
     """
     output, cache = options["output"], _cache(options)
     _refuse_to_lose(options, cache)
-    pool, asking = _pool(source, options), _asking(options)
+    pool, asking = _pool(sources, options), _asking(options)
     if options["dry_run"]:
         _estimate(pool, asking, cache, options)
         return
@@ -222,13 +228,13 @@ def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
             raise JudgedError(msg)
 
 
-def _pool(source: str, options: dict[str, Any]) -> Pool:
+def _pool(sources: tuple[Path, ...], options: dict[str, Any]) -> Pool:
     from judged.formats.traces.tools import read_tools
     from judged.label.gather import gather
 
     names = ("kind", "queries", "docs", "judged", "relabel", "depth", "unit", "lenient")
     tools = None if options["tools"] is None else read_tools(options["tools"])
-    return gather(source, **{name: options[name] for name in names}, tools=tools)
+    return gather(sources, **{name: options[name] for name in names}, tools=tools)
 
 
 def _asking(options: dict[str, Any]) -> Asking:

@@ -26,6 +26,10 @@ class Standing(Protocol):
     def failed(self) -> int: ...
     @property
     def spent(self) -> float: ...
+    @property
+    def faults(self) -> int: ...
+    @property
+    def trouble(self) -> str | None: ...
 
 
 class Meter:
@@ -62,12 +66,14 @@ class Meter:
             click.echo(f"{self._title}: {share}, {self._words(standing)}", err=True)
 
     def _words(self, standing: Standing) -> str:
-        """Rate, cost, failures and the time that is left."""
+        """Rate, cost, failures, what goes wrong, and the time that is left."""
         pace = standing.done / max(monotonic() - self._began, 1e-9)
         parts = [f"{60 * pace:,.0f} a minute"]
         parts += [f"cost {standing.spent:.4f}"] if standing.spent else []
         parts += [f"{standing.failed:,} failed"] if standing.failed else []
-        return ", ".join([*parts, f"{_clock((standing.total - standing.done) / pace)} left"])
+        parts += [f"{standing.faults:,} asked again (last: {standing.trouble})"] if standing.faults else []
+        parts += [f"{_clock((standing.total - standing.done) / pace)} left"] if pace else []
+        return ", ".join(parts)
 
 
 def _bar() -> Any:

@@ -19,7 +19,7 @@ __all__ = ["pool_of_run"]
 
 
 def pool_of_run(
-    source: Any,
+    sources: Sequence[Any],
     *,
     queries: Any,
     docs: Any,
@@ -27,14 +27,15 @@ def pool_of_run(
     depth: int | None = None,
     lenient: bool = False,
 ) -> Pool:
-    """What a run retrieved down to `depth`, without what is judged already; texts that are not there are a fault."""
-    run = read_run(source)
-    pairs = list(_to_depth(run.to_arrow(), depth))
+    """What runs retrieved down to `depth`, without what is judged already; texts that are not there are a fault."""
+    runs = [read_run(source) for source in sources]
+    found = [pair for run in runs for pair in _to_depth(run.to_arrow(), depth)]
+    pairs = dict.fromkeys(found)
     known = _pairs(judged)
     wanted = [pair for pair in pairs if pair not in known]
     asked = read_queries(queries)
     texts = read_documents(docs, {document for _, document in wanted})
-    notes = _without_text(run.name, wanted, asked, texts, lenient=lenient)
+    left_out = _without_text(", ".join(run.name for run in runs), wanted, asked, texts, lenient=lenient)
     items = (
         Item(
             asked[query], texts[document].title, texts[document].text, {"query": query, "document": document}
@@ -42,7 +43,8 @@ def pool_of_run(
         for query, document in wanted
         if query in asked and document in texts
     )
-    return Pool("run", tuple(items), len(pairs), judged=len(pairs) - len(wanted), notes=(*run.notes, *notes))
+    notes = (*(note for run in runs for note in run.notes), *left_out)
+    return Pool("run", tuple(items), len(found), judged=len(pairs) - len(wanted), notes=notes)
 
 
 def _to_depth(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:

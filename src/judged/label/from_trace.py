@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class _Task:
 
 
 def pool_of_trace(
-    source: Any,
+    sources: Sequence[Any],
     *,
     queries: Any = None,
     docs: Any = None,
@@ -54,13 +54,17 @@ def pool_of_trace(
     tools: Tools | None = None,
     lenient: bool = False,
 ) -> Pool:
-    """What the agents of a trace were given, each different result once for its task.
+    """What the agents of traces were given, each different result once for its task.
 
     What the person wants is the text of the task in `queries`, else the question of the session, else the query
     that found the result. `docs` has the texts of results that the trace shows none of, by their ids.
     """
     skipped = Skipped()
-    sessions = stream_sessions(source, tools=tools, lenient=lenient, skipped=skipped)
+    sessions = (
+        session
+        for source in sources
+        for session in stream_sessions(source, tools=tools, lenient=lenient, skipped=skipped)
+    )
     tasks = _by_task(sessions, depth)
     for task, text in ({} if queries is None else read_queries(queries)).items():
         if task in tasks:

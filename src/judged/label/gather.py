@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 from judged.dedup.rules import Rules, Unit
@@ -31,18 +32,33 @@ def gather(
     tools: Tools | None = None,
     lenient: bool = False,
 ) -> Pool:
-    """The results of a run or of traces that are to be labelled, each once; `kind` says which, where nothing tells."""
+    """The results of runs or of traces that are to be labelled, each once; `kind` says which, where nothing tells.
+
+    `source` is one of them, or a list or tuple of several.
+    """
+    sources = _several(source)
     if depth is not None and depth < 1:
         msg = f"the depth is {depth}, expected 1 or more"
         raise BadProtocol(msg)
     shared = {"queries": queries, "docs": docs, "judged": judged, "depth": depth, "lenient": lenient}
-    if (kind or _kind(source)) == "trace":
-        return pool_of_trace(source, **shared, relabel=relabel, rules=Rules(unit=unit), tools=tools)
+    kinds = {kind or _kind(each) for each in sources}
+    if len(kinds) > 1:
+        raise BadProtocol("runs and traces are labelled apart", hint="say what they are with `--kind`")
+    if kinds == {"trace"}:
+        return pool_of_trace(sources, **shared, relabel=relabel, rules=Rules(unit=unit), tools=tools)
     missing = [name for name in ("queries", "docs") if shared[name] is None]
     if missing:
         msg = f"a run holds ids alone, and `{missing[0]}` are not given"
         raise BadProtocol(msg, hint="give the texts: `--queries FILE --docs FILE`")
-    return pool_of_run(source, **shared)
+    return pool_of_run(sources, **shared)
+
+
+def _several(source: Any) -> list[Any]:
+    """The sources that were given; a list of objects is one trace in memory."""
+    many = isinstance(source, list | tuple) and all(
+        isinstance(each, str | bytes | PathLike | Run | Sessions) for each in source
+    )
+    return list(source) if many else [source]
 
 
 def _kind(source: Any) -> Source:

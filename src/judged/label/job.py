@@ -37,6 +37,10 @@ class Standing:
     total: int
     failed: int
     spent: float
+    faults: int = 0
+    """How many requests had to be made again."""
+    trouble: str | None = None
+    """Why the last of them had to."""
 
 
 Tell: TypeAlias = Callable[[Standing], None]
@@ -81,6 +85,8 @@ class Job:
         self._freed = asyncio.Event()
         self._in_a_row = 0
         self._failed = 0
+        self._faults = 0
+        self._trouble: str | None = None
         self._total = 0
 
     async def run(self, questions: Mapping[bytes, Question], *, at_once: int) -> None:
@@ -135,7 +141,9 @@ class Job:
             self._in_a_row += 1
             if self._in_a_row >= LOST:
                 self.stopped = f"the endpoint no longer answers ({error})"
-        self._report(question)
+        known = self.answers.get(question.key)
+        self._failed += known is None or known.grade is None
+        self._report()
 
     def _keep(self, question: Question, answer: Answer) -> None:
         self._cache.add(question.key, answer)
@@ -193,6 +201,9 @@ class Job:
                 if faults >= allowed or pushes >= PUSHES * allowed:
                     raise _UnansweredError(fault.reason) from None
                 wait = seconds_to_wait(faults + pushes - 1, fault.wait, self._chance)
+                self._faults += 1
+                self._trouble = fault.reason
+                self._report()
             await asyncio.sleep(wait)
 
     async def _attempt(self, question: Question) -> Reply:
@@ -222,10 +233,11 @@ class Job:
             await self._freed.wait()
         return aside
 
-    def _report(self, question: Question) -> None:
-        """Tell how far the job is, now that a question is done with."""
-        answer = self.answers.get(question.key)
-        self._failed += answer is None or answer.grade is None
+    def _report(self) -> None:
+        """Tell how far the job is."""
         if self._tell is not None:
             done = len(self.answers) + len(self.unanswered)
-            self._tell(Standing(done, self._total, self._failed, self._purse.spent))
+            standing = Standing(
+                done, self._total, self._failed, self._purse.spent, self._faults, self._trouble
+            )
+            self._tell(standing)
