@@ -18,7 +18,7 @@ from judged.dedup.rules import Unit
 from judged.dedup.url_rules import URL_RULES
 from judged.errors import BadProtocol
 from judged.report.write import write
-from judged.sessions.protocol import Conflict, Unlabelled
+from judged.sessions.protocol import Conflict, TurnChoice, Unlabelled
 
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
@@ -74,7 +74,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @click.command("sessions", cls=Command, epilog=EXAMPLES)
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=InputPath(named=True))
-@named_measures(f"`judged measures --family session` lists them.  [default: {DEFAULT}]")
+@named_measures(f"`judged measures` lists them by family.  [default: {DEFAULT}]")
 @click.option("--labels", metavar="FILE", help="Gains of results: JSONL, CSV, TSV or TREC judgments.")
 @click.option(
     "--reference",
@@ -183,7 +183,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 )
 @click.option(
     "--turn",
-    type=click.Choice(["last", "last-with-search"]),
+    type=click.Choice(get_args(TurnChoice)),
     default="last",
     show_default=True,
     help="The turn of a conversation that counts.",
