@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from judged.explaining.published import Published as Published, explain_published as explain_published
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.formats.traces.read import read_sessions as read_sessions
     from judged.gating.gate import gate as gate
     from judged.gating.report import GateReport as GateReport
     from judged.linting.lint import lint as lint
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from judged.tables.preferences import Preferences as Preferences
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
+    from judged.tables.sessions import Sessions as Sessions
 
 __version__ = "0.1.0"
 
@@ -140,6 +142,7 @@ _HOMES = {
     "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "read_sessions": "judged.formats.traces.read",
     "gate": "judged.gating.gate",
     "GateReport": "judged.gating.report",
     "lint": "judged.linting.lint",
@@ -227,6 +230,7 @@ _HOMES = {
     "Preferences": "judged.tables.preferences",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
+    "Sessions": "judged.tables.sessions",
 }
 """Where each public name lives; a measure's name leads to the file that defines it."""
 
@@ -296,6 +300,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Run",
     "SDCG",
     "Scores",
+    "Sessions",
     "SetAP",
     "SetF",
     "SetP",
@@ -331,6 +336,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "read_judgments",
     "read_preferences",
     "read_run",
+    "read_sessions",
     "relstring",
     "trisk",
     "urisk",
