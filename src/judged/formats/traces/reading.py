@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from judged.errors import BadInput, Fault
+from judged.formats.traces.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.tools import Tools
 
 __all__ = ["Reading", "TurnChoice"]
 

@@ -12,7 +12,7 @@ from judged.errors import BadInput
 from judged.formats.traces.open import open_source
 from judged.formats.traces.read import sessions_of_source
 from judged.formats.traces.reading import Reading, TurnChoice
-from judged.formats.traces.tools import Tools, tools_of
+from judged.formats.traces.search_tools import Tools, tools_of
 from judged.formats.traces.write import plain_object
 from judged.tables.session import Result, Session
 
