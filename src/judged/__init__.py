@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from judged.formats.labels import read_labels as read_labels
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.formats.traces.read import read_sessions as read_sessions
     from judged.gating.gate import gate as gate
     from judged.gating.report import GateReport as GateReport
     from judged.label.agreed import Agreement as Agreement
@@ -132,6 +133,7 @@ if TYPE_CHECKING:
     from judged.tables.preferences import Preferences as Preferences
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
+    from judged.tables.sessions import Sessions as Sessions
 
 __version__ = "0.1.0"
 
@@ -155,6 +157,7 @@ _HOMES = {
     "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "read_sessions": "judged.formats.traces.read",
     "gate": "judged.gating.gate",
     "GateReport": "judged.gating.report",
     "Agreement": "judged.label.agreed",
@@ -252,6 +255,7 @@ _HOMES = {
     "Preferences": "judged.tables.preferences",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
+    "Sessions": "judged.tables.sessions",
 }
 """Where each public name lives; a measure's name leads to the file that defines it."""
 
@@ -326,6 +330,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Scores",
     "SessionEvaluation",
     "SessionProtocol",
+    "Sessions",
     "SetAP",
     "SetF",
     "SetP",
@@ -367,6 +372,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "read_labels",
     "read_preferences",
     "read_run",
+    "read_sessions",
     "relstring",
     "trisk",
     "urisk",

@@ -130,4 +130,4 @@ def test_the_turn_that_counts_can_be_chosen(tmp_path: Path) -> None:
     file.write_text(json.dumps({"conversation": "c1", "turns": [searched, {"question": "thanks"}]}))
 
     assert "iterations  1," in run(str(file), "--turn", "last-with-search").output
-    assert "earlier turn" in str(run(str(file), "--lenient").output)
+    assert "1 sessions searched in an earlier turn, none in its last" in str(run(str(file)).exception)

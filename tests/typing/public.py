@@ -85,6 +85,7 @@ def reads(path: Path) -> None:
     """Readers return tables."""
     assert_type(judged.read_judgments(path), judged.Judgments)
     assert_type(judged.read_run(path), judged.Run)
+    assert_type(judged.read_sessions(path), judged.Sessions)
 
 
 def conventions() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath
-from judged.cli.trace_options import read_options, trace_options
+from judged.cli.trace_options import trace_options
 
 if TYPE_CHECKING:
     from judged.formats.traces.understood import Understood
@@ -40,7 +40,7 @@ def command(*, file: str, as_json: bool, **how: Any) -> None:
     """
     from judged.formats.traces.understood import understand
 
-    understood = understand(file, **read_options(how))
+    understood = understand(file, **how)
     click.echo(_json(understood) if as_json else "\n".join(_told(understood)), nl=False)
     if understood.refused is not None:
         raise understood.refused

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["read_options", "trace_options"]
+__all__ = ["trace_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def trace_options(command: F) -> F:
-    """The options `--trace-format`, `--tools`, `--turn` and `--lenient`."""
+    """The options `--trace-format`, `--tools`, `--turn` and `--lenient`, as the arguments the readers know them by."""
     for option in reversed(
         [
             click.option(
                 "--trace-format",
+                "format",
                 metavar="NAME",
                 help="How the traces are written, where their content does not tell.",
             ),
@@ -39,15 +40,3 @@ def trace_options(command: F) -> F:
     ):
         command = option(command)
     return command
-
-
-def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What those options ask of the reader, by the names it knows them by."""
-    from judged.formats.traces.tools import read_tools
-
-    return {
-        "format": given["trace_format"],
-        "tools": None if given["tools"] is None else read_tools(given["tools"]),
-        "turn": given["turn"],
-        "lenient": given["lenient"],
-    }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from judged.errors import BadInput
 from judged.formats.traces.open import open_source
 from judged.formats.traces.read import sessions_of_source
 from judged.formats.traces.reading import Reading, TurnChoice
-from judged.formats.traces.tools import Tools
+from judged.formats.traces.search_tools import Tools, tools_of
 from judged.formats.traces.write import plain_object
 from judged.tables.session import Result, Session
 
@@ -119,13 +120,13 @@ def understand(
     source: Any,
     *,
     format: str | None = None,  # noqa: A002 - what users call it
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
     lenient: bool = False,
     turn: TurnChoice = "last",
 ) -> Understood:
     """What is understood of a source when it is read so; a fault that stops the reading is kept, not raised."""
     opened = open_source(source)
-    reading = Reading(opened.label, opened.name or "system", tools or Tools(), lenient=lenient, turn=turn)
+    reading = Reading(opened.label, opened.name or "system", tools_of(tools), lenient=lenient, turn=turn)
     understood = Understood(reading)
     try:
         for session in sessions_of_source(opened, reading, format=format):
