@@ -267,7 +267,7 @@ def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[Gate
 
 def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionEvaluation:
     from judged.cli.progress import Progress
-    from judged.formats.traces.tools import read_tools
+    from judged.formats.traces.search_tools import read_tools
     from judged.sessions.evaluate import UNION, evaluate_sessions
 
     reference = options["reference"] or (UNION if options["overlap"] else None)

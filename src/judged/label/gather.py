@@ -9,7 +9,7 @@ from typing import Any
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
 from judged.formats.read import is_file, kind_of
-from judged.formats.traces.tools import Tools
+from judged.formats.traces.search_tools import Tools
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
 from judged.label.pool import Pool, Source

@@ -8,8 +8,8 @@ from collections import defaultdict
 from msgspec.structs import replace
 
 from judged.formats.traces.forest import Forest
+from judged.formats.traces.search_tools import Tools
 from judged.formats.traces.span import Kind, Span
-from judged.formats.traces.tools import Tools
 
 __all__ = ["Actors"]
 

@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from judged.formats.traces.actors import Actors
 from judged.formats.traces.fields import result_of
+from judged.formats.traces.search_tools import Unparsed
 from judged.formats.traces.span import Span
-from judged.formats.traces.tools import Unparsed
 from judged.tables.session import Result
 
 __all__ = ["output_of"]
