@@ -13,12 +13,13 @@ from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, only_one_standard_input, split_name
 from judged.cli.options import named_measures, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
+from judged.cli.trace_options import trace_options
 from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
 from judged.dedup.rules import Unit
 from judged.dedup.url_rules import URL_RULES
 from judged.errors import BadProtocol
 from judged.report.write import write
-from judged.sessions.protocol import Conflict, TurnChoice, Unlabelled
+from judged.sessions.protocol import Conflict, Unlabelled
 
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
@@ -181,18 +182,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     show_default=True,
     help="What a result without a gain counts.",
 )
-@click.option(
-    "--turn",
-    type=click.Choice(get_args(TurnChoice)),
-    default="last",
-    show_default=True,
-    help="The turn of a conversation that counts.",
-)
-@click.option("--trace-format", metavar="NAME", help="How the traces are written, where they do not tell.")
-@click.option(
-    "--tools", metavar="FILE", help="Which tools search, and where their results lie (YAML or JSON)."
-)
-@click.option("--lenient", is_flag=True, help="Skip what is at fault, and count it.")
+@trace_options
 @written_results()
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes and no progress on standard error.")
 def command(traces: tuple[str, ...], **options: Any) -> None:
@@ -267,7 +257,6 @@ def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[Gate
 
 def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionEvaluation:
     from judged.cli.progress import Progress
-    from judged.formats.traces.search_tools import read_tools
     from judged.sessions.evaluate import UNION, evaluate_sessions
 
     reference = options["reference"] or (UNION if options["overlap"] else None)
@@ -284,8 +273,8 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
             conflict=options["conflict"],
             unlabelled=options["unlabelled"],
             turn=options["turn"],
-            format=options["trace_format"],
-            tools=None if options["tools"] is None else read_tools(options["tools"]),
+            format=options["format"],
+            tools=options["tools"],
             lenient=options["lenient"],
             only=options["chosen"],
             explain=options["explain"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -43,7 +44,7 @@ class Source:
     """How traces are read: their format, which tools search, and whether what is at fault is skipped and counted."""
 
     format: str | None = None
-    tools: Tools | None = None
+    tools: Tools | str | Path | None = None
     lenient: bool = False
     only: frozenset[str] = frozenset()
     """The conversations that are looked at; empty: all."""
@@ -61,7 +62,7 @@ def evaluate_sessions(
     unlabelled: Unlabelled = "zero",
     turn: TurnChoice = "last",
     format: str | None = None,  # noqa: A002 - what users call it
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
     lenient: bool = False,
     only: Iterable[str] = (),
     explain: bool = False,

@@ -17,11 +17,13 @@ from judged.kernels.steps import UNLABELLED, Steps
 from judged.sessions.book import Book
 from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.session import Result, Session
+from judged.tables.session import Result, Search, Session
 
 __all__ = ["Find", "Gathering", "Keep", "Named", "Placed"]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
+Place: TypeAlias = Callable[[int, Result, str | None], int]
+"""Gives a result of an iteration, from a tool, the number of its cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Find:
     """Where its gain stands among the gains of all sessions."""
     result: Result
     scope: str | None
+    query: str | None
     gain: int
 
 
@@ -93,14 +96,13 @@ class Gathering:
         self._overruled.append(0)
         place = self._placing()
         gains: list[int] = []
-        new: list[tuple[Result, str | None]] = []
+        new: list[tuple[Result, Search]] = []
         returned = 0
         for number, iteration in enumerate(session.iterations, start=1):
             before = returned
-            for result, scope in iteration.results():
-                returned += 1
-                if self._take(session, result, place(number, result, scope), gains) and self._keep != "none":
-                    new.append((result, scope))
+            for search in iteration.searches:
+                returned += len(search.results)
+                new += self._taken(session, search, number, place, gains)
             self._results.append(returned - before)
             self._cut.append(len(self._gains) + len(gains))
             self._searches.append(len(iteration.searches))
@@ -128,7 +130,7 @@ class Gathering:
         columns = (self._idle, self._conflicts, self._overruled, self._earlier)
         return Tally(*(np.array(each, dtype=np.int64) for each in columns))
 
-    def _placing(self) -> Callable[[int, Result, str | None], int]:
+    def _placing(self) -> Place:
         """What gives the results of one session the numbers of their clusters, and keeps why if that is asked for."""
         if not self._explain:
             place = Deduplicator(self.protocol.rules).place
@@ -142,26 +144,33 @@ class Gathering:
 
         return explained
 
-    def _take(self, session: Session, result: Result, cluster: int, gains: list[int]) -> bool:
-        """Put one result in, a duplicate by what its label changes; whether it is new."""
-        gain = self._gain(session.task, result)
-        if cluster == len(gains):
-            gains.append(UNLABELLED if gain is None else gain)
-            return True
-        if gain is not None and gain != gains[cluster]:
-            gains[cluster] = self._settled(session, result, gains[cluster], gain)
-        return False
+    def _taken(
+        self, session: Session, search: Search, iteration: int, place: Place, gains: list[int]
+    ) -> list[tuple[Result, Search]]:
+        """Put the results of a search in, a duplicate by what its label changes; the new ones, if they are kept."""
+        new = []
+        for result in search.results:
+            cluster = place(iteration, result, search.tool)
+            gain = self._gain(session, search, result)
+            if cluster == len(gains):
+                gains.append(UNLABELLED if gain is None else gain)
+                if self._keep != "none":
+                    new.append((result, search))
+            elif gain is not None and gain != gains[cluster]:
+                gains[cluster] = self._settled(session, result, gains[cluster], gain)
+        return new
 
-    def _keep_finds(self, gains: list[int], new: list[tuple[Result, str | None]]) -> None:
+    def _keep_finds(self, gains: list[int], new: list[tuple[Result, Search]]) -> None:
         """Keep what a session found, now that all its labels are known."""
         least = UNLABELLED if self._keep == "all" else 1
-        for at, (result, scope) in enumerate(new):
+        for at, (result, search) in enumerate(new):
             if gains[at] >= least:
-                self.finds.append(Find(len(self.named), len(self._gains) + at, result, scope, gains[at]))
+                place = len(self._gains) + at
+                self.finds.append(Find(len(self.named), place, result, search.tool, search.query, gains[at]))
 
-    def _gain(self, task: str, result: Result) -> int | None:
+    def _gain(self, session: Session, search: Search, result: Result) -> int | None:
         """The gain of a result: that of the labels file, if it has one, else that of the trace."""
-        entry = None if self._book is None else self._book.find(task, result)
+        entry = None if self._book is None else self._book.find(session.task, search.query, result)
         if entry is None or self._book is None:
             return result.gain
         gain = self._book.gains[entry]
