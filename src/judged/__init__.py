@@ -1,4 +1,4 @@
-"""judged measures retrieval: ranked runs against graded judgments, exactly and fast.
+"""judged measures retrieval: ranked runs against judgments, and search sessions of agents, exactly and fast.
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations

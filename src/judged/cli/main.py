@@ -181,7 +181,7 @@ Examples:
     "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
 )
 def judged(*, debug: bool) -> None:
-    """Measure retrieval: ranked runs against graded judgments, exactly and fast."""
+    """Measure retrieval: ranked runs against judgments, and search sessions of agents, exactly and fast."""
 
 
 def main() -> NoReturn:
