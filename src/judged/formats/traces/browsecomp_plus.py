@@ -10,7 +10,7 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.objects import inner, named
+from judged.formats.traces.objects import inner, named, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.tables.session import Session
@@ -54,12 +54,12 @@ def _steps(entries: list[Any]) -> list[Step]:
     The responses of the agent were put into one list, so that calls made at once and calls made one after the other
     look alike; what it thought or wrote between them tells them apart.
     """
-    kinds = [each.get("type") for each in entries if isinstance(each, dict)]
+    kinds = [word(each, "type") for each in entries]
     spoke = any(kind != "tool_call" for kind in kinds[: _last_call(kinds)])
     steps: list[Step] = []
-    previous = None
+    previous = ""
     for entry in entries:
-        kind = entry.get("type") if isinstance(entry, dict) else None
+        kind = word(entry, "type")
         if kind == "tool_call" and spoke and previous == "tool_call":
             steps[-1].calls.append(_call(entry))
         elif kind == "tool_call":
@@ -70,7 +70,7 @@ def _steps(entries: list[Any]) -> list[Step]:
     return steps
 
 
-def _last_call(kinds: list[Any]) -> int:
+def _last_call(kinds: list[str]) -> int:
     return max((at for at, kind in enumerate(kinds) if kind == "tool_call"), default=0)
 
 

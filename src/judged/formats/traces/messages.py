@@ -8,7 +8,7 @@ from typing import Any
 
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
-from judged.formats.traces.objects import inner, named
+from judged.formats.traces.objects import inner, named, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript
@@ -31,7 +31,7 @@ Reader = Callable[[Messages, Transcript], None]
 
 def is_message(value: Any) -> bool:
     """Whether a value is a message: an object with a role."""
-    return isinstance(value, dict) and (value.get("role") in ROLES or value.get("from") in ROLES)
+    return word(value, "role") in ROLES or word(value, "from") in ROLES
 
 
 def messages_in(value: Any) -> Messages | None:
@@ -131,7 +131,7 @@ def _responded(value: dict[str, Any]) -> Messages:
 
 def _named(message: dict[str, Any]) -> dict[str, Any]:
     """A message with its role and content under their usual names; ShareGPT says `from` and `value`."""
-    if "role" in message:
+    if word(message, "role") in ROLES:
         return message
     roles = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
     return {**message, "role": roles.get(message["from"], message["from"]), "content": message.get("value")}

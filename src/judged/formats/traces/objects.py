@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["inner", "named"]
+__all__ = ["inner", "named", "word"]
 
 
 def inner(value: Any, name: str) -> dict[str, Any]:
     """The object that another holds under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
+
+
+def word(value: Any, name: str) -> str:
+    """The text that an object holds under a name, or an empty one."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def named(value: Any, names: Iterable[str]) -> str | None:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.objects import inner, named
+from judged.formats.traces.objects import inner, named, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript, text_of, tokens_of
@@ -90,7 +90,7 @@ def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
             together.clear()
 
     for item in items:
-        kind = item.get("type", "message")
+        kind = word(item, "type") or "message"
         if kind.endswith("_call"):
             together.append(_call(item))
             continue
@@ -112,7 +112,7 @@ def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
 
 def _call(item: dict[str, Any]) -> Call:
     """The call that an item stands for, with its output where the item holds it."""
-    kind = str(item["type"])
+    kind = word(item, "type")
     if kind in ELSEWHERE:
         return Call(
             tool=str(item.get("name") or kind.removesuffix("_call")),
@@ -133,7 +133,7 @@ def _call(item: dict[str, Any]) -> Call:
 def _web_search(item: dict[str, Any]) -> Call:
     """A search of the web; its sources are there only if they were asked for, and pages it opened are no searches."""
     action = inner(item, "action")
-    does = action.get("type", "search")
+    does = word(action, "type") or "search"
     asked = action.get("queries") or action.get("query")
     return Call(
         tool="web_search" if does == "search" else f"web_search.{does}",
@@ -164,22 +164,19 @@ def _items(value: Any) -> Items:
 
 
 def _is_response(value: Any) -> bool:
-    return isinstance(value, dict) and "response" in {
-        value.get("object"),
-        inner(value, "response").get("object"),
-    }
+    return "response" in {word(value, "object"), word(inner(value, "response"), "object")}
 
 
 def _is_item(value: Any) -> bool:
     return isinstance(value, dict) and (
-        _is_telling(value) or (value.get("type") in {"message", "reasoning"} and "object" not in value)
+        _is_telling(value) or (word(value, "type") in {"message", "reasoning"} and "object" not in value)
     )
 
 
 def _is_telling(item: dict[str, Any]) -> bool:
     """Whether an item is of a type that only Responses have."""
-    kind = item.get("type")
-    return isinstance(kind, str) and (kind in OUTPUTS or (kind.endswith("_call") and kind != "tool_call"))
+    kind = word(item, "type")
+    return kind in OUTPUTS or (kind.endswith("_call") and kind != "tool_call")
 
 
 def _identity(value: Any) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from judged.formats.traces.fields import ALIASES, NESTED
+from judged.formats.traces.objects import word
 from judged.formats.traces.python_values import NotAValue, python_value
 from judged.formats.traces.text_outputs import groups_of_text
 
@@ -145,7 +146,7 @@ def _is_block(value: Any) -> bool:
     """Whether a value is a block of text, as messages are made of."""
     return (
         isinstance(value, Mapping)
-        and value.get("type") in {"text", "output_text", "input_text"}
+        and word(value, "type") in {"text", "output_text", "input_text"}
         and "text" in value
     )
 
