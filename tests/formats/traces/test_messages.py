@@ -175,6 +175,19 @@ def test_sharegpt_is_read_as_messages() -> None:
     assert ids(one({"conversations": turns})) == [["d1"]]
 
 
+def test_langchains_messages_are_read() -> None:
+    """Their roles are types, and calls have `args`."""
+    messages = [
+        {"type": "human", "content": "why?"},
+        {"type": "ai", "content": "", "tool_calls": [{"name": "search", "args": {"query": "q"}, "id": "a"}]},
+        {"type": "tool", "content": FOUND, "tool_call_id": "a", "name": "search"},
+        {"type": "ai", "content": "so", "usage_metadata": {"total_tokens": 9}},
+    ]
+    session = one({"messages": messages})
+
+    assert (ids(session), session.question, session.steps) == ([["d1"]], "why?", 2)
+
+
 def test_searches_that_anthropic_ran_are_parted_where_results_lie_between() -> None:
     """One message, two iterations: two searches at once, then one more."""
 

@@ -16,6 +16,7 @@ import pytest
 
 from judged.errors import BadInput, JudgedError, UnknownName, Unreadable, WrongKind
 from judged.formats.traces.read import read_sessions, stream_sessions
+from judged.formats.traces.skipped import Skipped
 from judged.tables.sessions import Sessions
 
 LINE = {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}
@@ -79,6 +80,20 @@ def test_the_files_of_a_folder_are_read_one_after_the_other(tmp_path: Path) -> N
         ("a.json", "agent-c", 0),
         ("b.json", "agent-c", 1),
     ]
+
+
+def test_conversations_of_a_folder_that_have_no_names_are_called_after_their_files(tmp_path: Path) -> None:
+    """The file alone, or the file and the line; a file that holds no trace is left out leniently, and counted."""
+    bare = {name: value for name, value in LINE.items() if name != "conversation"}
+    (tmp_path / "a.json").write_text(json.dumps(bare, indent=1))
+    (tmp_path / "b.jsonl").write_text(f"{json.dumps(bare)}\n{json.dumps(bare)}")
+    (tmp_path / "notes.txt").write_text("Dear diary")
+    skipped = Skipped()
+
+    assert names(tmp_path, lenient=True, skipped=skipped) == ["a", "b:1", "b:2"]
+    assert skipped.counts == {"unknown formats": 1}
+    with pytest.raises(BadInput, match="it begins with `Dear diary`"):
+        names(tmp_path)
 
 
 def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

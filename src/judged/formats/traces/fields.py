@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -50,6 +50,7 @@ NO_KEY = "results without any key"
 OUTSIDE = "gains outside 0 to 4"
 MALFORMED = "malformed results"
 
+_NESTED = frozenset(NESTED)
 _BY_NAME = {name: (field, rank) for field, names in ALIASES.items() for rank, name in enumerate(names)}
 _DOMAINED = re.compile(r"(doi|arxiv|pmid|pmcid|isbn|issn|youtube|github|urn):\s*(\S.*)", re.IGNORECASE)
 _DOI_URL = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
@@ -66,7 +67,7 @@ def result_of(value: Any, *, plain: bool = False) -> Result | Wrong:
     """
     if isinstance(value, str) and not plain:
         return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return [(MALFORMED, f"is {_shown(value)}, expected an object")]
     wrong: Wrong = []
     found = _found(value, wrong, plain=plain)
@@ -91,7 +92,7 @@ def domain_of(identity: str) -> tuple[str, str] | None:
     return (matched[1].lower(), matched[2]) if matched else None
 
 
-def _found(value: Mapping[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
+def _found(value: dict[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
     """The values of our fields, by the first of their names, in the result or in what it keeps inside."""
     found: dict[str, Any] = {}
     for holder in _holders(value, 0):
@@ -103,16 +104,17 @@ def _found(value: Mapping[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, 
             taken = each if plain and rank == 0 else _taken(field, name, each)
             if taken is not None and rank <= here.get(field, (rank, None))[0]:
                 here[field] = rank, taken
-        _domain(holder, here, found)
+        if not (plain and "id" in here):
+            _domain(holder, here, found)
         found.update((field, taken) for field, (_, taken) in here.items())
     for field in ("id", "domain", "domain_id", "url", "title", "snippet"):
         found[field] = _text(field, found.get(field), wrong)
     return found
 
 
-def _domain(holder: Mapping[str, Any], here: dict[str, tuple[int, Any]], found: dict[str, Any]) -> None:
+def _domain(holder: dict[str, Any], here: dict[str, tuple[int, Any]], found: dict[str, Any]) -> None:
     """Take a field that is the id of a domain, such as `doi`, in place of the generic id."""
-    if "domain_id" in here or "domain_id" in found:
+    if DOMAINS.keys().isdisjoint(holder) or "domain_id" in here or "domain_id" in found:
         return
     for name, domain in DOMAINS.items():
         identity = holder.get(name)
@@ -126,22 +128,22 @@ def _domain(holder: Mapping[str, Any], here: dict[str, tuple[int, Any]], found: 
 def _taken(field: str, name: str, value: Any) -> Any:
     """A value under another name than ours, as far as it can stand for the field."""
     if field == "snippet" and isinstance(value, list):
-        texts = [each.get("text") if isinstance(each, Mapping) else each for each in value]
+        texts = [each.get("text") if isinstance(each, dict) else each for each in value]
         return "\n".join(each for each in texts if isinstance(each, str)) or None
     if field == "url" and name == "source" and not (isinstance(value, str) and _URL.match(value)):
         return None
     if field == "score":
         return _number(value)
-    return None if isinstance(value, (Mapping, list)) else value
+    return None if isinstance(value, (dict, list)) else value
 
 
-def _holders(value: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
+def _holders(value: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
     yield value
-    for name in NESTED:
+    for name in () if _NESTED.isdisjoint(value) else NESTED:
         inner = value.get(name)
         if isinstance(inner, str) and name == "metadata" and inner.startswith("{"):
             inner = _decoded(inner)
-        if isinstance(inner, Mapping) and depth < 4:
+        if isinstance(inner, dict) and depth < 4:
             yield from _holders(inner, depth + 1)
 
 

@@ -23,6 +23,8 @@ SYSTEMS = ("system_name", "agent", "system", "model")
 ROLES = frozenset(
     ("system", "developer", "user", "assistant", "tool", "function", "human", "gpt", "ai", "observation")
 )
+SPELLED = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
+LANGCHAIN = frozenset(("human", "ai", "system", "tool"))
 
 Messages = list[dict[str, Any]]
 Reader = Callable[[Messages, Transcript], None]
@@ -31,7 +33,7 @@ Reader = Callable[[Messages, Transcript], None]
 
 def is_message(value: Any) -> bool:
     """Whether a value is a message: an object with a role."""
-    return word(value, "role") in ROLES or word(value, "from") in ROLES
+    return _role(value) is not None
 
 
 def messages_in(value: Any) -> Messages | None:
@@ -85,7 +87,7 @@ def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]
         else:
             yield document, messages
     if alone:
-        yield Document(trace.label, {"id": trace.name}), alone
+        yield Document(trace.label, {}, trace.name or "1"), alone
 
 
 def _is_response(value: dict[str, Any]) -> bool:
@@ -100,7 +102,7 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
     value = document.value if isinstance(document.value, dict) else {}
     metadata = inner(value, "metadata")
     tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
-    name = named(value, NAMES) or named(metadata, NAMES) or str(document.number)
+    name = named(value, NAMES) or named(metadata, NAMES) or document.name
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"
         reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)
@@ -130,8 +132,19 @@ def _responded(value: dict[str, Any]) -> Messages:
 
 
 def _named(message: dict[str, Any]) -> dict[str, Any]:
-    """A message with its role and content under their usual names; ShareGPT says `from` and `value`."""
-    if word(message, "role") in ROLES:
-        return message
-    roles = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
-    return {**message, "role": roles.get(message["from"], message["from"]), "content": message.get("value")}
+    """A message with its role and content under their usual names."""
+    role = _role(message) or ""
+    return {
+        **message,
+        "role": SPELLED.get(role, role),
+        "content": message.get("content", message.get("value")),
+    }
+
+
+def _role(value: Any) -> str | None:
+    """The role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
+    for name in ("role", "from"):
+        if word(value, name) in ROLES:
+            return word(value, name)
+    kind = word(value, "type")
+    return kind if kind in LANGCHAIN and "content" in value else None

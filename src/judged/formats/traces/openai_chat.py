@@ -16,8 +16,6 @@ from judged.tables.session import Session
 
 __all__ = ["FORMAT", "read_messages"]
 
-ASSISTANTS = frozenset(("assistant", "ai"))
-
 
 def recognises(head: Head) -> bool:
     """Messages with roles; formats that write their calls into the text are asked before."""
@@ -35,7 +33,7 @@ def read_messages(messages: Messages, transcript: Transcript) -> None:
         role, time = message["role"], seconds_of(message)
         if role == "user":
             transcript.ask(text_of(message.get("content")), time=time)
-        elif role in ASSISTANTS:
+        elif role == "assistant":
             transcript.step(_calls(message), tokens=tokens_of(message), time=time)
         elif role in {"tool", "function"}:
             transcript.answer(

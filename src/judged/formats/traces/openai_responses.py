@@ -54,7 +54,7 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
         yield _conversation(chain, reading)
     if alone:
         yield _conversation(
-            [Document(trace.label, {"id": trace.name, "items": [each.value for each in alone]})], reading
+            [Document(trace.label, {"items": [each.value for each in alone]}, trace.name or "1")], reading
         )
 
 
@@ -65,7 +65,7 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
     first = chain[0].value if isinstance(chain[0].value, dict) else {}
     response = inner(first, "response") or first
     metadata = inner(first, "metadata") or inner(response, "metadata")
-    name = _called(first, metadata) or _identity(first) or str(chain[0].number)
+    name = _called(first, metadata) or _identity(first) or chain[0].name
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"
         reading.fault("outputs without a call", f"{chain[0].place}: session `{name}`", what)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -70,12 +69,12 @@ def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
     if isinstance(output, str):
         value = parsed(output)
         return groups_of_text(output) if isinstance(value, str) else _groups(value, queries, depth + 1)
-    if isinstance(output, Mapping):
+    if isinstance(output, dict):
         return _of_mapping(output, queries, depth)
     return _of_list(output, queries, depth) if isinstance(output, list) else None
 
 
-def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> list[Group] | None:
+def _of_mapping(output: dict[str, Any], queries: list[str], depth: int) -> list[Group] | None:
     if len(queries) > 1 and all(query in output for query in queries):
         return _apart([(query, output[query]) for query in queries], depth)
     if isinstance(output.get("ids"), list):
@@ -87,12 +86,12 @@ def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> li
     return [(None, [])] if failed or not output else None
 
 
-def _held(output: Mapping[str, Any]) -> Any:
+def _held(output: dict[str, Any]) -> Any:
     """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
     for name in LISTS:
-        if isinstance(output.get(name), (list, Mapping)):
+        if isinstance(output.get(name), (list, dict)):
             return output[name]
-    if isinstance(output.get("query"), Mapping):  # MediaWiki
+    if isinstance(output.get("query"), dict):  # MediaWiki
         return output["query"]
     if is_result(output):
         return [output]
@@ -106,16 +105,14 @@ def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] |
         return _of_blocks(output, queries, depth)
     if len(output) == 1 and _holds_results(output[0]):
         return _groups(output[0], queries, depth + 1)
-    if output and all(
-        isinstance(each, Mapping) and "query" in each and not is_result(each) for each in output
-    ):
+    if output and all(isinstance(each, dict) and "query" in each and not is_result(each) for each in output):
         return _apart([(str(each["query"]), _without(each, "query")) for each in output], depth)
     return [(None, [_unwrapped(each) for each in output])]
 
 
 def _holds_results(value: Any) -> bool:
     """Whether a value is an object that has results in it, rather than being one."""
-    return isinstance(value, Mapping) and not is_result(value) and _held(value) is not None
+    return isinstance(value, dict) and not is_result(value) and _held(value) is not None
 
 
 def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | None:
@@ -129,7 +126,7 @@ def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | Non
     return groups
 
 
-def _of_columns(output: Mapping[str, Any]) -> list[Group]:
+def _of_columns(output: dict[str, Any]) -> list[Group]:
     """Ids, texts and metadata in lists beside each other, as Chroma gives them, one list a query or one for all."""
     names = {"ids": "id", "documents": "text", "metadatas": "metadata", "uris": "uri"}
     columns = {field: output[name] for name, field in names.items() if isinstance(output.get(name), list)}
@@ -145,7 +142,7 @@ def _of_columns(output: Mapping[str, Any]) -> list[Group]:
 def _is_block(value: Any) -> bool:
     """Whether a value is a block of text, as messages are made of."""
     return (
-        isinstance(value, Mapping)
+        isinstance(value, dict)
         and word(value, "type") in {"text", "output_text", "input_text"}
         and "text" in value
     )
@@ -155,7 +152,7 @@ def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group]
     """Blocks of text: each one result in JSON, or all together one output."""
     texts = [str(block["text"]) for block in blocks]
     values = [parsed(text) for text in texts]
-    if len(values) > 1 and all(isinstance(value, Mapping) and is_result(value) for value in values):
+    if len(values) > 1 and all(isinstance(value, dict) and is_result(value) for value in values):
         return [(None, list(values))]
     return _groups("\n".join(texts), queries, depth + 1)
 
@@ -165,14 +162,14 @@ def _unwrapped(value: Any) -> Any:
     return parsed(value) if isinstance(value, str) else value
 
 
-def is_result(value: Mapping[str, Any]) -> bool:
+def is_result(value: dict[str, Any]) -> bool:
     """Whether an object is a result itself, rather than something that holds results."""
     if any(isinstance(value.get(name), (str, int)) for name in _OWN):
         return not any(isinstance(value.get(name), list) for name in LISTS)
-    return any(isinstance(inner := value.get(name), Mapping) and is_result(inner) for name in NESTED)
+    return any(isinstance(inner := value.get(name), dict) and is_result(inner) for name in NESTED)
 
 
-def _without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _without(value: dict[str, Any], name: str) -> dict[str, Any]:
     return {each: inner for each, inner in value.items() if each != name}
 
 

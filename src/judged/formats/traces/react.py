@@ -48,7 +48,7 @@ def _of_text(trace: Trace) -> Iterator[Conversation]:
     for kind, text, at in _entries(trace.text()):
         if kind == "question" and (turn.steps or turn.question):
             number += 1
-            yield Conversation(id=str(number), place=trace.place(line), turns=[turn])
+            yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
             turn = Turn()
         if kind == "question":
             turn.question, line = text.strip(), at
@@ -60,7 +60,7 @@ def _of_text(trace: Trace) -> Iterator[Conversation]:
             _observe(turn.steps[-1].calls[0], text)
         steps = len(turn.steps)
     if steps or turn.question:
-        yield Conversation(id=str(number + 1), place=trace.place(line), turns=[turn])
+        yield Conversation(id=trace.called(number + 1), place=trace.place(line), turns=[turn])
 
 
 def _entries(text: str) -> Iterator[tuple[str, str, int]]:
@@ -110,7 +110,7 @@ def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
 def _conversation(document: Document, steps: list[Step]) -> Conversation:
     value = document.value
     return Conversation(
-        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or str(document.number),
+        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
         place=document.place,
         turns=[Turn(question=named(value, ("question", "input", "query")), steps=steps)],
         system=named(value, ("system", "model", "agent")),

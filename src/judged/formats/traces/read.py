@@ -85,13 +85,26 @@ def sessions_of_source(source: Source, reading: Reading, *, format: str | None =
         if trace.is_empty():
             continue
         trace.broken = reading.broken
-        written = detect(trace) if format is None else TRACE_FORMATS[format]
+        written = _format_of(trace, reading) if format is None else TRACE_FORMATS[format]
+        if written is None:
+            continue
         reading.formats[written.name] += 1
         for session in written.sessions(trace, reading):
             reading.settle()
             count += 1
             yield session
     reading.finish(count)
+
+
+def _format_of(trace: Trace, reading: Reading) -> TraceFormat | None:
+    """The format of a trace; None if nothing recognises it and the reading is lenient."""
+    try:
+        return detect(trace)
+    except BadInput as error:
+        if not reading.lenient:
+            raise
+        reading.skipped.add(error.faults)
+        return None
 
 
 def detect(trace: Trace) -> TraceFormat:

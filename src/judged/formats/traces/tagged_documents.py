@@ -39,7 +39,7 @@ def tagged_conversations(trace: Trace, reading: Reading, read: Reader) -> Iterat
     """The conversations of a trace, be it documents of messages, documents with a text, or one text."""
     if not trace.is_json:
         yield conversation_of(
-            Document(trace.label, {"id": trace.name}), _messages(trace.text(), None), reading, read
+            Document(trace.label, {}, trace.name or "1"), _messages(trace.text(), None), reading, read
         )
         return
     if messages_in(next(iter(trace.first_documents()), None)) is not None:

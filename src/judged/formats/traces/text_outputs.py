@@ -40,6 +40,12 @@ _RECORD_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE_RECORD = re.compile(r"(?:^|, )(snippet|title|link): ")
+_PASSAGE = re.compile(
+    r"^[ \t]*(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*\[?(?P<word>\d+)\]?[ \t]*[:.)]|\[(?P<box>\d+)\][:.]?|"
+    r"(?P<list>\d+)[.)])[ \t]+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
@@ -66,7 +72,14 @@ def is_empty(text: str) -> bool:
 def _values(text: str) -> list[Any] | None:
     if is_empty(text):
         return []
-    readers: tuple[Callable[[str], list[Any]], ...] = (_links, _titled, _numbered, _inline, _records)
+    readers: tuple[Callable[[str], list[Any]], ...] = (
+        _links,
+        _titled,
+        _numbered,
+        _inline,
+        _records,
+        _passages,
+    )
     for read in readers:
         if values := read(text):
             return values
@@ -110,6 +123,22 @@ def _records(text: str) -> list[Any]:
         (match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)
     ]
     return _gathered([(_NAMES.get(name, name), below) for name, below in named])
+
+
+def _passages(text: str) -> list[Any]:
+    """Passages numbered from 1, each with its first line as title where more follow, and its first URL."""
+    matches = _with_rest(_PASSAGE, text)
+    if [int(match[match.lastgroup or 0]) for match, _ in matches] != list(range(1, len(matches) + 1)):
+        return []
+    return [_passage(below.strip()) for _, below in matches]
+
+
+def _passage(text: str) -> dict[str, Any]:
+    found = _URL.search(text)
+    title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
+    if not below:
+        return {"url": found and found[0], "text": title}
+    return {"url": found and found[0], "title": title.strip(" -–—:|"), "text": below}
 
 
 def _gathered(named: list[tuple[str, str]]) -> list[Any]:
