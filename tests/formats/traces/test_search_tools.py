@@ -127,7 +127,7 @@ def test_an_unknown_tool_beside_searches_is_noted_never_silently_passed_over() -
     (note,) = skipped.notes
 
     assert note.startswith(
-        "objects: not known to be searches and left aside: `kb` (1); say which tools are searches"
+        "objects: not known to be searches and left aside: `kb` (1), first at object 1: session `s1`, step 2; say which"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from judged.formats.traces.objects import shown
 from judged.tables.session import GRADES, Result
 
 __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "has_key", "result_of"]
@@ -68,12 +69,12 @@ def result_of(value: Any, *, plain: bool = False) -> Result | Wrong:
     if isinstance(value, str) and not plain:
         return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
     if not isinstance(value, dict):
-        return [(MALFORMED, f"is {_shown(value)}, expected an object")]
+        return [(MALFORMED, f"is {shown(value)}, expected an object")]
     wrong: Wrong = []
     found = _found(value, wrong, plain=plain)
     result = Result(**_identity(found, wrong), **_described(found, wrong))
     if not wrong and not has_key(result):
-        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {_shown(dict(value))}"))
+        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {shown(value)}"))
     return wrong or result
 
 
@@ -175,10 +176,10 @@ def _described(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
     """All that is no id."""
     score, gain = found.get("score"), found.get("gain")
     if score is not None and _number(score, text=False) is None:
-        wrong.append((MALFORMED, f"its score is {_shown(score)}, expected a number"))
+        wrong.append((MALFORMED, f"its score is {shown(score)}, expected a number"))
         score = None
     if gain is not None and (type(gain) is not int or gain not in GRADES):
-        wrong.append((OUTSIDE, f"its gain is {_shown(gain)}, expected a whole number from 0 to 4"))
+        wrong.append((OUTSIDE, f"its gain is {shown(gain)}, expected a whole number from 0 to 4"))
         gain = None
     kept = {field: found[field] for field in ("url", "title", "snippet")}
     return {**kept, "score": None if score is None else float(score), "gain": gain}
@@ -190,7 +191,7 @@ def _text(field: str, value: Any, wrong: Wrong) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and field in {"id", "domain_id"}:
         return str(value)
-    wrong.append((MALFORMED, f"its {field} is {_shown(value)}, expected text"))
+    wrong.append((MALFORMED, f"its {field} is {shown(value)}, expected text"))
     return None
 
 
@@ -202,9 +203,3 @@ def _number(value: Any, *, text: bool = True) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def _shown(value: Any) -> str:
-    """A value as messages show it, cut short."""
-    text = repr(value)
-    return f"`{text if len(text) <= 60 else text[:59] + '…'}`"

@@ -9,7 +9,7 @@ from typing import Any
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
 from judged.formats.traces.objects import inner, named, word
-from judged.formats.traces.reading import Reading
+from judged.formats.traces.reading import FOREIGN, Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript
 
@@ -106,6 +106,9 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
     for stray in transcript.strays:
         what = f"holds the output of a call that was never made: `{stray}`"
         reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)
+    if transcript.foreign:
+        what = f"holds calls written as `{transcript.foreign}`, while the beginning of the trace looked like another format"
+        reading.fault(FOREIGN, f"{document.place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=document.place,

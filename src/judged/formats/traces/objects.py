@@ -1,11 +1,11 @@
-"""Looking into JSON objects whose fields may be missing, or of another kind than expected."""
+"""Looking into JSON values whose fields may be missing, or of another kind than expected, and showing them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["inner", "named", "word"]
+__all__ = ["inner", "named", "shown", "word"]
 
 
 def inner(value: Any, name: str) -> dict[str, Any]:
@@ -27,3 +27,16 @@ def named(value: Any, names: Iterable[str]) -> str | None:
         if (isinstance(found, str) and found) or type(found) is int:
             return str(found)
     return None
+
+
+def shown(value: Any, *, size: int = 60) -> str:
+    """A value as messages show it: on one line, between backticks, cut short.
+
+    >>> shown({"gain": 7}), shown("a long text", size=8)
+    ("`{'gain': 7}`", "`'a long…`")
+    """
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = f"a {type(value).__name__} nested too deeply"
+    return f"`{text if len(text) <= size else text[: size - 1] + '…'}`"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from judged.formats.traces.fields import ALIASES, NESTED
-from judged.formats.traces.objects import word
+from judged.formats.traces.objects import shown, word
 from judged.formats.traces.python_values import NotAValue, python_value
 from judged.formats.traces.text_outputs import groups_of_text
 
@@ -40,7 +40,7 @@ def groups_of(output: Any, queries: list[str] | None = None) -> list[Group]:
     """The results of an output, one group for each query that it tells apart, most often one."""
     found = _groups(output, queries or [], 0)
     if found is None:
-        msg = f"its output cannot be read as results: {_shown(output)}"
+        msg = f"its output cannot be read as results: {_begins(output)}"
         raise Unparsed(msg)
     return found
 
@@ -173,8 +173,6 @@ def _without(value: dict[str, Any], name: str) -> dict[str, Any]:
     return {each: inner for each, inner in value.items() if each != name}
 
 
-def _shown(value: Any) -> str:
+def _begins(output: Any) -> str:
     """The beginning of an output, as messages show it."""
-    text = value if isinstance(value, str) else repr(value)
-    flat = " ".join(text.split())
-    return f"`{flat if len(flat) <= 80 else flat[:79] + '…'}`"
+    return f"`{' '.join(output.split())[:79]}`" if isinstance(output, str) else shown(output, size=80)

@@ -89,10 +89,16 @@ def sessions_of_source(source: Source, reading: Reading, *, format: str | None =
         if written is None:
             continue
         reading.formats[written.name] += 1
-        for session in written.sessions(trace, reading):
+        try:
+            for session in written.sessions(trace, reading):
+                reading.settle()
+                count += 1
+                yield session
+        except RecursionError:
+            reading.fault(
+                "malformed sessions", trace.label, "holds objects within objects, too deep to be read"
+            )
             reading.settle()
-            count += 1
-            yield session
     reading.finish(count)
 
 

@@ -17,6 +17,8 @@ class Transcript:
         self.turns: list[Turn] = []
         self.strays: list[str] = []
         """What answers no call, by the tool or id that it names."""
+        self.foreign: str | None = None
+        """The format that calls are written in which this one does not have."""
         self._open: list[Call] = []
         """Calls that nothing has answered yet."""
         self._began: float | None = None
