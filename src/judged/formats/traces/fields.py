@@ -15,18 +15,16 @@ __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "h
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (
-        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id"),
-        *("passage_id", "file_id"),
-        *("paperId", "pageid"),
+        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "passage_id"),
+        *("file_id", "paperId", "pageid"),
     ),
     "domain": ("domain",),
     "domain_id": ("domain_id",),
     "url": ("url", "link", "href", "uri", "doc_uri", "source_url", "source"),
     "title": ("title", "name", "headline", "filename", "document_title"),
     "snippet": (
-        *("snippet", "text", "page_content", "contents", "passage", "content", "body"),
-        *("description", "abstract"),
-        *("summary", "highlights", "document", "raw_content"),
+        *("snippet", "text", "page_content", "contents", "passage", "content", "body", "description"),
+        *("abstract", "summary", "highlights", "document", "raw_content"),
     ),
     "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),
     "gain": ("gain",),

@@ -9,7 +9,7 @@ from typing import Any
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
 from judged.formats.traces.objects import inner, named, word
-from judged.formats.traces.reading import FOREIGN, Reading
+from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript
 
@@ -103,12 +103,8 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
     metadata = inner(value, "metadata")
     tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
     name = named(value, NAMES) or named(metadata, NAMES) or document.name
-    for stray in transcript.strays:
-        what = f"holds the output of a call that was never made: `{stray}`"
-        reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)
-    if transcript.foreign:
-        what = f"holds calls written as `{transcript.foreign}`, while the beginning of the trace looked like another format"
-        reading.fault(FOREIGN, f"{document.place}: session `{name}`", what)
+    for kind, what in transcript.wrong():
+        reading.fault(kind, f"{document.place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=document.place,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from msgspec import UNSET
 
 from judged.formats.traces.assemble import sessions_of
-from judged.formats.traces.conversation import Call, Conversation
+from judged.formats.traces.conversation import Call, Conversation, Step
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.objects import inner, named, word
 from judged.formats.traces.reading import Reading
@@ -66,9 +67,8 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
     response = inner(first, "response") or first
     metadata = inner(first, "metadata") or inner(response, "metadata")
     name = _called(first, metadata) or _identity(first) or chain[0].name
-    for stray in transcript.strays:
-        what = f"holds the output of a call that was never made: `{stray}`"
-        reading.fault("outputs without a call", f"{chain[0].place}: session `{name}`", what)
+    for kind, what in transcript.wrong():
+        reading.fault(kind, f"{chain[0].place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=chain[0].place,
@@ -80,34 +80,27 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
 
 def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
     """Tell the transcript of items; calls that follow each other directly are one step."""
-    together: list[Call] = []
-    steps: list[list[Call]] = []
-
-    def close() -> None:
-        if together:
-            transcript.step(list(together))
-            steps.append(list(together))
-            together.clear()
-
-    for item in items:
-        kind = word(item, "type") or "message"
-        if kind.endswith("_call"):
-            together.append(_call(item))
+    searched: list[Step] = []
+    for is_calls, group in groupby(items, lambda item: word(item, "type").endswith("_call")):
+        if is_calls:
+            searched.append(transcript.step([_call(item) for item in group]))
             continue
-        close()
-        if kind in OUTPUTS:
-            transcript.answer(
-                item.get("output"), id=item.get("call_id"), failed=item.get("status") == "incomplete"
-            )
-        elif kind == "message" and item.get("role") == "user":
-            transcript.ask(text_of(item.get("content")))
-        elif kind == "message" and item.get("role") == "assistant":
-            transcript.step([])
-    close()
-    if len(steps) == 1 and tokens is not None:  # of several steps it is not known which took how many
-        next(
-            step for step in transcript.turns[-1].steps if step.calls and step.calls[0] is steps[0][0]
-        ).tokens = tokens
+        for item in group:
+            _read_item(item, transcript)
+    if len(searched) == 1:  # of several steps it is not known which took how many
+        searched[0].tokens = tokens
+
+
+def _read_item(item: dict[str, Any], transcript: Transcript) -> None:
+    """Tell the transcript of an item that is no call."""
+    kind, role = word(item, "type") or "message", word(item, "role")
+    if kind in OUTPUTS:
+        failed = item.get("status") == "incomplete"
+        transcript.answer(item.get("output"), id=item.get("call_id"), failed=failed)
+    elif kind == "message" and role == "user":
+        transcript.ask(text_of(item.get("content")))
+    elif kind == "message" and role == "assistant":
+        transcript.step([])
 
 
 def _call(item: dict[str, Any]) -> Call:

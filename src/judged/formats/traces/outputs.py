@@ -9,19 +9,15 @@ import msgspec
 from judged.formats.traces.fields import ALIASES, NESTED
 from judged.formats.traces.objects import shown, word
 from judged.formats.traces.python_values import NotAValue, python_value
-from judged.formats.traces.text_outputs import groups_of_text
+from judged.formats.traces.text_outputs import Group, groups_of_text
 
-__all__ = ["Group", "Unparsed", "groups_of", "parsed"]
-
-Group = tuple[str | None, list[Any]]
-"""A query, where the output names it, and the values of its results."""
+__all__ = ["Group", "Unparsed", "groups_of", "is_failure", "is_result", "parsed"]
 
 LISTS = (
     *("results", "documents", "organic_results", "organic", "search_results", "web_results"),
-    *("passages", "chunks"),
-    *("hits", "items", "matches", "source_nodes", "nodes", "points", "objects", "papers", "articles", "docs"),
-    *("sources", "webPages", "web", "value", "children", "root", "data", "search", "response"),
-    *("news", "records"),
+    *("passages", "chunks", "hits", "items", "matches", "source_nodes", "nodes", "points", "objects"),
+    *("papers", "articles", "docs", "sources", "webPages", "web", "value", "children", "root"),
+    *("data", "search", "response", "news", "records"),
 )
 """Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
 
@@ -82,8 +78,12 @@ def _of_mapping(output: dict[str, Any], queries: list[str], depth: int) -> list[
     held = _held(output)
     if held is not None:
         return _groups(held, queries, depth + 1)
-    failed = any(output.get(name) for name in ("error", "errors", "error_code"))
-    return [(None, [])] if failed or not output else None
+    return [(None, [])] if is_failure(output) or not output else None
+
+
+def is_failure(output: dict[str, Any]) -> bool:
+    """Whether an object says that something went wrong."""
+    return any(output.get(name) for name in ("error", "errors", "error_code"))
 
 
 def _held(output: dict[str, Any]) -> Any:

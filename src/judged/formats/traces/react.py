@@ -44,12 +44,11 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
 
 def _of_text(trace: Trace) -> Iterator[Conversation]:
     """The conversations of a log, each from its question to the next."""
-    turn, number, line, steps = Turn(), 0, 1, 0
+    turn, number, line = Turn(), 1, 1
     for kind, text, at in _entries(trace.text()):
         if kind == "question" and (turn.steps or turn.question):
-            number += 1
             yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
-            turn = Turn()
+            turn, number = Turn(), number + 1
         if kind == "question":
             turn.question, line = text.strip(), at
         elif kind == "action":
@@ -58,9 +57,8 @@ def _of_text(trace: Trace) -> Iterator[Conversation]:
             turn.steps[-1].calls[0].arguments = text.strip().strip('"')
         elif turn.steps and kind == "observation":
             _observe(turn.steps[-1].calls[0], text)
-        steps = len(turn.steps)
-    if steps or turn.question:
-        yield Conversation(id=trace.called(number + 1), place=trace.place(line), turns=[turn])
+    if turn.steps or turn.question:
+        yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
 
 
 def _entries(text: str) -> Iterator[tuple[str, str, int]]:

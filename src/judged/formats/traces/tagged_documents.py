@@ -16,8 +16,8 @@ __all__ = ["tagged_conversations", "texts_shown"]
 
 WRITTEN = (
     *("response", "output", "completion", "generated_text", "gen_text_store", "generation"),
-    *("trajectory", "rollout"),
-    *("solution", "text", "full_text", "sequence", "sequences_str", "reasoning", "content", "answer"),
+    *("trajectory", "rollout", "solution", "text", "full_text", "sequence", "sequences_str"),
+    *("reasoning", "content", "answer"),
 )
 """The fields that hold what the agent wrote."""
 QUESTIONS = ("question", "query", "problem", "prompt", "input")

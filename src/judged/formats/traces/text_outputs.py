@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["groups_of_text", "is_empty"]
+__all__ = ["Group", "groups_of_text", "is_empty"]
 
 Group = tuple[str | None, list[Any]]
+"""A query, where the output names it, and the values of its results."""
 
 _NOTHING = re.compile(
     r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
@@ -28,7 +29,7 @@ _LINK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TITLED = re.compile(
-    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>[^\n]*?)\)[ \t:]*",
+    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>(?:[^()\n]|\([^()\n]*\))*)\)[ \t:]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED_TITLE = re.compile(
@@ -126,8 +127,13 @@ def _records(text: str) -> list[Any]:
 
 
 def _passages(text: str) -> list[Any]:
-    """Passages numbered from 1, each with its first line as title where more follow, and its first URL."""
+    """Passages numbered from 1, each with its first line as title where more follow, and its first URL.
+
+    A bare list must have a URL in each of its entries, since answers in prose have lists as well.
+    """
     matches = _with_rest(_PASSAGE, text)
+    if any(match.lastgroup == "list" and not _URL.search(below) for match, below in matches):
+        return []
     if [int(match[match.lastgroup or 0]) for match, _ in matches] != list(range(1, len(matches) + 1)):
         return []
     return [_passage(below.strip()) for _, below in matches]
