@@ -92,6 +92,33 @@ def test_a_log_of_growing_requests_is_one_conversation() -> None:
     assert skipped.notes == ["objects: 2 documents are the beginning of the next one and were passed over"]
 
 
+def test_recordings_of_requests_and_responses_are_one_conversation_with_its_tokens() -> None:
+    """As HTTP recorders write them; the copy of a response in the next request does not say what it took."""
+    answered = {**call("a", "q"), "refusal": None}
+    first = {
+        "request": {"url": "…", "body": {"model": "agent-a", "messages": [ask()]}},
+        "response": {
+            "status_code": 200,
+            "body": {"choices": [{"message": answered}], "usage": {"total_tokens": 7}},
+        },
+    }
+    second = {
+        "request": {"url": "…", "body": {"model": "agent-a", "messages": [ask(), call("a", "q"), tell("a")]}},
+        "response": {
+            "status_code": 200,
+            "body": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
+        },
+    }
+    session = one(first, second)
+
+    assert (ids(session), session.iterations[0].tokens, session.system, session.steps) == (
+        [["d1"]],
+        7,
+        "agent-a",
+        2,
+    )
+
+
 def test_the_old_way_of_calling_functions_is_read() -> None:
     """`function_call`, and a message of role `function`."""
     called = {
@@ -330,3 +357,17 @@ def test_browsecomp_calls_with_nothing_between_any_are_steps_of_their_own() -> N
     session = one({"query_id": 7, "result": [*calls, {"type": "output_text", "output": "so"}]})
 
     assert (ids(session), session.task) == ([["d1"]] * 3, "7")
+
+
+def test_a_browsecomp_run_that_lost_its_calls_is_refused() -> None:
+    """It says that it searched, and only the answer is left."""
+    run = {
+        "query_id": "7",
+        "tool_call_counts": {"search": 3},
+        "result": [{"type": "output_text", "output": "so"}],
+    }
+
+    with pytest.raises(
+        BadInput, match="session `7`: says that it called `search`, and holds none of its calls"
+    ):
+        read_sessions([run])

@@ -114,6 +114,8 @@ def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.Monkey
     assert [names(each) for each in sources] == [["c1", "c2"]] * 7
     assert names(list(table)) == ["c1", "c2"]
     assert isinstance(table, Sessions)
+    assert read_sessions(table) is table
+    assert read_sessions(table, name="again").name == "again"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +148,7 @@ def test_places_count_blank_lines() -> None:
         ("nowhere.jsonl", Unreadable, "nowhere.jsonl does not exist"),
         (b"\xff\xfea\0b\0", Unreadable, "bytes is UTF-16 text, expected UTF-8"),
         (b'{"a": 1}', BadInput, "is in no trace format known here: its first object has `a`"),
+        (b"[12:00] Dear diary", BadInput, "it begins with `[12:00] Dear diary`"),
         (b"Dear diary", BadInput, "is in no trace format known here: it begins with `Dear diary`"),
         (b'{"turns": [', BadInput, "bytes:1: is cut short after 11 bytes"),
         (b'[{"turns": []},\n{"turns": [}]', BadInput, "bytes:2: is no JSON"),

@@ -31,15 +31,25 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
 def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
     for document in trace.documents():
         if isinstance(document.value, dict) and _is_run(document.value):
-            yield _conversation(document)
+            yield _conversation(document, reading)
         else:
             reading.fault("malformed sessions", document.place, "has no `query_id` with a list `result`")
             reading.settle()
 
 
-def _conversation(document: Document) -> Conversation:
+def _conversation(document: Document, reading: Reading) -> Conversation:
     value = document.value
     metadata = inner(value, "metadata")
+    counted = {
+        tool: count
+        for tool, count in inner(value, "tool_call_counts").items()
+        if reading.tools.is_search(tool)
+    }
+    if counted and not any(word(entry, "type") == "tool_call" for entry in value["result"]):
+        what = (
+            f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
+        )
+        reading.fault("malformed sessions", f"{document.place}: session `{value['query_id']}`", what)
     return Conversation(
         id=str(value["query_id"]),
         place=document.place,

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["inner", "named", "shown", "word"]
+__all__ = ["inner", "named", "sent", "shown", "word"]
 
 
 def inner(value: Any, name: str) -> dict[str, Any]:
     """The object that another holds under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
+
+
+def sent(value: Any, name: str) -> dict[str, Any]:
+    """The request or the response that an object holds under a name, or its body where it was recorded with one."""
+    found = inner(value, name)
+    return inner(found, "body") or found
 
 
 def word(value: Any, name: str) -> str:

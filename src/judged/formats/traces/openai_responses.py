@@ -11,7 +11,7 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.objects import inner, named, word
+from judged.formats.traces.objects import inner, named, sent, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript, text_of, tokens_of
@@ -64,7 +64,7 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
     for document in chain:
         _read(_items(document.value), _usage(document.value), transcript)
     first = chain[0].value if isinstance(chain[0].value, dict) else {}
-    response = inner(first, "response") or first
+    response = sent(first, "response") or first
     metadata = inner(first, "metadata") or inner(response, "metadata")
     name = _called(first, metadata) or _identity(first) or chain[0].name
     for kind, what in transcript.wrong():
@@ -149,15 +149,15 @@ def _items(value: Any) -> Items:
         return []
     if _is_item(value):
         return [value]
-    asked = value.get("input", inner(value, "request").get("input"))
+    asked = value.get("input", sent(value, "request").get("input"))
     question = [{"type": "message", "role": "user", "content": asked}] if isinstance(asked, str) else asked
-    answered = value.get("output", inner(value, "response").get("output"))
+    answered = value.get("output", sent(value, "response").get("output"))
     lists = (question, answered, value.get("items"))
     return [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
 
 
 def _is_response(value: Any) -> bool:
-    return "response" in {word(value, "object"), word(inner(value, "response"), "object")}
+    return "response" in {word(value, "object"), word(sent(value, "response"), "object")}
 
 
 def _is_item(value: Any) -> bool:
@@ -173,11 +173,11 @@ def _is_telling(item: dict[str, Any]) -> bool:
 
 
 def _identity(value: Any) -> str | None:
-    return named(value, ("id",)) or named(inner(value, "response"), ("id",))
+    return named(value, ("id",)) or named(sent(value, "response"), ("id",))
 
 
 def _previous(value: Any) -> str | None:
-    holders = (value, inner(value, "request"), inner(value, "response"))
+    holders = (value, sent(value, "request"), sent(value, "response"))
     return next((found for each in holders if (found := named(each, ("previous_response_id",)))), None)
 
 
@@ -188,7 +188,7 @@ def _called(first: dict[str, Any], metadata: dict[str, Any]) -> str | None:
 
 
 def _usage(value: Any) -> float | None:
-    return tokens_of(value) or tokens_of(inner(value, "response")) if isinstance(value, dict) else None
+    return tokens_of(value) or tokens_of(sent(value, "response")) if isinstance(value, dict) else None
 
 
 FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, sessions)

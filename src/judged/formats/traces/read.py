@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ def read_sessions(
     >>> read_sessions([{"conversation": "c1", "turns": [{"iterations": [{"searches": [search]}]}]}])
     Sessions(sessions: 1)
     """
+    if isinstance(source, Sessions):
+        return source if name is None else replace(source, name=name)
     skipped = Skipped()
     streamed = stream_sessions(
         source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, skipped=skipped

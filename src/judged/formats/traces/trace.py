@@ -24,6 +24,7 @@ HEAD = 65_536
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
 """Between two objects that are each written over several lines."""
+_JSON = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|\Z))")
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 
 
@@ -91,8 +92,8 @@ class Trace:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether it begins as JSON does."""
-        return self._first().lstrip()[:1] in {b"{", b"["}
+        """Whether it begins as JSON of objects does; a log may begin with the time in brackets."""
+        return _JSON.match(self._first()) is not None
 
     @cached_property
     def is_lines(self) -> bool:
