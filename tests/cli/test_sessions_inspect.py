@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -121,6 +122,19 @@ def test_options_that_make_no_sense_are_told(tmp_path: Path) -> None:
         run(str(GOLDEN / "plain.jsonl"), "--trace-format", "xml").exception
     )
     assert isinstance(run(str(GOLDEN / "plain.jsonl"), "--tools", str(tools)).exception, BadProtocol)
+
+
+def test_every_option_is_in_the_guide() -> None:
+    """The page on the command line names each, and `--help` says what it is for."""
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "command-line.md").read_text(
+        encoding="utf-8"
+    )
+    section = guide.partition("\n## judged sessions inspect\n")[2].partition("\n## ")[0]
+    options = [each for each in command.params if isinstance(each, click.Option)]
+
+    assert [word for option in options for word in option.opts if f"`{word}`" not in section] == []
+    assert all(option.help for option in options)
+    assert "judged sessions inspect agent.jsonl" in run("--help").output
 
 
 def test_the_turn_that_counts_can_be_chosen(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ Examples:
 @click.argument("file", type=InputPath())
 @trace_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
-def command(*, file: str, as_json: bool, **how: Any) -> None:
+def inspect(*, file: str, as_json: bool, **how: Any) -> None:
     """Show what was understood of the traces in FILE, a file or a folder.
 
     How it is written, how many sessions, turns, iterations and searches it has, which tools were taken as searches,
@@ -150,3 +150,6 @@ def _short(text: str) -> str:
 
     flat = written(" ".join(text.split()))
     return flat if len(flat) <= WIDE else flat[: WIDE - 1] + "…"
+
+
+command = inspect  # of the group `judged sessions`, which is the one in the table of commands

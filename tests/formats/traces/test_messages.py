@@ -92,6 +92,33 @@ def test_a_log_of_growing_requests_is_one_conversation() -> None:
     assert skipped.notes == ["objects: 2 documents are the beginning of the next one and were passed over"]
 
 
+def test_recordings_of_requests_and_responses_are_one_conversation_with_its_tokens() -> None:
+    """As HTTP recorders write them; the copy of a response in the next request does not say what it took."""
+    answered = {**call("a", "q"), "refusal": None}
+    first = {
+        "request": {"url": "…", "body": {"model": "agent-a", "messages": [ask()]}},
+        "response": {
+            "status_code": 200,
+            "body": {"choices": [{"message": answered}], "usage": {"total_tokens": 7}},
+        },
+    }
+    second = {
+        "request": {"url": "…", "body": {"model": "agent-a", "messages": [ask(), call("a", "q"), tell("a")]}},
+        "response": {
+            "status_code": 200,
+            "body": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
+        },
+    }
+    session = one(first, second)
+
+    assert (ids(session), session.iterations[0].tokens, session.system, session.steps) == (
+        [["d1"]],
+        7,
+        "agent-a",
+        2,
+    )
+
+
 def test_the_old_way_of_calling_functions_is_read() -> None:
     """`function_call`, and a message of role `function`."""
     called = {
@@ -173,6 +200,30 @@ def test_sharegpt_is_read_as_messages() -> None:
     ]
 
     assert ids(one({"conversations": turns})) == [["d1"]]
+
+
+def test_calls_in_another_format_than_the_beginning_told_are_refused_not_passed_over() -> None:
+    """Eight conversations without a call look like plain chat; the ninth calls between tags."""
+    quiet = {"messages": [ask(), {"role": "assistant", "content": "so"}]}
+    tagged = {
+        "messages": [ask(), {"role": "assistant", "content": '<tool_call>{"name": "search"}</tool_call>'}]
+    }
+
+    with pytest.raises(BadInput, match="object 9: session `9`: holds calls written as `chatml`"):
+        read_sessions([quiet] * 8 + [tagged])
+
+
+def test_langchains_messages_are_read() -> None:
+    """Their roles are types, and calls have `args`."""
+    messages = [
+        {"type": "human", "content": "why?"},
+        {"type": "ai", "content": "", "tool_calls": [{"name": "search", "args": {"query": "q"}, "id": "a"}]},
+        {"type": "tool", "content": FOUND, "tool_call_id": "a", "name": "search"},
+        {"type": "ai", "content": "so", "usage_metadata": {"total_tokens": 9}},
+    ]
+    session = one({"messages": messages})
+
+    assert (ids(session), session.question, session.steps) == ([["d1"]], "why?", 2)
 
 
 def test_searches_that_anthropic_ran_are_parted_where_results_lie_between() -> None:
@@ -306,3 +357,17 @@ def test_browsecomp_calls_with_nothing_between_any_are_steps_of_their_own() -> N
     session = one({"query_id": 7, "result": [*calls, {"type": "output_text", "output": "so"}]})
 
     assert (ids(session), session.task) == ([["d1"]] * 3, "7")
+
+
+def test_a_browsecomp_run_that_lost_its_calls_is_refused() -> None:
+    """It says that it searched, and only the answer is left."""
+    run = {
+        "query_id": "7",
+        "tool_call_counts": {"search": 3},
+        "result": [{"type": "output_text", "output": "so"}],
+    }
+
+    with pytest.raises(
+        BadInput, match="session `7`: says that it called `search`, and holds none of its calls"
+    ):
+        read_sessions([run])

@@ -16,6 +16,7 @@ import pytest
 
 from judged.errors import BadInput, JudgedError, UnknownName, Unreadable, WrongKind
 from judged.formats.traces.read import read_sessions, stream_sessions
+from judged.formats.traces.skipped import Skipped
 from judged.tables.sessions import Sessions
 
 LINE = {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}
@@ -81,6 +82,20 @@ def test_the_files_of_a_folder_are_read_one_after_the_other(tmp_path: Path) -> N
     ]
 
 
+def test_conversations_of_a_folder_that_have_no_names_are_called_after_their_files(tmp_path: Path) -> None:
+    """The file alone, or the file and the line; a file that holds no trace is left out leniently, and counted."""
+    bare = {name: value for name, value in LINE.items() if name != "conversation"}
+    (tmp_path / "a.json").write_text(json.dumps(bare, indent=1))
+    (tmp_path / "b.jsonl").write_text(f"{json.dumps(bare)}\n{json.dumps(bare)}")
+    (tmp_path / "notes.txt").write_text("Dear diary")
+    skipped = Skipped()
+
+    assert names(tmp_path, lenient=True, skipped=skipped) == ["a", "b:1", "b:2"]
+    assert skipped.counts == {"unknown formats": 1}
+    with pytest.raises(BadInput, match="it begins with `Dear diary`"):
+        names(tmp_path)
+
+
 def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever holds them."""
     table = read_sessions(CONTENT)
@@ -99,6 +114,8 @@ def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.Monkey
     assert [names(each) for each in sources] == [["c1", "c2"]] * 7
     assert names(list(table)) == ["c1", "c2"]
     assert isinstance(table, Sessions)
+    assert read_sessions(table) is table
+    assert read_sessions(table, name="again").name == "again"
 
 
 @pytest.mark.parametrize(
@@ -131,6 +148,7 @@ def test_places_count_blank_lines() -> None:
         ("nowhere.jsonl", Unreadable, "nowhere.jsonl does not exist"),
         (b"\xff\xfea\0b\0", Unreadable, "bytes is UTF-16 text, expected UTF-8"),
         (b'{"a": 1}', BadInput, "is in no trace format known here: its first object has `a`"),
+        (b"[12:00] Dear diary", BadInput, "it begins with `[12:00] Dear diary`"),
         (b"Dear diary", BadInput, "is in no trace format known here: it begins with `Dear diary`"),
         (b'{"turns": [', BadInput, "bytes:1: is cut short after 11 bytes"),
         (b'[{"turns": []},\n{"turns": [}]', BadInput, "bytes:2: is no JSON"),

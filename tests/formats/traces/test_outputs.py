@@ -177,6 +177,18 @@ def test_common_shapes_are_read(name: str, written: str) -> None:
             "snippet: x, and more, title: T, link: https://a.org/1",
             [Result(url=A, title="T", snippet="x, and more")],
         ),
+        (
+            "Found 2:\n[1] T - https://a.org/1\nx\nand y\n[2] only words",
+            [Result(url=A, title="T", snippet="x\nand y"), Result(snippet="only words")],
+        ),
+        ("Passage 1: x\nPassage 2: y", [Result(snippet="x"), Result(snippet="y")]),
+        ("3. third\n4. fourth", None),
+        ("Here is what I know:\n1. Paris is lovely.\n2. So is Lyon.", None),
+        (
+            "1. T\nhttps://a.org/1\nx\n2. U https://b.org/2\ny",
+            [Result(url=A, title="T", snippet="x"), Result(url=B, title="U", snippet="y")],
+        ),
+        ('Doc 1(Title: "T (1)") x', [Result(title="T (1)", snippet="x")]),
         ('[{"type": "text", "text": "x"}, 3', None),
         ("Paris is the capital of France.", None),
         ("No country for old men is a film.", None),

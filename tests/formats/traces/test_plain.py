@@ -247,3 +247,13 @@ def test_an_empty_trace_is_refused() -> None:
     """As is a file of blank lines."""
     with pytest.raises(BadInput, match="holds no session"):
         read_sessions(b"\n \n")
+
+
+@pytest.mark.parametrize("depth", range(50, 1000, 50))
+def test_values_nested_without_end_are_refused_in_words(depth: int) -> None:
+    """Whether it is the decoder, the reader or the message that gives up."""
+    nested = '{"title": ' + "[" * depth + "]" * depth + "}"
+    given = '{"conversation": "c1", "iterations": [{"searches": [{"results": [' + nested + "]}]}]}"
+
+    with pytest.raises(BadInput):
+        read_sessions(given.encode())

@@ -127,7 +127,7 @@ def test_an_unknown_tool_beside_searches_is_noted_never_silently_passed_over() -
     (note,) = skipped.notes
 
     assert note.startswith(
-        "objects: not known to be searches and left aside: `kb` (1); say which tools are searches"
+        "objects: not known to be searches and left aside: `kb` (1), first at object 1: session `s1`, step 2; say which"
     )
 
 
@@ -183,14 +183,29 @@ def test_a_mapping_may_take_the_whole_output_as_one_result() -> None:
     assert [each.snippet for each, _ in session.results()] == ["Paris is lovely."]
 
 
-def test_a_path_into_an_output_that_is_no_json_is_a_fault() -> None:
-    """It cannot be looked for."""
-    tools = Tools({"kb": Tool(results="$.rows[*]")})
+@pytest.mark.parametrize(
+    ("output", "ids"),
+    [
+        ('{"rows": [{"id": "1"}]}', ["1"]),
+        ('{"rows": []}', []),
+        ('{"error": "timed out"}', []),
+        ("No results found", []),
+        ('{"lines": [{"id": "1"}]}', None),
+        ("prose", None),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_a_fault_and_an_empty_list_is_none(
+    output: str, ids: list[str] | None
+) -> None:
+    """Nor is a search that failed."""
+    given, tools = chat(("kb", {"query": "q"}, output)), Tools({"kb": Tool(results="$.rows[*]")})
+    if ids is None:
+        with pytest.raises(BadInput, match=r"its output has nothing at `\$.rows\[\*\]`"):
+            read_sessions(given, tools=tools)
+    else:
+        (session,) = stream_sessions(given, tools=tools)
 
-    with pytest.raises(
-        BadInput, match=r"its output is no JSON, in which `\$.rows\[\*\]` could be looked for"
-    ):
-        read_sessions(chat(("kb", {"query": "q"}, "prose")), tools=tools)
+        assert [each.id for each, _ in session.results()] == ids
 
 
 @pytest.mark.parametrize(

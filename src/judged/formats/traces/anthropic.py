@@ -9,6 +9,7 @@ from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.messages import Messages, conversations, shown
+from judged.formats.traces.objects import word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Trace
 from judged.formats.traces.transcript import Transcript, seconds_of, text_of, tokens_of
@@ -22,7 +23,7 @@ USES = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 def recognises(head: Head) -> bool:
     """Messages whose content is blocks, one of which uses a tool or holds what it gave back."""
     blocks = (block for messages in shown(head) for message in messages for block in _blocks(message))
-    return any(block.get("type") in USES or _is_result(block) for block in blocks)
+    return any(word(block, "type") in USES or _is_result(block) for block in blocks)
 
 
 def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
@@ -53,9 +54,9 @@ def _read_assistant(message: dict[str, Any], transcript: Transcript) -> None:
     """The steps of one message: several where the endpoint searched, read the results, and searched again."""
     tokens, time = tokens_of(message), seconds_of(message)
     parts = _parts(_blocks(message))
-    only = sum(any(block.get("type") in USES for block in part) for part in parts) <= 1
+    only = sum(any(word(block, "type") in USES for block in part) for part in parts) <= 1
     for part in parts:
-        calls = [_call(block) for block in part if block.get("type") in USES]
+        calls = [_call(block) for block in part if word(block, "type") in USES]
         transcript.step(calls, tokens=tokens if only and (calls or len(parts) == 1) else None, time=time)
         for block in part:
             if _is_result(block):
@@ -66,7 +67,7 @@ def _parts(blocks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """The blocks of a message, parted where a tool is used after another has answered."""
     parts: list[list[dict[str, Any]]] = [[]]
     for block in blocks:
-        if block.get("type") in USES and any(_is_result(each) for each in parts[-1]):
+        if word(block, "type") in USES and any(_is_result(each) for each in parts[-1]):
             parts.append([])
         parts[-1].append(block)
     return parts
@@ -84,7 +85,7 @@ def _answer(block: dict[str, Any], transcript: Transcript, time: float | None) -
 
 def _is_result(block: dict[str, Any]) -> bool:
     """Whether a block holds what a tool gave back: `tool_result`, `web_search_tool_result` and their like."""
-    return str(block.get("type", "")).endswith("tool_result") and "tool_use_id" in block
+    return word(block, "type").endswith("tool_result") and "tool_use_id" in block
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:

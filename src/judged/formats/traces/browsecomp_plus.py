@@ -10,7 +10,7 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.objects import inner, named
+from judged.formats.traces.objects import inner, named, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.tables.session import Session
@@ -31,15 +31,25 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
 def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
     for document in trace.documents():
         if isinstance(document.value, dict) and _is_run(document.value):
-            yield _conversation(document)
+            yield _conversation(document, reading)
         else:
             reading.fault("malformed sessions", document.place, "has no `query_id` with a list `result`")
             reading.settle()
 
 
-def _conversation(document: Document) -> Conversation:
+def _conversation(document: Document, reading: Reading) -> Conversation:
     value = document.value
     metadata = inner(value, "metadata")
+    counted = {
+        tool: count
+        for tool, count in inner(value, "tool_call_counts").items()
+        if reading.tools.is_search(tool)
+    }
+    if counted and not any(word(entry, "type") == "tool_call" for entry in value["result"]):
+        what = (
+            f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
+        )
+        reading.fault("malformed sessions", f"{document.place}: session `{value['query_id']}`", what)
     return Conversation(
         id=str(value["query_id"]),
         place=document.place,
@@ -54,12 +64,12 @@ def _steps(entries: list[Any]) -> list[Step]:
     The responses of the agent were put into one list, so that calls made at once and calls made one after the other
     look alike; what it thought or wrote between them tells them apart.
     """
-    kinds = [each.get("type") for each in entries if isinstance(each, dict)]
+    kinds = [word(each, "type") for each in entries]
     spoke = any(kind != "tool_call" for kind in kinds[: _last_call(kinds)])
     steps: list[Step] = []
-    previous = None
+    previous = ""
     for entry in entries:
-        kind = entry.get("type") if isinstance(entry, dict) else None
+        kind = word(entry, "type")
         if kind == "tool_call" and spoke and previous == "tool_call":
             steps[-1].calls.append(_call(entry))
         elif kind == "tool_call":
@@ -70,7 +80,7 @@ def _steps(entries: list[Any]) -> list[Step]:
     return steps
 
 
-def _last_call(kinds: list[Any]) -> int:
+def _last_call(kinds: list[str]) -> int:
     return max((at for at, kind in enumerate(kinds) if kind == "tool_call"), default=0)
 
 

@@ -57,7 +57,7 @@ def _read(messages: Messages, transcript: Transcript) -> None:
 
 
 def _answer(text: str, transcript: Transcript) -> None:
-    """Every output in a message, in the order of the calls; one output may answer all of them."""
+    """Every output in a message, in the order of the calls."""
     for match in TAGS.pattern.finditer(text):
         if match.lastgroup == "output":
             transcript.answer(match["output"].strip("\n"))

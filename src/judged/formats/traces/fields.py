@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from judged.formats.traces.objects import shown
 from judged.tables.session import GRADES, Result
 
 __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "has_key", "result_of"]
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (
-        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id"),
-        *("passage_id", "file_id"),
-        *("paperId", "pageid"),
+        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "passage_id"),
+        *("file_id", "paperId", "pageid"),
     ),
     "domain": ("domain",),
     "domain_id": ("domain_id",),
     "url": ("url", "link", "href", "uri", "doc_uri", "source_url", "source"),
     "title": ("title", "name", "headline", "filename", "document_title"),
     "snippet": (
-        *("snippet", "text", "page_content", "contents", "passage", "content", "body"),
-        *("description", "abstract"),
-        *("summary", "highlights", "document", "raw_content"),
+        *("snippet", "text", "page_content", "contents", "passage", "content", "body", "description"),
+        *("abstract", "summary", "highlights", "document", "raw_content"),
     ),
     "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),
     "gain": ("gain",),
@@ -50,6 +49,7 @@ NO_KEY = "results without any key"
 OUTSIDE = "gains outside 0 to 4"
 MALFORMED = "malformed results"
 
+_NESTED = frozenset(NESTED)
 _BY_NAME = {name: (field, rank) for field, names in ALIASES.items() for rank, name in enumerate(names)}
 _DOMAINED = re.compile(r"(doi|arxiv|pmid|pmcid|isbn|issn|youtube|github|urn):\s*(\S.*)", re.IGNORECASE)
 _DOI_URL = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
@@ -66,13 +66,13 @@ def result_of(value: Any, *, plain: bool = False) -> Result | Wrong:
     """
     if isinstance(value, str) and not plain:
         return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
-    if not isinstance(value, Mapping):
-        return [(MALFORMED, f"is {_shown(value)}, expected an object")]
+    if not isinstance(value, dict):
+        return [(MALFORMED, f"is {shown(value)}, expected an object")]
     wrong: Wrong = []
     found = _found(value, wrong, plain=plain)
     result = Result(**_identity(found, wrong), **_described(found, wrong))
     if not wrong and not has_key(result):
-        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {_shown(dict(value))}"))
+        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {shown(value)}"))
     return wrong or result
 
 
@@ -91,7 +91,7 @@ def domain_of(identity: str) -> tuple[str, str] | None:
     return (matched[1].lower(), matched[2]) if matched else None
 
 
-def _found(value: Mapping[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
+def _found(value: dict[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
     """The values of our fields, by the first of their names, in the result or in what it keeps inside."""
     found: dict[str, Any] = {}
     for holder in _holders(value, 0):
@@ -103,16 +103,17 @@ def _found(value: Mapping[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, 
             taken = each if plain and rank == 0 else _taken(field, name, each)
             if taken is not None and rank <= here.get(field, (rank, None))[0]:
                 here[field] = rank, taken
-        _domain(holder, here, found)
+        if not (plain and "id" in here):
+            _domain(holder, here, found)
         found.update((field, taken) for field, (_, taken) in here.items())
     for field in ("id", "domain", "domain_id", "url", "title", "snippet"):
         found[field] = _text(field, found.get(field), wrong)
     return found
 
 
-def _domain(holder: Mapping[str, Any], here: dict[str, tuple[int, Any]], found: dict[str, Any]) -> None:
+def _domain(holder: dict[str, Any], here: dict[str, tuple[int, Any]], found: dict[str, Any]) -> None:
     """Take a field that is the id of a domain, such as `doi`, in place of the generic id."""
-    if "domain_id" in here or "domain_id" in found:
+    if DOMAINS.keys().isdisjoint(holder) or "domain_id" in here or "domain_id" in found:
         return
     for name, domain in DOMAINS.items():
         identity = holder.get(name)
@@ -126,22 +127,22 @@ def _domain(holder: Mapping[str, Any], here: dict[str, tuple[int, Any]], found: 
 def _taken(field: str, name: str, value: Any) -> Any:
     """A value under another name than ours, as far as it can stand for the field."""
     if field == "snippet" and isinstance(value, list):
-        texts = [each.get("text") if isinstance(each, Mapping) else each for each in value]
+        texts = [each.get("text") if isinstance(each, dict) else each for each in value]
         return "\n".join(each for each in texts if isinstance(each, str)) or None
     if field == "url" and name == "source" and not (isinstance(value, str) and _URL.match(value)):
         return None
     if field == "score":
         return _number(value)
-    return None if isinstance(value, (Mapping, list)) else value
+    return None if isinstance(value, (dict, list)) else value
 
 
-def _holders(value: Mapping[str, Any], depth: int) -> Iterator[Mapping[str, Any]]:
+def _holders(value: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
     yield value
-    for name in NESTED:
+    for name in () if _NESTED.isdisjoint(value) else NESTED:
         inner = value.get(name)
         if isinstance(inner, str) and name == "metadata" and inner.startswith("{"):
             inner = _decoded(inner)
-        if isinstance(inner, Mapping) and depth < 4:
+        if isinstance(inner, dict) and depth < 4:
             yield from _holders(inner, depth + 1)
 
 
@@ -173,10 +174,10 @@ def _described(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
     """All that is no id."""
     score, gain = found.get("score"), found.get("gain")
     if score is not None and _number(score, text=False) is None:
-        wrong.append((MALFORMED, f"its score is {_shown(score)}, expected a number"))
+        wrong.append((MALFORMED, f"its score is {shown(score)}, expected a number"))
         score = None
     if gain is not None and (type(gain) is not int or gain not in GRADES):
-        wrong.append((OUTSIDE, f"its gain is {_shown(gain)}, expected a whole number from 0 to 4"))
+        wrong.append((OUTSIDE, f"its gain is {shown(gain)}, expected a whole number from 0 to 4"))
         gain = None
     kept = {field: found[field] for field in ("url", "title", "snippet")}
     return {**kept, "score": None if score is None else float(score), "gain": gain}
@@ -188,7 +189,7 @@ def _text(field: str, value: Any, wrong: Wrong) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and field in {"id", "domain_id"}:
         return str(value)
-    wrong.append((MALFORMED, f"its {field} is {_shown(value)}, expected text"))
+    wrong.append((MALFORMED, f"its {field} is {shown(value)}, expected text"))
     return None
 
 
@@ -200,9 +201,3 @@ def _number(value: Any, *, text: bool = True) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def _shown(value: Any) -> str:
-    """A value as messages show it, cut short."""
-    text = repr(value)
-    return f"`{text if len(text) <= 60 else text[:59] + '…'}`"

@@ -8,7 +8,7 @@ from typing import Any
 
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
-from judged.formats.traces.objects import inner, named
+from judged.formats.traces.objects import inner, named, sent, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript
@@ -17,12 +17,17 @@ __all__ = ["Messages", "Reader", "conversation_of", "conversations", "is_message
 
 HOLDERS = ("messages", "conversation", "conversations", "trajectory", "history", "chat")
 """Where the messages of a document lie."""
-NAMES = ("conversation_id", "session_id", "thread_id", "conversation", "id", "uuid", "query_id", "qid")
+NAMES = (
+    *("conversation_id", "session_id", "thread_id", "conversation", "custom_id", "id", "uuid"),
+    *("query_id", "qid"),
+)
 TASKS = ("task_id", "query_id", "qid", "question_id", "instance_id")
 SYSTEMS = ("system_name", "agent", "system", "model")
 ROLES = frozenset(
     ("system", "developer", "user", "assistant", "tool", "function", "human", "gpt", "ai", "observation")
 )
+SPELLED = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
+LANGCHAIN = frozenset(("human", "ai", "system", "tool"))
 
 Messages = list[dict[str, Any]]
 Reader = Callable[[Messages, Transcript], None]
@@ -31,7 +36,7 @@ Reader = Callable[[Messages, Transcript], None]
 
 def is_message(value: Any) -> bool:
     """Whether a value is a message: an object with a role."""
-    return isinstance(value, dict) and (value.get("role") in ROLES or value.get("from") in ROLES)
+    return _role(value) is not None
 
 
 def messages_in(value: Any) -> Messages | None:
@@ -42,7 +47,7 @@ def messages_in(value: Any) -> Messages | None:
         return None
     if is_message(value):
         return [_named(value)]
-    for holder in (value, *(inner(value, name) for name in ("request", "body", "inputs", "kwargs"))):
+    for holder in (value, *(sent(value, name) for name in ("request", "body", "inputs", "kwargs"))):
         for name in HOLDERS:
             if isinstance(holder.get(name), list) and (found := messages_in(holder[name])) is not None:
                 return found + _responded(value)
@@ -59,8 +64,9 @@ def conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conv
     held: tuple[Document, Messages] | None = None
     superseded = 0
     for document, messages in _held(trace, reading):
-        if held is not None and len(messages) > len(held[1]) and messages[: len(held[1])] == held[1]:
+        if held is not None and _continues(messages, held[1]):
             superseded += 1  # a log of requests, each with all that came before
+            messages[: len(held[1])] = held[1]  # a response tells more than its copy in the next request
         elif held is not None:
             yield conversation_of(*held, reading, read)
         held = document, messages
@@ -70,6 +76,16 @@ def conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conv
         reading.skipped.note(
             f"{trace.label}: {superseded:,} documents are the beginning of the next one and were passed over"
         )
+
+
+def _continues(messages: Messages, before: Messages) -> bool:
+    """Whether messages begin with all that there was before, and go on."""
+    parts = ("role", "content", "tool_calls")
+    return len(messages) > len(before) and all(
+        one.get(part) == other.get(part)
+        for one, other in zip(messages, before, strict=False)
+        for part in parts
+    )
 
 
 def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]:
@@ -85,7 +101,7 @@ def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]
         else:
             yield document, messages
     if alone:
-        yield Document(trace.label, {"id": trace.name}), alone
+        yield Document(trace.label, {}, trace.name or "1"), alone
 
 
 def _is_response(value: dict[str, Any]) -> bool:
@@ -100,15 +116,14 @@ def conversation_of(document: Document, messages: Messages, reading: Reading, re
     value = document.value if isinstance(document.value, dict) else {}
     metadata = inner(value, "metadata")
     tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
-    name = named(value, NAMES) or named(metadata, NAMES) or str(document.number)
-    for stray in transcript.strays:
-        what = f"holds the output of a call that was never made: `{stray}`"
-        reading.fault("outputs without a call", f"{document.place}: session `{name}`", what)
+    name = named(value, NAMES) or named(metadata, NAMES) or document.name
+    for kind, what in transcript.wrong():
+        reading.fault(kind, f"{document.place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=document.place,
         turns=transcript.turns,
-        system=_system(value) or _system(metadata),
+        system=_system(value) or _system(metadata) or named(sent(value, "request"), ("model",)),
         task=named(value, tasks) or named(metadata, tasks),
     )
 
@@ -121,17 +136,28 @@ def _system(value: dict[str, Any]) -> str | None:
 
 def _responded(value: dict[str, Any]) -> Messages:
     """The messages that an endpoint answered with, if the document holds its response."""
-    response = inner(value, "response") or value
+    response = sent(value, "response") or value
     choices = response.get("choices")
     if isinstance(choices, list) and choices:
         message = inner(choices[0], "message")
         return [_named({**message, "usage": response.get("usage")})] if is_message(message) else []
-    return [response] if response is not value and is_message(response) else []
+    return [_named(response)] if response is not value and is_message(response) else []
 
 
 def _named(message: dict[str, Any]) -> dict[str, Any]:
-    """A message with its role and content under their usual names; ShareGPT says `from` and `value`."""
-    if "role" in message:
-        return message
-    roles = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
-    return {**message, "role": roles.get(message["from"], message["from"]), "content": message.get("value")}
+    """A message with its role and content under their usual names."""
+    role = _role(message) or ""
+    return {
+        **message,
+        "role": SPELLED.get(role, role),
+        "content": message.get("content", message.get("value")),
+    }
+
+
+def _role(value: Any) -> str | None:
+    """The role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
+    for name in ("role", "from"):
+        if word(value, name) in ROLES:
+            return word(value, name)
+    kind = word(value, "type")
+    return kind if kind in LANGCHAIN and "content" in value else None

@@ -41,7 +41,7 @@ def open_source(source: Any) -> Source:
     if isinstance(source, (str, os.PathLike)):
         path = os.fsdecode(source)
         if path != "-" and _is_folder(path):
-            return Source(path, Path(path).resolve().name, map(_of_path, _files(Path(path))))
+            return Source(path, Path(path).resolve().name, map(_of_many, _files(Path(path))))
         trace = _of_path(path)
     else:
         trace = _of_object(source)
@@ -68,6 +68,13 @@ def _of_path(path: str) -> Trace:
     if path == "-":
         return _of_stream(sys.stdin.buffer, label="standard input", name="stdin")
     return Trace(_lines(_chunks(path), path), label=path, name=split_name(Path(path))[0])
+
+
+def _of_many(path: str) -> Trace:
+    """One file of a folder; conversations without a name are called after it."""
+    trace = _of_path(path)
+    trace.prefix = f"{trace.name}:"
+    return trace
 
 
 def _of_object(source: Any) -> Trace:

@@ -9,14 +9,13 @@ from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.messages import Messages, conversations, shown
+from judged.formats.traces.objects import word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Trace
 from judged.formats.traces.transcript import Transcript, seconds_of, text_of, tokens_of
 from judged.tables.session import Session
 
 __all__ = ["FORMAT", "read_messages"]
-
-ASSISTANTS = frozenset(("assistant", "ai"))
 
 
 def recognises(head: Head) -> bool:
@@ -35,8 +34,9 @@ def read_messages(messages: Messages, transcript: Transcript) -> None:
         role, time = message["role"], seconds_of(message)
         if role == "user":
             transcript.ask(text_of(message.get("content")), time=time)
-        elif role in ASSISTANTS:
+        elif role == "assistant":
             transcript.step(_calls(message), tokens=tokens_of(message), time=time)
+            transcript.foreign = transcript.foreign or _foreign(message)
         elif role in {"tool", "function"}:
             transcript.answer(
                 message.get("content"),
@@ -45,6 +45,18 @@ def read_messages(messages: Messages, transcript: Transcript) -> None:
                 failed=message.get("status") == "error",
                 time=time,
             )
+
+
+def _foreign(message: dict[str, Any]) -> str | None:
+    """The format in which a message without calls of this one makes some; the first documents may have had none."""
+    if message.get("tool_calls"):
+        return None
+    content = message.get("content")
+    if isinstance(content, list) and any(word(block, "type").endswith("tool_use") for block in content):
+        return "anthropic"
+    text = text_of(content)
+    tags = {"</tool_call>": "chatml", "</search>": "search-tags", "<|end_of_query|>": "search-tags"}
+    return next((name for tag, name in tags.items() if tag in text), None)
 
 
 def _calls(message: dict[str, Any]) -> list[Call]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from msgspec import UNSET
 
 from judged.formats.traces.assemble import sessions_of
-from judged.formats.traces.conversation import Call, Conversation
+from judged.formats.traces.conversation import Call, Conversation, Step
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.objects import inner, named
+from judged.formats.traces.objects import inner, named, sent, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 from judged.formats.traces.transcript import Transcript, text_of, tokens_of
@@ -54,7 +55,7 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
         yield _conversation(chain, reading)
     if alone:
         yield _conversation(
-            [Document(trace.label, {"id": trace.name, "items": [each.value for each in alone]})], reading
+            [Document(trace.label, {"items": [each.value for each in alone]}, trace.name or "1")], reading
         )
 
 
@@ -63,12 +64,11 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
     for document in chain:
         _read(_items(document.value), _usage(document.value), transcript)
     first = chain[0].value if isinstance(chain[0].value, dict) else {}
-    response = inner(first, "response") or first
+    response = sent(first, "response") or first
     metadata = inner(first, "metadata") or inner(response, "metadata")
-    name = _called(first, metadata) or _identity(first) or str(chain[0].number)
-    for stray in transcript.strays:
-        what = f"holds the output of a call that was never made: `{stray}`"
-        reading.fault("outputs without a call", f"{chain[0].place}: session `{name}`", what)
+    name = _called(first, metadata) or _identity(first) or chain[0].name
+    for kind, what in transcript.wrong():
+        reading.fault(kind, f"{chain[0].place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=chain[0].place,
@@ -80,39 +80,32 @@ def _conversation(chain: list[Document], reading: Reading) -> Conversation:
 
 def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
     """Tell the transcript of items; calls that follow each other directly are one step."""
-    together: list[Call] = []
-    steps: list[list[Call]] = []
-
-    def close() -> None:
-        if together:
-            transcript.step(list(together))
-            steps.append(list(together))
-            together.clear()
-
-    for item in items:
-        kind = item.get("type", "message")
-        if kind.endswith("_call"):
-            together.append(_call(item))
+    searched: list[Step] = []
+    for is_calls, group in groupby(items, lambda item: word(item, "type").endswith("_call")):
+        if is_calls:
+            searched.append(transcript.step([_call(item) for item in group]))
             continue
-        close()
-        if kind in OUTPUTS:
-            transcript.answer(
-                item.get("output"), id=item.get("call_id"), failed=item.get("status") == "incomplete"
-            )
-        elif kind == "message" and item.get("role") == "user":
-            transcript.ask(text_of(item.get("content")))
-        elif kind == "message" and item.get("role") == "assistant":
-            transcript.step([])
-    close()
-    if len(steps) == 1 and tokens is not None:  # of several steps it is not known which took how many
-        next(
-            step for step in transcript.turns[-1].steps if step.calls and step.calls[0] is steps[0][0]
-        ).tokens = tokens
+        for item in group:
+            _read_item(item, transcript)
+    if len(searched) == 1:  # of several steps it is not known which took how many
+        searched[0].tokens = tokens
+
+
+def _read_item(item: dict[str, Any], transcript: Transcript) -> None:
+    """Tell the transcript of an item that is no call."""
+    kind, role = word(item, "type") or "message", word(item, "role")
+    if kind in OUTPUTS:
+        failed = item.get("status") == "incomplete"
+        transcript.answer(item.get("output"), id=item.get("call_id"), failed=failed)
+    elif kind == "message" and role == "user":
+        transcript.ask(text_of(item.get("content")))
+    elif kind == "message" and role == "assistant":
+        transcript.step([])
 
 
 def _call(item: dict[str, Any]) -> Call:
     """The call that an item stands for, with its output where the item holds it."""
-    kind = str(item["type"])
+    kind = word(item, "type")
     if kind in ELSEWHERE:
         return Call(
             tool=str(item.get("name") or kind.removesuffix("_call")),
@@ -133,7 +126,7 @@ def _call(item: dict[str, Any]) -> Call:
 def _web_search(item: dict[str, Any]) -> Call:
     """A search of the web; its sources are there only if they were asked for, and pages it opened are no searches."""
     action = inner(item, "action")
-    does = action.get("type", "search")
+    does = word(action, "type") or "search"
     asked = action.get("queries") or action.get("query")
     return Call(
         tool="web_search" if does == "search" else f"web_search.{does}",
@@ -156,38 +149,35 @@ def _items(value: Any) -> Items:
         return []
     if _is_item(value):
         return [value]
-    asked = value.get("input", inner(value, "request").get("input"))
+    asked = value.get("input", sent(value, "request").get("input"))
     question = [{"type": "message", "role": "user", "content": asked}] if isinstance(asked, str) else asked
-    answered = value.get("output", inner(value, "response").get("output"))
+    answered = value.get("output", sent(value, "response").get("output"))
     lists = (question, answered, value.get("items"))
     return [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
 
 
 def _is_response(value: Any) -> bool:
-    return isinstance(value, dict) and "response" in {
-        value.get("object"),
-        inner(value, "response").get("object"),
-    }
+    return "response" in {word(value, "object"), word(sent(value, "response"), "object")}
 
 
 def _is_item(value: Any) -> bool:
     return isinstance(value, dict) and (
-        _is_telling(value) or (value.get("type") in {"message", "reasoning"} and "object" not in value)
+        _is_telling(value) or (word(value, "type") in {"message", "reasoning"} and "object" not in value)
     )
 
 
 def _is_telling(item: dict[str, Any]) -> bool:
     """Whether an item is of a type that only Responses have."""
-    kind = item.get("type")
-    return isinstance(kind, str) and (kind in OUTPUTS or (kind.endswith("_call") and kind != "tool_call"))
+    kind = word(item, "type")
+    return kind in OUTPUTS or (kind.endswith("_call") and kind != "tool_call")
 
 
 def _identity(value: Any) -> str | None:
-    return named(value, ("id",)) or named(inner(value, "response"), ("id",))
+    return named(value, ("id",)) or named(sent(value, "response"), ("id",))
 
 
 def _previous(value: Any) -> str | None:
-    holders = (value, inner(value, "request"), inner(value, "response"))
+    holders = (value, sent(value, "request"), sent(value, "response"))
     return next((found for each in holders if (found := named(each, ("previous_response_id",)))), None)
 
 
@@ -198,7 +188,7 @@ def _called(first: dict[str, Any], metadata: dict[str, Any]) -> str | None:
 
 
 def _usage(value: Any) -> float | None:
-    return tokens_of(value) or tokens_of(inner(value, "response")) if isinstance(value, dict) else None
+    return tokens_of(value) or tokens_of(sent(value, "response")) if isinstance(value, dict) else None
 
 
 FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, sessions)

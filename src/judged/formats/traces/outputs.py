@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from judged.formats.traces.fields import ALIASES, NESTED
+from judged.formats.traces.objects import shown, word
 from judged.formats.traces.python_values import NotAValue, python_value
-from judged.formats.traces.text_outputs import groups_of_text
+from judged.formats.traces.text_outputs import Group, groups_of_text
 
-__all__ = ["Group", "Unparsed", "groups_of", "parsed"]
-
-Group = tuple[str | None, list[Any]]
-"""A query, where the output names it, and the values of its results."""
+__all__ = ["Group", "Unparsed", "groups_of", "is_failure", "is_result", "parsed"]
 
 LISTS = (
     *("results", "documents", "organic_results", "organic", "search_results", "web_results"),
-    *("passages", "chunks"),
-    *("hits", "items", "matches", "source_nodes", "nodes", "points", "objects", "papers", "articles", "docs"),
-    *("sources", "webPages", "web", "value", "children", "root", "data", "search", "response"),
-    *("news", "records"),
+    *("passages", "chunks", "hits", "items", "matches", "source_nodes", "nodes", "points", "objects"),
+    *("papers", "articles", "docs", "sources", "webPages", "web", "value", "children", "root"),
+    *("data", "search", "response", "news", "records"),
 )
 """Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
 
@@ -40,7 +36,7 @@ def groups_of(output: Any, queries: list[str] | None = None) -> list[Group]:
     """The results of an output, one group for each query that it tells apart, most often one."""
     found = _groups(output, queries or [], 0)
     if found is None:
-        msg = f"its output cannot be read as results: {_shown(output)}"
+        msg = f"its output cannot be read as results: {_begins(output)}"
         raise Unparsed(msg)
     return found
 
@@ -69,12 +65,12 @@ def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
     if isinstance(output, str):
         value = parsed(output)
         return groups_of_text(output) if isinstance(value, str) else _groups(value, queries, depth + 1)
-    if isinstance(output, Mapping):
+    if isinstance(output, dict):
         return _of_mapping(output, queries, depth)
     return _of_list(output, queries, depth) if isinstance(output, list) else None
 
 
-def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> list[Group] | None:
+def _of_mapping(output: dict[str, Any], queries: list[str], depth: int) -> list[Group] | None:
     if len(queries) > 1 and all(query in output for query in queries):
         return _apart([(query, output[query]) for query in queries], depth)
     if isinstance(output.get("ids"), list):
@@ -82,16 +78,20 @@ def _of_mapping(output: Mapping[str, Any], queries: list[str], depth: int) -> li
     held = _held(output)
     if held is not None:
         return _groups(held, queries, depth + 1)
-    failed = any(output.get(name) for name in ("error", "errors", "error_code"))
-    return [(None, [])] if failed or not output else None
+    return [(None, [])] if is_failure(output) or not output else None
 
 
-def _held(output: Mapping[str, Any]) -> Any:
+def is_failure(output: dict[str, Any]) -> bool:
+    """Whether an object says that something went wrong."""
+    return any(output.get(name) for name in ("error", "errors", "error_code"))
+
+
+def _held(output: dict[str, Any]) -> Any:
     """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
     for name in LISTS:
-        if isinstance(output.get(name), (list, Mapping)):
+        if isinstance(output.get(name), (list, dict)):
             return output[name]
-    if isinstance(output.get("query"), Mapping):  # MediaWiki
+    if isinstance(output.get("query"), dict):  # MediaWiki
         return output["query"]
     if is_result(output):
         return [output]
@@ -105,16 +105,14 @@ def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] |
         return _of_blocks(output, queries, depth)
     if len(output) == 1 and _holds_results(output[0]):
         return _groups(output[0], queries, depth + 1)
-    if output and all(
-        isinstance(each, Mapping) and "query" in each and not is_result(each) for each in output
-    ):
+    if output and all(isinstance(each, dict) and "query" in each and not is_result(each) for each in output):
         return _apart([(str(each["query"]), _without(each, "query")) for each in output], depth)
     return [(None, [_unwrapped(each) for each in output])]
 
 
 def _holds_results(value: Any) -> bool:
     """Whether a value is an object that has results in it, rather than being one."""
-    return isinstance(value, Mapping) and not is_result(value) and _held(value) is not None
+    return isinstance(value, dict) and not is_result(value) and _held(value) is not None
 
 
 def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | None:
@@ -128,7 +126,7 @@ def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | Non
     return groups
 
 
-def _of_columns(output: Mapping[str, Any]) -> list[Group]:
+def _of_columns(output: dict[str, Any]) -> list[Group]:
     """Ids, texts and metadata in lists beside each other, as Chroma gives them, one list a query or one for all."""
     names = {"ids": "id", "documents": "text", "metadatas": "metadata", "uris": "uri"}
     columns = {field: output[name] for name, field in names.items() if isinstance(output.get(name), list)}
@@ -144,8 +142,8 @@ def _of_columns(output: Mapping[str, Any]) -> list[Group]:
 def _is_block(value: Any) -> bool:
     """Whether a value is a block of text, as messages are made of."""
     return (
-        isinstance(value, Mapping)
-        and value.get("type") in {"text", "output_text", "input_text"}
+        isinstance(value, dict)
+        and word(value, "type") in {"text", "output_text", "input_text"}
         and "text" in value
     )
 
@@ -154,7 +152,7 @@ def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group]
     """Blocks of text: each one result in JSON, or all together one output."""
     texts = [str(block["text"]) for block in blocks]
     values = [parsed(text) for text in texts]
-    if len(values) > 1 and all(isinstance(value, Mapping) and is_result(value) for value in values):
+    if len(values) > 1 and all(isinstance(value, dict) and is_result(value) for value in values):
         return [(None, list(values))]
     return _groups("\n".join(texts), queries, depth + 1)
 
@@ -164,19 +162,17 @@ def _unwrapped(value: Any) -> Any:
     return parsed(value) if isinstance(value, str) else value
 
 
-def is_result(value: Mapping[str, Any]) -> bool:
+def is_result(value: dict[str, Any]) -> bool:
     """Whether an object is a result itself, rather than something that holds results."""
     if any(isinstance(value.get(name), (str, int)) for name in _OWN):
         return not any(isinstance(value.get(name), list) for name in LISTS)
-    return any(isinstance(inner := value.get(name), Mapping) and is_result(inner) for name in NESTED)
+    return any(isinstance(inner := value.get(name), dict) and is_result(inner) for name in NESTED)
 
 
-def _without(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _without(value: dict[str, Any], name: str) -> dict[str, Any]:
     return {each: inner for each, inner in value.items() if each != name}
 
 
-def _shown(value: Any) -> str:
+def _begins(output: Any) -> str:
     """The beginning of an output, as messages show it."""
-    text = value if isinstance(value, str) else repr(value)
-    flat = " ".join(text.split())
-    return f"`{flat if len(flat) <= 80 else flat[:79] + '…'}`"
+    return f"`{' '.join(output.split())[:79]}`" if isinstance(output, str) else shown(output, size=80)

@@ -43,7 +43,7 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
     if not trace.is_lines:
         for document in trace.documents():
             yield from _settled(
-                session_of_object(document.value, document.place, document.number, reading), reading
+                session_of_object(document.value, document.place, document.name, reading), reading
             )
         return
     decode = msgspec.json.Decoder(_Line).decode
@@ -128,7 +128,7 @@ def _slow(line: bytes, number: int, trace: Trace, reading: Reading) -> Session |
     except BROKEN as error:
         trace.broken(place, told(error, line))
         return None
-    return session_of_object(value, place, number, reading)
+    return session_of_object(value, place, trace.called(number), reading)
 
 
 FORMAT = TraceFormat("plain", "sessions in the plain form", recognises, sessions)

@@ -20,19 +20,19 @@ SEARCHES = ("searches", "invocations")
 RESULTS = ("results", "documents")
 
 
-def session_of_object(value: Any, place: str, number: int, reading: Reading) -> Session | None:
+def session_of_object(value: Any, place: str, name: str, reading: Reading) -> Session | None:
     """The last turn of a conversation as a session; None, with faults noted, if it is not usable."""
-    return _Object(value, place, number, reading).session()
+    return _Object(value, place, name, reading).session()
 
 
 class _Object:
     """One conversation, and where its faults go."""
 
-    def __init__(self, value: Any, place: str, number: int, reading: Reading) -> None:
+    def __init__(self, value: Any, place: str, name: str, reading: Reading) -> None:
         self.value = value
         self.reading = reading
         self.place = place
-        self.name = _identity(value, number)
+        self.name = _identity(value) or name
         self.sound = True
 
     def session(self) -> Session | None:
@@ -167,14 +167,14 @@ class _Object:
         self.fault(where, what)
 
 
-def _identity(value: Any, number: int) -> str:
-    """What a conversation is called: by itself, or its number."""
+def _identity(value: Any) -> str | None:
+    """What a conversation calls itself."""
     if isinstance(value, Mapping):
         for name in NAMES:
             found = value.get(name)
             if isinstance(found, (str, int)) and not isinstance(found, bool) and found != "":
                 return str(found)
-    return str(number)
+    return None
 
 
 def _searched(turn: Any) -> bool:

@@ -44,12 +44,11 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
 
 def _of_text(trace: Trace) -> Iterator[Conversation]:
     """The conversations of a log, each from its question to the next."""
-    turn, number, line, steps = Turn(), 0, 1, 0
+    turn, number, line = Turn(), 1, 1
     for kind, text, at in _entries(trace.text()):
         if kind == "question" and (turn.steps or turn.question):
-            number += 1
-            yield Conversation(id=str(number), place=trace.place(line), turns=[turn])
-            turn = Turn()
+            yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
+            turn, number = Turn(), number + 1
         if kind == "question":
             turn.question, line = text.strip(), at
         elif kind == "action":
@@ -58,9 +57,8 @@ def _of_text(trace: Trace) -> Iterator[Conversation]:
             turn.steps[-1].calls[0].arguments = text.strip().strip('"')
         elif turn.steps and kind == "observation":
             _observe(turn.steps[-1].calls[0], text)
-        steps = len(turn.steps)
-    if steps or turn.question:
-        yield Conversation(id=str(number + 1), place=trace.place(line), turns=[turn])
+    if turn.steps or turn.question:
+        yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
 
 
 def _entries(text: str) -> Iterator[tuple[str, str, int]]:
@@ -110,7 +108,7 @@ def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
 def _conversation(document: Document, steps: list[Step]) -> Conversation:
     value = document.value
     return Conversation(
-        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or str(document.number),
+        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
         place=document.place,
         turns=[Turn(question=named(value, ("question", "input", "query")), steps=steps)],
         system=named(value, ("system", "model", "agent")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ def read_sessions(
     >>> read_sessions([{"conversation": "c1", "turns": [{"iterations": [{"searches": [search]}]}]}])
     Sessions(sessions: 1)
     """
+    if isinstance(source, Sessions):
+        return source if name is None else replace(source, name=name)
     skipped = Skipped()
     streamed = stream_sessions(
         source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, skipped=skipped
@@ -85,13 +88,32 @@ def sessions_of_source(source: Source, reading: Reading, *, format: str | None =
         if trace.is_empty():
             continue
         trace.broken = reading.broken
-        written = detect(trace) if format is None else TRACE_FORMATS[format]
+        written = _format_of(trace, reading) if format is None else TRACE_FORMATS[format]
+        if written is None:
+            continue
         reading.formats[written.name] += 1
-        for session in written.sessions(trace, reading):
+        try:
+            for session in written.sessions(trace, reading):
+                reading.settle()
+                count += 1
+                yield session
+        except RecursionError:
+            reading.fault(
+                "malformed sessions", trace.label, "holds objects within objects, too deep to be read"
+            )
             reading.settle()
-            count += 1
-            yield session
     reading.finish(count)
+
+
+def _format_of(trace: Trace, reading: Reading) -> TraceFormat | None:
+    """The format of a trace; None if nothing recognises it and the reading is lenient."""
+    try:
+        return detect(trace)
+    except BadInput as error:
+        if not reading.lenient:
+            raise
+        reading.skipped.add(error.faults)
+        return None
 
 
 def detect(trace: Trace) -> TraceFormat:

@@ -16,6 +16,7 @@ TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 """Which turn of a conversation is its session: the last one, or the last one that searched."""
 
 NO_SEARCH = "traces without a search"
+FOREIGN = "calls in another format"
 EARLIER_ONLY = "traces without a search in any last turn"
 MAPPING = "say which tools are searches with a mapping (`--tools FILE`): `tools: {NAME: search}`"
 
@@ -79,8 +80,9 @@ class Reading:
         if not self.searches:
             self._without_search(sessions)
         elif self.unknown:
+            first = self._met[next(iter(self.unknown))]
             self.skipped.note(
-                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}; {MAPPING}"
+                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {MAPPING}"
             )
         if self.unanswered:
             self.skipped.note(
@@ -129,6 +131,8 @@ def _hint(faults: list[Fault]) -> str | None:
     kinds = {fault.kind for fault in faults}
     if kinds & {"unknown tools", NO_SEARCH}:
         return MAPPING if any("`" in fault.what for fault in faults) else None
+    if FOREIGN in kinds:
+        return "say how the traces are written (`--trace-format`)"
     if EARLIER_ONLY in kinds:
         return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
     if "unread search outputs" in kinds:

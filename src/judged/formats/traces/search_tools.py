@@ -15,15 +15,17 @@ from judged.errors import BadProtocol
 from judged.formats.files import open_binary
 from judged.formats.traces import tool_names
 from judged.formats.traces.fields import ALIASES
-from judged.formats.traces.outputs import Group, Unparsed, groups_of, parsed
+from judged.formats.traces.objects import shown
+from judged.formats.traces.outputs import Group, Unparsed, groups_of, is_failure, parsed
 from judged.formats.traces.paths import JsonPath
+from judged.formats.traces.text_outputs import is_empty
 
 __all__ = ["Tool", "Tools", "Unparsed", "read_tools", "tools_of"]
 
 QUERIES = (
     *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
-    *("question", "input"),
-    *("text", "keywords", "keyword", "term", "terms", "prompt", "objective", "input_str", "topic", "search"),
+    *("question", "input", "text", "keywords", "keyword", "term", "terms", "prompt", "objective"),
+    *("input_str", "topic", "search"),
 )
 """The arguments that hold queries, the first that is there winning."""
 
@@ -84,12 +86,16 @@ class Tools:
         )
 
     def _at(self, path: str, output: Any) -> list[Any]:
-        """The values at a path in an output that is JSON."""
-        if isinstance(output, str):
-            msg = f"its output is no JSON, in which `{path}` could be looked for: `{output[:60]}`"
-            raise Unparsed(msg)
+        """The values at a path in an output; none where the list is empty or the search failed."""
         found = self._path(path)(output)
-        return found[0] if len(found) == 1 and isinstance(found[0], list) else found
+        if found:
+            return found[0] if len(found) == 1 and isinstance(found[0], list) else found
+        if path.endswith("[*]") and self._path(path.removesuffix("[*]"))(output):
+            return []
+        if is_empty(output) if isinstance(output, str) else isinstance(output, dict) and is_failure(output):
+            return []
+        msg = f"its output has nothing at `{path}`: {shown(output)}"
+        raise Unparsed(msg)
 
     def _result(self, told: Tool, value: Any) -> Any:
         """A result with the fields that the mapping names put under our names, before all others."""
@@ -184,7 +190,7 @@ def _texts(value: Any) -> list[str]:
 def _asked_for(groups: list[Group], queries: list[str]) -> list[Group]:
     """The groups with their queries: those the output names, else those of the call if there is one for each."""
     if len(groups) == len(queries):
-        return [(query, values) for query, (_, values) in zip(queries, groups, strict=True)]
+        return [(name or query, values) for query, (name, values) in zip(queries, groups, strict=True)]
     if len(groups) == 1:
         return [(groups[0][0] or "\n".join(queries) or None, groups[0][1])]
     return groups

@@ -16,8 +16,8 @@ __all__ = ["tagged_conversations", "texts_shown"]
 
 WRITTEN = (
     *("response", "output", "completion", "generated_text", "gen_text_store", "generation"),
-    *("trajectory", "rollout"),
-    *("solution", "text", "full_text", "sequence", "sequences_str", "reasoning", "content", "answer"),
+    *("trajectory", "rollout", "solution", "text", "full_text", "sequence", "sequences_str"),
+    *("reasoning", "content", "answer"),
 )
 """The fields that hold what the agent wrote."""
 QUESTIONS = ("question", "query", "problem", "prompt", "input")
@@ -39,7 +39,7 @@ def tagged_conversations(trace: Trace, reading: Reading, read: Reader) -> Iterat
     """The conversations of a trace, be it documents of messages, documents with a text, or one text."""
     if not trace.is_json:
         yield conversation_of(
-            Document(trace.label, {"id": trace.name}), _messages(trace.text(), None), reading, read
+            Document(trace.label, {}, trace.name or "1"), _messages(trace.text(), None), reading, read
         )
         return
     if messages_in(next(iter(trace.first_documents()), None)) is not None:

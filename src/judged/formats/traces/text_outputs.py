@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["groups_of_text", "is_empty"]
+__all__ = ["Group", "groups_of_text", "is_empty"]
 
 Group = tuple[str | None, list[Any]]
+"""A query, where the output names it, and the values of its results."""
 
 _NOTHING = re.compile(
     r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
@@ -28,7 +29,7 @@ _LINK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TITLED = re.compile(
-    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>[^\n]*?)\)[ \t:]*",
+    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>(?:[^()\n]|\([^()\n]*\))*)\)[ \t:]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED_TITLE = re.compile(
@@ -40,6 +41,12 @@ _RECORD_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE_RECORD = re.compile(r"(?:^|, )(snippet|title|link): ")
+_PASSAGE = re.compile(
+    r"^[ \t]*(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*\[?(?P<word>\d+)\]?[ \t]*[:.)]|\[(?P<box>\d+)\][:.]?|"
+    r"(?P<list>\d+)[.)])[ \t]+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
@@ -66,7 +73,14 @@ def is_empty(text: str) -> bool:
 def _values(text: str) -> list[Any] | None:
     if is_empty(text):
         return []
-    readers: tuple[Callable[[str], list[Any]], ...] = (_links, _titled, _numbered, _inline, _records)
+    readers: tuple[Callable[[str], list[Any]], ...] = (
+        _links,
+        _titled,
+        _numbered,
+        _inline,
+        _records,
+        _passages,
+    )
     for read in readers:
         if values := read(text):
             return values
@@ -110,6 +124,27 @@ def _records(text: str) -> list[Any]:
         (match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)
     ]
     return _gathered([(_NAMES.get(name, name), below) for name, below in named])
+
+
+def _passages(text: str) -> list[Any]:
+    """Passages numbered from 1, each with its first line as title where more follow, and its first URL.
+
+    A bare list must have a URL in each of its entries, since answers in prose have lists as well.
+    """
+    matches = _with_rest(_PASSAGE, text)
+    if any(match.lastgroup == "list" and not _URL.search(below) for match, below in matches):
+        return []
+    if [int(match[match.lastgroup or 0]) for match, _ in matches] != list(range(1, len(matches) + 1)):
+        return []
+    return [_passage(below.strip()) for _, below in matches]
+
+
+def _passage(text: str) -> dict[str, Any]:
+    found = _URL.search(text)
+    title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
+    if not below:
+        return {"url": found and found[0], "text": title}
+    return {"url": found and found[0], "title": title.strip(" -–—:|"), "text": below}
 
 
 def _gathered(named: list[tuple[str, str]]) -> list[Any]:

@@ -19,31 +19,31 @@ PROVIDERS = frozenset(
     (
         *("tavily", "exa", "brave", "duckduckgo", "ddg", "ddgs", "serper", "serpapi", "bing"),
         *("google", "searxng", "wikipedia", "arxiv", "pubmed", "perplexity", "kagi", "jina"),
-        *("linkup", "elasticsearch", "opensearch", "vectorstore", "vectordb", "chroma"),
-        *("pinecone", "qdrant", "weaviate", "milvus", "faiss", "bm25"),
+        *("linkup", "elasticsearch", "opensearch", "vectorstore", "vectordb", "chroma", "pinecone"),
+        *("qdrant", "weaviate", "milvus", "faiss", "bm25"),
     )
 )
 """Names of search engines and indexes; their tools are searches unless a word says otherwise."""
 
 OPENING = frozenset(
     (
-        *("visit", "open", "fetch", "browse", "browser", "read", "reader", "view", "click"),
-        *("scroll", "goto", "navigate", "scrape", "scraper", "crawl", "extract", "download"),
-        *("load", "contents", "page", "webpage", "document", "docs", "url", "cite", "lookup"),
-        *("summarize", "summarise", "summary"),
+        *("visit", "open", "fetch", "browse", "browser", "read", "reader", "view", "click", "scroll"),
+        *("goto", "navigate", "scrape", "scraper", "crawl", "extract", "download", "load"),
+        *("contents", "page", "webpage", "document", "docs", "url", "cite", "lookup", "summarize"),
+        *("summarise", "summary"),
     )
 )
 """Words of tools that look into something found before."""
 
 ACTING = frozenset(
     (
-        *("finish", "answer", "final", "submit", "respond", "reply", "done", "end", "stop"),
-        *("think", "thought", "thinking", "plan", "planner", "todo", "todos", "reflect", "note"),
-        *("notes", "memory", "remember", "calculator", "calculate", "math", "wolfram", "python"),
-        *("code", "interpreter", "exec", "execute", "bash", "shell", "terminal", "run", "sql"),
-        *("write", "edit", "replace", "create", "update", "delete", "insert", "send", "email"),
-        *("post", "weather", "time", "date", "datetime", "image", "screenshot", "computer"),
-        *("translate", "transfer", "handoff", "delegate", "task", "agent", "ask", "str"),
+        *("finish", "answer", "final", "submit", "respond", "reply", "done", "end", "stop", "think"),
+        *("thought", "thinking", "plan", "planner", "todo", "todos", "reflect", "note", "notes"),
+        *("memory", "remember", "calculator", "calculate", "math", "wolfram", "python", "code"),
+        *("interpreter", "exec", "execute", "bash", "shell", "terminal", "run", "sql", "write"),
+        *("edit", "replace", "create", "update", "delete", "insert", "send", "email", "post"),
+        *("weather", "time", "date", "datetime", "image", "screenshot", "computer", "translate"),
+        *("transfer", "handoff", "delegate", "task", "agent", "ask", "str"),
     )
 )
 """Words of tools that do something other than searching."""

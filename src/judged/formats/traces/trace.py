@@ -24,6 +24,7 @@ HEAD = 65_536
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NEXT_OBJECT = re.compile(rb"(?m)^\}[ \t\r]*\n\s*(?=\{)")
 """Between two objects that are each written over several lines."""
+_JSON = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|\Z))")
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 
 
@@ -34,8 +35,8 @@ class Document:
     place: str
     """`traces.jsonl:12`, or `traces.json, element 3`, or the file alone."""
     value: Any
-    number: int = 1
-    """Its number among the documents, or that of its line, from 1; what it is called where it has no name."""
+    name: str = "1"
+    """What its conversation is called if it does not say: its number, or the file's name if it is all of the file."""
 
 
 class Trace:
@@ -53,6 +54,8 @@ class Trace:
         """What messages call it."""
         self.name = name
         """What a system is called if the trace does not say."""
+        self.prefix = ""
+        """What comes before the numbers that stand for names, where several traces are read as one."""
         self.place = place or (lambda line: f"{label}:{line}")
         """Where a line stands, in words."""
         self.broken: Callable[[str, str], None] = self._refuse
@@ -77,7 +80,11 @@ class Trace:
             except BROKEN as error:
                 self.broken(self.place(number), told(error, line))
             else:
-                yield Document(self.place(number), value, number)
+                yield Document(self.place(number), value, self.called(number))
+
+    def called(self, number: int) -> str:
+        """What a conversation is called that has no name, by its number."""
+        return f"{self.prefix}{number}"
 
     def text(self) -> str:
         """All that is left of it as text; bytes that are no UTF-8 become U+FFFD."""
@@ -85,8 +92,8 @@ class Trace:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether it begins as JSON does."""
-        return self._first().lstrip()[:1] in {b"{", b"["}
+        """Whether it begins as JSON of objects does; a log may begin with the time in brackets."""
+        return _JSON.match(self._first()) is not None
 
     @cached_property
     def is_lines(self) -> bool:
@@ -125,8 +132,10 @@ class Trace:
         except BROKEN as error:
             return list(self._parts(content, error))
         if not isinstance(value, list):
-            return [Document(self.label, value)]
-        return [Document(f"{self.label}, element {at}", each, at) for at, each in enumerate(value, 1)]
+            return [Document(self.label, value, self.name or "1")]
+        return [
+            Document(f"{self.label}, element {at}", each, self.called(at)) for at, each in enumerate(value, 1)
+        ]
 
     def _parts(self, content: bytes, error: Exception) -> Iterator[Document]:
         """Objects written one after the other; or one that is broken."""
@@ -138,7 +147,7 @@ class Trace:
             whole = part if number == len(parts) else part + b"}"
             place = f"{self.label}, object {number}"
             try:
-                yield Document(place, msgspec.json.decode(whole), number)
+                yield Document(place, msgspec.json.decode(whole), self.called(number))
             except BROKEN as broken:
                 self.broken(place, told(broken, whole))
 

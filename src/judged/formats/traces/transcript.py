@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from judged.formats.traces.conversation import Call, Step, Turn
+from judged.formats.traces.reading import FOREIGN
 
 __all__ = ["Transcript", "seconds_of", "text_of", "tokens_of"]
 
@@ -17,6 +19,8 @@ class Transcript:
         self.turns: list[Turn] = []
         self.strays: list[str] = []
         """What answers no call, by the tool or id that it names."""
+        self.foreign: str | None = None
+        """The format that calls are written in which this one does not have."""
         self._open: list[Call] = []
         """Calls that nothing has answered yet."""
         self._began: float | None = None
@@ -30,14 +34,16 @@ class Transcript:
         turn.question = "\n\n".join(filter(None, (turn.question, question))) or None
         self._now = time
 
-    def step(self, calls: list[Call], *, tokens: float | None = None, time: float | None = None) -> None:
+    def step(self, calls: list[Call], *, tokens: float | None = None, time: float | None = None) -> Step:
         """The agent takes a step, with all the calls it makes at once; it began when the message before was there."""
         if not self.turns:
             self.turns.append(Turn())
-        self.turns[-1].steps.append(Step(calls=calls, tokens=tokens))
+        step = Step(calls=calls, tokens=tokens)
+        self.turns[-1].steps.append(step)
         self._open.extend(calls)
         self._began = self._now
         self._pass(time)
+        return step
 
     def answer(
         self,
@@ -57,9 +63,13 @@ class Transcript:
         call.output, call.failed = output, failed
         self._pass(time)
 
-    def is_open(self) -> bool:
-        """Whether a call waits for its answer."""
-        return bool(self._open)
+    def wrong(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with the conversation as a whole: the kind of each fault, and its sentence."""
+        for stray in self.strays:
+            yield "outputs without a call", f"holds the output of a call that was never made: `{stray}`"
+        if self.foreign:
+            what = f"holds calls written as `{self.foreign}`, while the beginning of the trace looked like another format"
+            yield FOREIGN, what
 
     def _answered(self, identity: str | None, tool: str | None) -> Call | None:
         if identity is not None:
