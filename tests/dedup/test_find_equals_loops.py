@@ -11,18 +11,9 @@ from judged.dedup.find import Deduplicator
 from judged.dedup.rules import Rules, Weights
 from judged.tables.session import Result
 
-STEM = "thirty characters and some more "
-TEXTS = [
-    "",
-    "short",
-    STEM,
-    STEM + "a",
-    STEM + "a b",
-    STEM + "a b c",
-    STEM + "d",
-    STEM + "d e",
-    "quite another " * 3,
-]
+STEM = "thirty characters and some more"
+TREE = [STEM, STEM + " a", STEM + " a b", STEM + " a b c", STEM + " d", STEM + " d e", STEM + " d…"]
+TEXTS = ["", "short", "quite another " * 3, *TREE]
 results = st.builds(
     Result,
     id=st.sampled_from([None, None, "1", "2", "3"]),
@@ -40,6 +31,14 @@ results = st.builds(
     snippet=st.sampled_from(TEXTS),
 )
 found = st.lists(st.tuples(results, st.sampled_from([None, "web", "files"])), max_size=40)
+alike = st.builds(
+    Result,
+    id=st.sampled_from(["1", "2", "3", "4"]),
+    url=st.sampled_from([None, None, "https://a.org/x"]),
+    title=st.sampled_from(["One", "One", "One", None]),
+    snippet=st.sampled_from(TREE),
+)
+alike_of_one_tool = st.lists(st.tuples(alike, st.just("files")), max_size=25)
 tenths = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.6, 1.0])
 
 
@@ -63,7 +62,7 @@ def rules(draw: st.DrawFn) -> Rules:
 
 
 @pytest.mark.parametrize("few", [1, 2, 8])
-@given(found=found, rules=rules())
+@given(found=found | alike_of_one_tool, rules=rules())
 @settings(max_examples=500)
 def test_an_index_finds_what_loops_find(
     few: int, found: list[tuple[Result, str | None]], rules: Rules

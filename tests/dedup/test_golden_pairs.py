@@ -143,3 +143,12 @@ def test_the_oldest_of_equally_sure_clusters_is_taken() -> None:
     ]
 
     assert find_duplicates([(each, "t") for each in found]).of.tolist() == [0, 1, 0]
+
+
+def test_another_id_is_excused_by_title_and_text_against_every_member() -> None:
+    """The second text continues the first; the third does too, but not the second, whose other id vetoes it."""
+    begun = "Paris is the capital and largest city"
+    texts = [begun, f"{begun} of France", f"{begun} on the Seine", f"{begun} of France today"]
+    found = [(Result(id=str(i), title="Paris", snippet=text), FILES) for i, text in enumerate(texts)]
+
+    assert find_duplicates(found).of.tolist() == [0, 0, 1, 0]

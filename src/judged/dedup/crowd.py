@@ -85,7 +85,7 @@ class Crowd:
         if self._by_text:
             yield near
         if keys.space is not None and keys.id is not None:
-            excused = not self._strict and keys.title is not None
+            excused = not self._strict and keys.title is not None and not keys.space.startswith("domain:")
             yield self._space(keys.space).suiting(keys.id) + (near if excused else [])
         if keys.title is not None:
             excused = not self._strict and keys.url is not None

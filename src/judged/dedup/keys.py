@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from judged.dedup.rules import Rules
-from judged.dedup.text import normalised, stem
+from judged.dedup.text import comparable, normalised, stem
 from judged.dedup.url import loosen, strict_key
 from judged.errors import BadInput, Fault
 from judged.tables.session import Result
@@ -35,13 +35,13 @@ class Keys(Struct, gc=False):
     snippet: str | None = None
     """The text as it was shown."""
     words: str | None = None
-    """The normalised text, once it has been asked for, or that of the text which stands for it."""
+    """The comparable text, once it has been asked for, or that of the text which stands for it."""
 
     @property
     def text(self) -> str | None:
-        """The normalised text."""
+        """The comparable text."""
         if self.words is None and self.stem is not None and self.snippet is not None:
-            self.words = normalised(self.snippet)
+            self.words = comparable(self.snippet)
         return self.words
 
     def __bool__(self) -> bool:

@@ -23,7 +23,7 @@ class NearTexts:
         self._known: dict[str, str] = {}
 
     def stand_in(self, text: str) -> str:
-        """The text that stands for a normalised one: the nearest by then, the oldest of several, or itself."""
+        """The text that stands for a comparable one: the nearest by then, the oldest of several, or itself."""
         if text not in self._known:
             self._known[text] = self._find(text)
         return self._known[text]
@@ -44,7 +44,7 @@ class NearTexts:
 
 
 def _sequences(text: str) -> list[str]:
-    words = text.split(" ")
+    words = text.split()
     return [" ".join(words[at : at + _WORDS]) for at in range(max(1, len(words) - _WORDS + 1))]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from unicodedata import category, normalize
 
-__all__ = ["SHORTEST_PREFIX", "normalised", "related", "stem", "text_hash"]
+__all__ = ["SHORTEST_PREFIX", "comparable", "normalised", "related", "stem", "text_hash"]
 
 SHORTEST_PREFIX = 30
 """How many characters, normalised, the beginning of a text must have to stand for the whole."""
 _HEAD = 48
 """How much of a long text is mostly enough for its first characters; some are lost to marks and blanks."""
+_CLOSING = " \t\n\r\"')]”’»"
 
 
 class _Signs(dict[int, int | str | None]):
@@ -49,11 +50,22 @@ def stem(text: str) -> str:
     return normalised(text)[:SHORTEST_PREFIX]
 
 
+def comparable(text: str) -> str | None:
+    """The normalised text with an end that says what it may be a beginning of; None if it has no words.
+
+    A short text ends with a line, and so begins no other. A long one ends with a blank, after a whole word; one that
+    was cut short, and says so, with its last letter: `capi…` may have been `capital`, and `page 1` is not `page 10`.
+    """
+    words = normalised(text)
+    if len(words) < SHORTEST_PREFIX:
+        return words + "\n" if words else None
+    cut_short = text.rstrip(_CLOSING).endswith(("…", "..."))
+    return words if cut_short else words + " "
+
+
 def related(one: str, other: str) -> bool:
-    """Whether two normalised texts are equal, or one is a beginning of the other that is long enough."""
-    if len(one) > len(other):
-        one, other = other, one
-    return one == other or (len(one) >= SHORTEST_PREFIX and other.startswith(one))
+    """Whether two comparable texts are equal, or one is a beginning of the other."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def text_hash(text: str) -> str:

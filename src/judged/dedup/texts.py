@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 
-from judged.dedup.text import SHORTEST_PREFIX, related
+from judged.dedup.text import related
 
 __all__ = ["Span", "Texts"]
 
@@ -14,7 +14,7 @@ Numbers = dict[int, None]
 
 
 class Texts:
-    """Normalised texts, and the groups that have them."""
+    """Comparable texts, and the groups that have them."""
 
     def __init__(self) -> None:
         self._of: dict[str, Numbers] = {}
@@ -25,24 +25,18 @@ class Texts:
         """Take in that a group has a text."""
         if text not in self._of:
             self._of[text] = {}
-            if len(text) >= SHORTEST_PREFIX:
-                self._lengths.add(len(text))
-                insort(self._ordered, text)
+            self._lengths.add(len(text))
+            insort(self._ordered, text)
         self._of[text][number] = None
 
     def related(self, text: str) -> Iterator[Numbers]:
         """The groups of every text that is equal to this one, its beginning or its continuation."""
-        if text in self._of:
-            yield self._of[text]
-        if len(text) < SHORTEST_PREFIX:
-            return
         for length in self._lengths:
             if length < len(text) and text[:length] in self._of:
                 yield self._of[text[:length]]
         at = bisect_left(self._ordered, text)
         while at < len(self._ordered) and self._ordered[at].startswith(text):
-            if len(self._ordered[at]) > len(text):
-                yield self._of[self._ordered[at]]
+            yield self._of[self._ordered[at]]
             at += 1
 
 
@@ -75,7 +69,7 @@ class Span:
             return False
         if self.longest is None or self._agree is None:
             return self.longest is None or related(text, self.longest)
-        return SHORTEST_PREFIX <= len(text) <= self._agree and self.longest.startswith(text)
+        return len(text) <= self._agree and self.longest.startswith(text)
 
 
 def _shared(one: str, other: str) -> int:
