@@ -151,7 +151,8 @@ def _evaluated(
     pooled: dict[str, Pool],
 ) -> SessionEvaluation:
     if not gathering.named:
-        raise BadInput("the trace", [Fault("empty", "the trace", "holds no session")])
+        why = "; ".join(skipped.sentences()) or None
+        raise BadInput("the trace", [Fault("empty", "the trace", "holds no session")], hint=why)
     if gathering.protocol.unlabelled == "error":
         _refuse_unlabelled(gathering, steps)
     notes = list(skipped.sentences())

@@ -96,7 +96,7 @@ class SessionObservations:
         if self.earlier_turns:
             told.append(f"{many(self.earlier_turns, 'earlier turn')} not looked at: the last one counts")
         if self.idle:
-            told.append(f"{many(self.idle, 'step')} without a search are no iterations")
+            told.append(f"{many(self.idle, 'step')} of the agents made no search and no iteration")
         return told + list(self.notes)
 
 
