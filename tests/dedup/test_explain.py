@@ -1,0 +1,86 @@
+"""Every decision can be told: what was found by which key, what agrees, what vetoes, what came of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from dedup.test_find_equals_loops import found, rules
+from judged.dedup.explain import explain_duplicates
+from judged.dedup.find import find_duplicates
+from judged.dedup.rules import Rules
+from judged.tables.session import Result
+
+
+@given(found, rules())
+def test_explained_decisions_are_those_that_are_made(
+    found: list[tuple[Result, str | None]], rules: Rules
+) -> None:
+    """The clusters are the same, and a result is in the first candidate that is accepted, or is new if none is."""
+    decisions = list(explain_duplicates(found, rules))
+
+    assert [decision.cluster for decision in decisions] == find_duplicates(found, rules).of.tolist()
+    for decision in decisions:
+        accepted = [candidate for candidate in decision.candidates if candidate.accepted]
+        assert decision.new is not bool(accepted)
+        if accepted:
+            surest = max(candidate.confidence for candidate in accepted)
+            assert decision.candidates[0].cluster == decision.cluster
+            assert decision.candidates[0].confidence == surest
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (Result(), "result 1 is new: it has nothing to be known by"),
+        (Result(title="Paris"), "result 1 is new: nothing like it came before"),
+        (
+            Result(url="http://e.org/p", title="Paris", snippet="Another part."),
+            "result 1 is a duplicate: cluster 0, URL and title the same, text other, confidence 0.9",
+        ),
+        (
+            Result(url="https://www.e.org/p/", title="Paris", snippet="Another part."),
+            (
+                "result 1 is new: not cluster 0, loose URL and title the same, URL and text other, confidence 0.3 "
+                "(needed: 0.6, without a veto)"
+            ),
+        ),
+        (
+            Result(id="8", url="https://e.org/p", title="Paris", snippet="Another part."),
+            (
+                "result 1 is new: not cluster 0, URL and title the same, generic id and text other, confidence 0.9, "
+                "vetoed by the generic id of result 0 (needed: 0.6, without a veto)"
+            ),
+        ),
+    ],
+)
+def test_a_decision_reads_as_a_sentence(second: Result, words: str) -> None:
+    """In words of the domain, with the numbers of results and clusters."""
+    first = Result(id="7", url="https://e.org/p", title="Paris", snippet="The capital of France.")
+    _, decision = explain_duplicates([(first, "t"), (second, "t")])
+
+    assert str(decision) == words
+
+
+def test_many_candidates_are_counted() -> None:
+    """Three are told; how many more there were is told too."""
+    found = [(Result(id=str(i), url="https://e.org/", snippet=f"Part {i}"), "t") for i in range(6)]
+    *_, last = explain_duplicates(found)
+
+    assert len(last.candidates) == 5
+    assert "; nor 2 more (needed" in str(last)
+
+
+@given(st.integers(0, 3))
+def test_what_a_candidate_was_found_by_is_told(missing: int) -> None:
+    """The names of all keys that it shares with the result."""
+    fields = {"id": "1", "url": "https://e.org/", "snippet": "A text", "title": "T"}
+    fields.pop(list(fields)[missing])
+    _, decision = explain_duplicates([(Result(**fields), "t")] * 2)  # type: ignore[arg-type]
+    expected = [
+        *["generic"] * ("id" in fields),
+        *["url", "loose_url"] * ("url" in fields),
+        *["text"] * ("snippet" in fields),
+    ]
+
+    assert list(decision.candidates[0].found_by) == expected
