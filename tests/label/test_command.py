@@ -88,7 +88,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def slowly(request: Request) -> Response:
     """A grade after a while."""
-    return Response(200, graded(request).body, delay=0.03)
+    return Response(200, graded(request).body, delay=0.05)
 
 
 def test_a_killed_job_goes_on_and_pays_for_nothing_twice(serve: Serve, folder: Path) -> None:
@@ -162,6 +162,14 @@ def test_labels_of_a_trace_hold_all_keys(serve: Serve, invoke: Invoke, folder: P
     assert [(row["url"], row["gain"]) for row in rows] == [(f"https://example.org/{n}", n) for n in (1, 2, 3)]
     assert "4 results, 3 different, 0 judged before" in result.stderr
     assert [label.gain for label in judged.read_labels(folder / "labels.jsonl")] == [1, 2, 3]
+
+
+def test_labels_of_a_trace_cover_its_sessions(serve: Serve, invoke: Invoke, folder: Path) -> None:
+    """`judged.evaluate_sessions` finds a label for every result: 1 + 2 + 3, the repeated page counting once."""
+    invoke(serve(), "trace.jsonl", "-o", "labels.jsonl")
+    evaluation = judged.evaluate_sessions(folder / "trace.jsonl", ["CG@1"], labels=folder / "labels.jsonl")
+
+    assert evaluation["CG@1"] == 5.0  # good means 2 or more: 2 + 3
 
 
 def test_failures_are_counted_kept_apart_and_exit_with_4(serve: Serve, invoke: Invoke, folder: Path) -> None:

@@ -19,6 +19,7 @@ from judged.label.key import Key
 from judged.label.money import Prices, Purse, tokens_of
 from judged.label.pool import Item, Pool
 from judged.label.prompt import Prompt, read_prompt
+from judged.label.service import Service
 from judged.label.throttle import Throttle
 from judged.label.waiting import asked_to_wait, seconds_to_wait
 
@@ -116,7 +117,22 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         key.hide("Incorrect key sk-secret at https://me:pw@host/v1")
         == "Incorrect key [key] at https://host/v1"
     )
-    assert repr(Key("NO_KEY")) == "Key(NO_KEY: not set)"
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert repr(Key()) == "Key(OPENAI_API_KEY: not set)"
+
+
+def test_a_variable_that_is_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names one means it."""
+    monkeypatch.delenv("NO_KEY", raising=False)
+
+    with pytest.raises(BadProtocol, match="NO_KEY, which is to hold the key, is not set"):
+        Key("NO_KEY")
+
+
+def test_the_address_of_the_request_itself_is_an_endpoint_too() -> None:
+    """Many copy it from an example."""
+    assert Service("http://localhost:8000/v1/chat/completions").endpoint == "http://localhost:8000/v1"
+    assert Service("http://localhost:8000/v1/").endpoint == "http://localhost:8000/v1"
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from judged.label.waiting import seconds_to_wait
 
 __all__ = ["Job", "Standing", "Tell"]
 
+NOT_TAKEN = "refused by the endpoint"
+"""The failure of a question that the endpoint does not take, most often because it is too long."""
 LOST = 10
 """How many questions in a row may go without any answer before the job stops."""
 REFUSED = 5
@@ -130,7 +132,7 @@ class Job:
             for _ in range(1 + self._patience.reasks):
                 answer = await self._answer(question)
                 self._keep(question, answer)
-                if answer.grade is not None or answer.structure is None:
+                if answer.grade is not None or answer.failure == NOT_TAKEN:
                     break
             self._in_a_row = 0
         except _OverBudgetError:
@@ -156,9 +158,7 @@ class Job:
         try:
             reply = await self._reply(question)
         except Refused as refused:
-            return Answer(
-                None, "refused by the endpoint", refused.reason, asking.model, asking.prompt.identity
-            )
+            return Answer(None, NOT_TAKEN, refused.reason, asking.model, asking.prompt.identity)
         grade, failure = self._read(reply)
         counted = reply.tokens_in
         if counted is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from judged.errors import BadProtocol
+
 __all__ = ["VARIABLE", "Key"]
 
 VARIABLE = "OPENAI_API_KEY"
@@ -19,6 +21,9 @@ class Key:
     def __init__(self, variable: str | None = None) -> None:
         self.variable = variable or VARIABLE
         self._secret = os.environ.get(self.variable, "").strip()
+        if variable is not None and not self._secret:
+            msg = f"the environment variable {variable}, which is to hold the key, is not set"
+            raise BadProtocol(msg)
 
     def __repr__(self) -> str:
         return f"Key({self.variable}: {'set' if self._secret else 'not set'})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = ["collect_labels", "label_pool"]
 class _Asked:
     """What came of asking, beside the answers, which are in the cache."""
 
+    cached: int = 0
     asked: int = 0
     unanswered: Mapping[bytes, str] = field(default_factory=dict)
     stopped: str | None = None
@@ -56,6 +57,7 @@ def label_pool(
         for past in before.values():
             purse.pay(past.tokens_in, past.tokens_out)
         asked = _ask(left, asking, service, kept, purse, tell) if left else _Asked()
+        asked = replace(asked, cached=len(known))
         return _gathered(pool, asking, keys, before, kept.find(questions), asked, purse.prices)
 
 
@@ -71,7 +73,8 @@ def collect_labels(
     questions, keys = questions_of(pool.items, asking)
     with Cache(cache) as kept:
         past = kept.find(questions)
-    return _gathered(pool, asking, keys, past, past, _Asked(stopped=stopped), prices or Prices())
+    asked = _Asked(cached=len(past), stopped=stopped)
+    return _gathered(pool, asking, keys, past, past, asked, prices or Prices())
 
 
 def _ask(
@@ -91,7 +94,12 @@ def _ask(
     notes = endpoint.dialect.notes(asking)
     if job.uncounted:
         notes.append(f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated")
-    return _Asked(len(job.answers) + len(job.unanswered), job.unanswered, job.stopped, tuple(notes))
+    return _Asked(
+        asked=len(job.answers) + len(job.unanswered),
+        unanswered=job.unanswered,
+        stopped=job.stopped,
+        notes=tuple(notes),
+    )
 
 
 def _gathered(
@@ -122,7 +130,7 @@ def _gathered(
         results=pool.results,
         different=len(pool.items) + pool.judged,
         judged=pool.judged,
-        cached=len(before),
+        cached=asked.cached,
         asked=asked.asked,
         tokens_in=tokens[0] - earlier[0],
         tokens_out=tokens[1] - earlier[1],
