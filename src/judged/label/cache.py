@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,17 +74,14 @@ class Cache:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = path
-        try:
-            self._base = sqlite3.connect(
-                ":memory:" if path is None else path,
-                timeout=60,
-                isolation_level=None,  # every insertion is a transaction of its own, on disk when it returns
-                check_same_thread=False,  # a notebook's job runs in a thread of its own
-            )
-            self._prepare()
-        except sqlite3.Error as error:
-            msg = f"{path} cannot be used as a cache of labels: {error}"
-            raise Unreadable(msg, hint="name another file with `--cache`") from None
+        with ExitStack() as opened:
+            try:
+                self._base = opened.enter_context(closing(_connected(path)))
+                self._prepare()
+            except sqlite3.Error as error:
+                msg = f"{path} cannot be used as a cache of labels: {error}"
+                raise Unreadable(msg, hint="name another file with `--cache`") from None
+            opened.pop_all()  # it stays open
 
     def __enter__(self) -> Self:
         return self
@@ -130,12 +127,25 @@ class Cache:
             return [Answer(*row) for row in rows]
 
     def _prepare(self) -> None:
+        """Make the table if it is not there; several processes may try this at once."""
+        self._base.execute("BEGIN IMMEDIATE")
         (application,) = self._base.execute("PRAGMA application_id").fetchone()
         (tables,) = self._base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if tables and application != APPLICATION:
             raise sqlite3.DatabaseError("it is a database of something else")
-        self._base.execute("PRAGMA journal_mode = WAL")
-        self._base.execute("PRAGMA synchronous = FULL")
         self._base.execute(f"PRAGMA application_id = {APPLICATION}")
         self._base.execute(_TABLE)
         self._base.execute("CREATE INDEX IF NOT EXISTS answers_by_key ON answers (key)")
+        self._base.execute("COMMIT")
+        with suppress(sqlite3.OperationalError):  # another process is there first; any journal is safe
+            self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = FULL")
+
+
+def _connected(path: str | Path | None) -> sqlite3.Connection:
+    return sqlite3.connect(
+        ":memory:" if path is None else path,
+        timeout=60,
+        isolation_level=None,  # every insertion is a transaction of its own, on disk when it returns
+        check_same_thread=False,  # a notebook's job runs in a thread of its own
+    )

@@ -77,5 +77,6 @@ def _is_prose(source: Any) -> bool:
     opened = open_source(source, None)
     if not isinstance(opened, tuple) or opened[1].name != "trec":
         return False
-    first = next((line.split() for line in opened[0].head().splitlines() if line.strip()), [])
+    rows = (line.split() for line in opened[0].head().splitlines())
+    first: list[bytes] = next((row for row in rows if row), [])
     return len(first) < 5 or not is_number_text(first[4])

@@ -12,6 +12,9 @@ __all__ = ["VARIABLE", "Key"]
 VARIABLE = "OPENAI_API_KEY"
 """Where the key is looked for, if nothing else is said."""
 
+SHORTEST = 8
+"""Shorter keys are words such as `none`, which local endpoints are given, and which texts may hold."""
+
 _USER = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -37,5 +40,5 @@ class Key:
 
     def hide(self, text: str) -> str:
         """The text without the secret, and without passwords in addresses."""
-        bare = text.replace(self._secret, "[key]") if self._secret else text
+        bare = text.replace(self._secret, "[key]") if len(self._secret) >= SHORTEST else text
         return _USER.sub("", bare)

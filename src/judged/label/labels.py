@@ -29,7 +29,7 @@ class _Asked:
 
     cached: int = 0
     asked: int = 0
-    unanswered: Mapping[bytes, str] = field(default_factory=dict)
+    unanswered: Mapping[bytes, tuple[str, str]] = field(default_factory=dict)
     stopped: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -95,7 +95,7 @@ def _ask(
     if job.uncounted:
         notes.append(f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated")
     return _Asked(
-        asked=len(job.answers) + len(job.unanswered),
+        asked=len(job.answers.keys() | job.unanswered.keys()),
         unanswered=job.unanswered,
         stopped=job.stopped,
         notes=tuple(notes),
@@ -120,7 +120,7 @@ def _gathered(
         elif past is not None:
             failures.append(_failure(item, past.answer.failure, past.answer.answer))
         elif key in asked.unanswered:
-            failures.append(_failure(item, "no answer", asked.unanswered[key]))
+            failures.append(_failure(item, *asked.unanswered[key]))
     tokens = [sum(getattr(past, name) for past in now.values()) for name in ("tokens_in", "tokens_out")]
     earlier = [sum(getattr(past, name) for past in before.values()) for name in ("tokens_in", "tokens_out")]
     return Labelling(
