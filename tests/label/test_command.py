@@ -224,6 +224,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(serve: Serve, invoke: Invoke,
     [
         (["trace.jsonl", "-o", "l.jsonl"], "no endpoint is named"),
         (["trace.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "no place is named for the labels"),
+        (["trace.jsonl", "-o", "-"], "labels on standard output need a place for their answers"),
         (["trace.jsonl", "-o", "no/l.jsonl"], "the folder of no/l.jsonl does not exist"),
         (["trace.jsonl", "-o", "l.txt"], "id is missing, expected text without white space"),
         (["bm25.run", "-o", "l.jsonl"], "a run holds ids alone"),
@@ -292,6 +293,7 @@ def test_a_prompt_of_ones_own_is_asked_and_named(serve: Serve, invoke: Invoke, f
     assert result.exit_code == 0
     assert server.requests[0].asked == "Is  T1 is worth 1 for worth??"
     assert lines(folder / "labels.jsonl")[0]["labeller"] == "small mine/7"
+    assert lines(folder / "labels.jsonl")[0]["scale"] == [0, 1]
 
 
 def test_labels_are_the_same_again_from_the_cache_alone(serve: Serve, invoke: Invoke, folder: Path) -> None:

@@ -149,6 +149,24 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == before
 
 
+def test_a_cache_that_breaks_on_the_way_is_told_in_words(tmp_path: Path) -> None:
+    """No traceback of the database's."""
+    with Cache(tmp_path / "c") as cache:
+        with sqlite3.connect(tmp_path / "c") as other:
+            other.execute("DROP TABLE answers")
+        other.close()
+
+        with pytest.raises(Unreadable, match="cannot be used any longer: no such table"):
+            cache.find([b"k"])
+
+
+def test_the_cache_says_what_was_asked_with() -> None:
+    """Scale, temperature, seed and longest answer stand beside model and prompt."""
+    asking = Asking("m", Prompt("p", 1, "{query} {text}", scale=(0, 1)), seed=3)
+
+    assert asking.settings == '{"scale":[0,1],"temperature":0.0,"seed":3,"max_tokens":512}'
+
+
 def test_the_last_answer_with_a_grade_holds() -> None:
     """A failure after a grade does not undo it; the tokens of all are counted."""
     with Cache() as cache:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from judged.errors import Unreadable
 
@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS answers (
     answer TEXT,
     model TEXT NOT NULL,
     prompt TEXT NOT NULL,
+    settings TEXT NOT NULL,
     structure TEXT,
     tokens_in INTEGER NOT NULL,
     tokens_out INTEGER NOT NULL,
@@ -37,7 +38,7 @@ CREATE TABLE IF NOT EXISTS answers (
 ) STRICT
 """
 _COLUMNS = (
-    *("key", "grade", "failure", "answer", "model", "prompt", "structure"),
+    *("key", "grade", "failure", "answer", "model", "prompt", "settings", "structure"),
     *("tokens_in", "tokens_out", "finish", "mass", "seconds", "at"),
 )
 
@@ -51,6 +52,8 @@ class Answer:
     answer: str | None
     model: str
     prompt: str
+    settings: str = "{}"
+    """Scale, temperature, seed and longest answer, as JSON."""
     structure: str | None = None
     tokens_in: int = 0
     tokens_out: int = 0
@@ -106,25 +109,27 @@ class Cache:
         """Keep an answer; it is on disk when this returns."""
         values = (key, *(getattr(answer, name) for name in _COLUMNS[1:-1]), datetime.now(UTC).isoformat())
         marks = ", ".join("?" * len(_COLUMNS))
-        try:
-            self._base.execute(f"INSERT INTO answers ({', '.join(_COLUMNS)}) VALUES ({marks})", values)  # noqa: S608 - names of our own
-        except sqlite3.Error as error:
-            msg = f"the cache {self.path} cannot be written: {error}"
-            raise Unreadable(
-                msg, hint="what was kept before is safe; make room, and run the same again"
-            ) from None
+        self._execute(f"INSERT INTO answers ({', '.join(_COLUMNS)}) VALUES ({marks})", values)  # noqa: S608 - names of our own
 
     def pace(self, model: str) -> tuple[float, float] | None:
         """Mean seconds and mean tokens of this model's answers so far; None if it never answered."""
         query = "SELECT AVG(seconds), AVG(tokens_out) FROM answers WHERE model = ? AND seconds IS NOT NULL"
-        seconds, tokens = self._base.execute(query, (model,)).fetchone()
+        ((seconds, tokens),) = self._execute(query, (model,))
         return None if seconds is None else (seconds, tokens)
 
     def _rows(self, key: bytes) -> list[Answer]:
         names = ", ".join(_COLUMNS[1:-1])
         query = f"SELECT {names} FROM answers WHERE key = ? ORDER BY number"  # noqa: S608 - names of our own
-        with closing(self._base.execute(query, (key,))) as rows:
-            return [Answer(*row) for row in rows]
+        return [Answer(*row) for row in self._execute(query, (key,))]
+
+    def _execute(self, query: str, values: tuple[Any, ...]) -> list[Any]:
+        """All rows that a query gives; what the disk or the file refuses is told in words."""
+        try:
+            return self._base.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            msg = f"the cache {self.path} cannot be used any longer: {error}"
+            hint = "what was kept before is safe unless the file is damaged; run the same again"
+            raise Unreadable(msg, hint=hint) from None
 
     def _prepare(self) -> None:
         """Make the table if it is not there; several processes may try this at once."""

@@ -175,6 +175,7 @@ class Job:
             written,
             asking.model,
             asking.prompt.identity,
+            settings=asking.settings,
             structure=self._endpoint.dialect.structure,
             tokens_in=question.tokens if counted is None else counted,
             tokens_out=tokens_of([{"content": written}]) if reply.tokens_out is None else reply.tokens_out,

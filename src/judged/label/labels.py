@@ -19,6 +19,7 @@ from judged.label.pool import Item, Pool
 from judged.label.question import Question, questions_of
 from judged.label.service import Service
 from judged.label.throttle import Throttle
+from judged.tables.session import GRADES
 
 __all__ = ["collect_labels", "label_pool"]
 
@@ -143,14 +144,17 @@ def _gathered(
 
 def _row(pool: Pool, item: Item, asking: Asking, answer: Answer) -> dict[str, Any]:
     """A line of the output: of a run as judgments have it, of a trace with all keys of the result."""
+    scale = asking.prompt.scale
     told = {
         **item.row,
         "grade" if pool.kind == "run" else "gain": answer.grade,
         "labeller": asking.labeller,
         "prompt": asking.prompt.identity,
+        "scale": None if scale == tuple(GRADES) else list(scale),
         "tokens": answer.tokens_in + answer.tokens_out,
+        "mass": None if answer.mass is None else round(answer.mass, 4),
     }
-    return told if answer.mass is None else {**told, "mass": round(answer.mass, 4)}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _failure(item: Item, why: str | None, answer: str | None) -> dict[str, Any]:
