@@ -1,4 +1,4 @@
-"""judged measures retrieval: ranked runs against graded judgments, exactly and fast.
+"""judged measures retrieval: ranked runs against judgments, and search sessions of agents, exactly and fast.
 
     judgments, runs  ─ judged.read_judgments, judged.read_run ─▶ tables
     tables, measures ─ judged.evaluate ─▶ Evaluation: means, per-query Scores, protocol, observations
@@ -8,6 +8,7 @@
     traces of agents ─ judged.evaluate_sessions, judged.compare_sessions ─▶ gains by iteration, redundancy
     scores, rankings, labels ─ judged.stats ─▶ tests of several systems, agreement, posteriors
     results, a model ─ judged.label_results ─▶ Labelling: gains of 0 to 4, failures, cost
+    labels, grades   ─ judged.agreement ─▶ Agreement: how far labels can be trusted, means corrected by human grades
     any of the above ─ judged.explain, explain_difference, explain_published ─▶ where a number comes from
 
 Everything named here is imported on first use; `import judged` alone loads neither NumPy nor Arrow.
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
     from judged.formats.labels import read_labels as read_labels
     from judged.formats.preferences import read_preferences as read_preferences
     from judged.formats.read import read_judgments as read_judgments, read_run as read_run
+    from judged.formats.traces.read import read_sessions as read_sessions
     from judged.gating.gate import gate as gate
     from judged.gating.report import GateReport as GateReport
+    from judged.label.agreed import Agreement as Agreement
+    from judged.label.agreement import agreement as agreement
     from judged.label.labelling import Labelling as Labelling
     from judged.label.results import label_results as label_results
     from judged.linting.lint import lint as lint
@@ -129,6 +133,7 @@ if TYPE_CHECKING:
     from judged.tables.preferences import Preferences as Preferences
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
+    from judged.tables.sessions import Sessions as Sessions
 
 __version__ = "0.1.0"
 
@@ -152,8 +157,11 @@ _HOMES = {
     "read_preferences": "judged.formats.preferences",
     "read_judgments": "judged.formats.read",
     "read_run": "judged.formats.read",
+    "read_sessions": "judged.formats.traces.read",
     "gate": "judged.gating.gate",
     "GateReport": "judged.gating.report",
+    "Agreement": "judged.label.agreed",
+    "agreement": "judged.label.agreement",
     "Labelling": "judged.label.labelling",
     "label_results": "judged.label.results",
     "lint": "judged.linting.lint",
@@ -247,6 +255,7 @@ _HOMES = {
     "Preferences": "judged.tables.preferences",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
+    "Sessions": "judged.tables.sessions",
 }
 """Where each public name lives; a measure's name leads to the file that defines it."""
 
@@ -254,6 +263,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "AP",
     "AP11",
     "AP_IA",
+    "Agreement",
     "BPM",
     "Bpref",
     "Comparison",
@@ -320,6 +330,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Scores",
     "SessionEvaluation",
     "SessionProtocol",
+    "Sessions",
     "SetAP",
     "SetF",
     "SetP",
@@ -329,6 +340,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Success",
     "Unjudged",
     "Utility",
+    "agreement",
     "alpha_DCG",
     "alpha_nDCG",
     "binG",
@@ -360,6 +372,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "read_labels",
     "read_preferences",
     "read_run",
+    "read_sessions",
     "relstring",
     "trisk",
     "urisk",

@@ -20,9 +20,15 @@ OTHER = conversation("other", "a4 e3", system="b", task="t1")
 def test_a_curve_tells_how_many_sessions_still_run() -> None:
     """CG is 4, 4, 4 and 2, 4, 8: means 3, 4, 6, and one session runs after the first iteration."""
     points = evaluate_sessions([SHORT, LONG], "CG").curve("CG").points
-    assert [(each.iteration, each.running, each.value) for each in points] == [(1, 2, 3), (2, 1, 4), (3, 1, 6)]
+    assert [(each.iteration, each.running, each.value) for each in points] == [
+        (1, 2, 3),
+        (2, 1, 4),
+        (3, 1, 6),
+    ]
     assert points[0].interval is not None
-    assert points[0].interval.low == pytest.approx(3 - 12.706205, abs=1e-6)  # t(1) at .975 times 1, from tables
+    assert points[0].interval.low == pytest.approx(
+        3 - 12.706205, abs=1e-6
+    )  # t(1) at .975 times 1, from tables
 
 
 def test_a_curve_of_a_rate_can_hold_or_pad() -> None:

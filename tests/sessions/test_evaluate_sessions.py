@@ -117,7 +117,11 @@ def test_what_joins_two_different_things_does_not_make_them_one() -> None:
 def test_labels_of_a_file_go_before_those_of_the_trace(tmp_path: Path) -> None:
     """A label counts for its own task only, one without a task for all; what it overrules is counted."""
     labels = tmp_path / "labels.jsonl"
-    rows = [{"task": "t1", "id": "a", "gain": 4}, {"id": "b", "gain": 2}, {"task": "t9", "id": "z", "gain": 4}]
+    rows = [
+        {"task": "t1", "id": "a", "gain": 4},
+        {"id": "b", "gain": 2},
+        {"task": "t9", "id": "z", "gain": 4},
+    ]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
     trace = [conversation("c1", "a1 b? z?", task="t1"), conversation("c2", "a1 b?", task="t2")]
     found = evaluate_sessions(trace, "CG", labels=labels)
@@ -147,7 +151,12 @@ def test_a_reference_of_all_systems_is_what_they_found_together() -> None:
         conversation("one", "a3 x0", "b2", "a3 x0", task="t"),
         conversation("two", "a3", "z2", system="b", task="t"),
     ]
-    wanted = ["Recall@1", "Recall", 'IterationsForAllGoodResults(reference="given")', "IterationsForAllGoodResults"]
+    wanted = [
+        "Recall@1",
+        "Recall",
+        'IterationsForAllGoodResults(reference="given")',
+        "IterationsForAllGoodResults",
+    ]
     one = evaluate_sessions(trace, wanted, reference="union").systems["a"]
     assert [one[each] for each in wanted] == pytest.approx([1 / 3, 2 / 3, 100, 2])
 
@@ -225,13 +234,17 @@ iteration = st.lists(st.builds(str.__add__, names, labels), max_size=6).map(" ".
 def test_the_identities_of_001_hold_for_every_session(sessions: list[list[str]]) -> None:
     """|R| = |UR| + |Dup| at every iteration, SRE + SRR ≤ 1, CG never falls, DCG ≤ CG; counted anew from the text."""
     trace = [conversation(f"c{at}", *each) for at, each in enumerate(sessions)]
-    wanted = [f"{name}@{i}" for i in (1, 2, 4) for name in ("R", "UR", "GR", "Dup", "CG", "DCG", "SRE", "SRR")]
+    wanted = [
+        f"{name}@{i}" for i in (1, 2, 4) for name in ("R", "UR", "GR", "Dup", "CG", "DCG", "SRE", "SRR")
+    ]
     found = evaluate_sessions(trace, wanted).per_query()
     for at, session in enumerate(sessions):
         gains = _first_labels(" ".join(session).split())
         before = 0.0
         for i in (1, 2, 4):
-            value = {name: found[f"{name}@{i}"][at] for name in ("R", "UR", "GR", "Dup", "CG", "DCG", "SRE", "SRR")}
+            value = {
+                name: found[f"{name}@{i}"][at] for name in ("R", "UR", "GR", "Dup", "CG", "DCG", "SRE", "SRR")
+            }
             seen = " ".join(session[:i]).split()
             unique = {each[0] for each in seen}
             assert value["R"] == len(seen)

@@ -13,7 +13,9 @@ def result(text: str) -> dict[str, Any]:
     return {"id": text[:-1], **gain}
 
 
-def conversation(name: str, *iterations: str, system: str = "a", task: str | None = None, **more: Any) -> dict[str, Any]:
+def conversation(
+    name: str, *iterations: str, system: str = "a", task: str | None = None, **more: Any
+) -> dict[str, Any]:
     """A conversation of one turn; a bar parts the searches of an iteration, and an empty text is a search in vain."""
     steps = [
         {"searches": [{"results": [result(each) for each in search.split()]} for search in text.split("|")]}

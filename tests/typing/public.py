@@ -53,6 +53,18 @@ def gates(path: Path) -> None:
     assert_type(assert_no_regression(path, path, AP, baseline=path, inconclusive="pass"), judged.GateReport)
 
 
+def agrees(path: Path) -> None:
+    """Labels and human grades in; figures, tables and means with intervals out."""
+    found = judged.agreement(path, {"t": {"d": 2}}, runs={"a": path}, measures=["nDCG@10", AP], threshold=3)
+    powered = stats.prediction_powered_mean([1, 0], [1, 1], [0, 1])
+
+    assert_type(found, judged.Agreement)
+    assert_type(found.bias, float)
+    assert_type(found.warnings, list[str])
+    assert_type(powered.mean, float)
+    assert_type(found.kappa_at(2).value, float | stats.Undefined)
+
+
 def measures_are_values() -> None:
     """A measure with parameters or a cutoff is a measure."""
     assert_type(P(rel=2) @ 5, judged.Measure)
@@ -73,6 +85,7 @@ def reads(path: Path) -> None:
     """Readers return tables."""
     assert_type(judged.read_judgments(path), judged.Judgments)
     assert_type(judged.read_run(path), judged.Run)
+    assert_type(judged.read_sessions(path), judged.Sessions)
 
 
 def conventions() -> None:

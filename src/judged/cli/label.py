@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 INCOMPLETE = 4
+SIMILARITY = "--similarity"
 BASE = "OPENAI_BASE_URL"
 STRUCTURES = ("json_schema", "json_object", "text")
 EXAMPLES = """\b
@@ -34,7 +35,21 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PLACE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command("label", epilog=EXAMPLES)
+class Command(click.Command):
+    """`judged label`; with `--similarity`, which asks no endpoint, a command of its own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of this command, or of the one without a language model."""
+        if SIMILARITY not in args:
+            return super().make_context(info_name, args, parent, **extra)
+        from judged.cli.label_similarity import similar
+
+        return similar.make_context(f"{info_name} {SIMILARITY}", args, parent, **extra)
+
+
+@click.command("label", cls=Command, epilog=EXAMPLES)
 @click.argument(
     "sources",
     metavar="TRACE|RUN...",
@@ -166,7 +181,8 @@ def command(sources: tuple[Path, ...], **options: Any) -> None:
     A run holds ids alone, so it needs --queries and --docs; the traces of agents mostly hold all texts. The key
     is taken from the environment only. Every answer is kept as it comes: after an interruption, the same command
     asks only what is not there yet. An answer that states no grade is a failure that is counted, never a 0; if
-    any is left, or the budget is reached, the exit code is 4.
+    any is left, or the budget is reached, the exit code is 4. `judged label --similarity --help` tells of labels
+    without a language model.
     """
     output, cache = options["output"], _cache(options)
     _refuse_to_lose(options, cache)
@@ -216,7 +232,7 @@ def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
 
 
 def _pool(sources: tuple[Path, ...], options: dict[str, Any]) -> Pool:
-    from judged.formats.traces.tools import read_tools
+    from judged.formats.traces.search_tools import read_tools
     from judged.label.gather import gather
 
     names = ("kind", "queries", "docs", "judged", "relabel", "depth", "unit", "lenient")

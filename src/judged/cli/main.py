@@ -27,6 +27,7 @@ COMMANDS = {
     "sessions": "Score agents' search sessions: good gain by iteration, efficiency, redundancy",
     "explain": "Show where a number comes from, and why two numbers differ",
     "label": "Grade the results of a run or of agents with a language model",
+    "agreement": "Compare labels with human grades: how far they can be trusted",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
     "trec_eval": "Print what trec_eval prints, byte for byte",
     "measures": "List the measures, or explain one",
@@ -180,7 +181,7 @@ Examples:
     "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
 )
 def judged(*, debug: bool) -> None:
-    """Measure retrieval: ranked runs against graded judgments, exactly and fast."""
+    """Measure retrieval: ranked runs against judgments, and search sessions of agents, exactly and fast."""
 
 
 def main() -> NoReturn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,6 @@ class SessionReport:
     single: Sequence[Alone] = ()
     comparison: Comparison | None = None
     gates: Sequence[GateReport] = ()
-    decisions: Sequence[Table] = ()
 
     def rendered(self, kind: str, *, digits: int, bold: bool = False) -> str | bytes:
         """The report in the format `kind`; those of one table have the last thing asked for, every number in full."""
@@ -64,7 +63,7 @@ class SessionReport:
     def _tables(self, kind: str, digits: int) -> Iterator[Table]:
         """The tables that people read."""
         systems = self.evaluation.systems
-        yield from self.decisions
+        yield from show.decision_tables(self.evaluation)
         if self.per_session:
             for name, each in systems.items():
                 yield show.per_session(each, title=name if len(systems) > 1 else None)
@@ -107,17 +106,19 @@ class SessionReport:
 
     def _records(self) -> Table:
         """The one table of formats that hold one: the most particular thing that was asked for."""
-        if self.per_session:
-            return show.session_records(self.evaluation.systems)
-        if self.curves:
-            return _table(_curve_rows(self.curves))
-        if self.stops:
-            return _table([{"system": name, **asdict(stop)} for name, stops in self.stops for stop in stops])
-        if self.single:
-            return _table([asdict(each) for each in self.single])
-        if self.comparison is not None:
-            return self.comparison.table("differences")
-        return show.records(self.evaluation.systems)
+        systems = self.evaluation.systems
+        asked: list[tuple[object, Callable[[], Table]]] = [
+            (self.evaluation.placed, lambda: _table(_decisions(self.evaluation))),
+            (self.per_session, lambda: show.session_records(systems)),
+            (self.curves, lambda: _table(_curve_rows(self.curves))),
+            (self.stops, lambda: _table(_stop_rows(self.stops))),
+            (self.single, lambda: _table([asdict(each) for each in self.single])),
+            (self.comparison is not None, self._differences),
+        ]
+        return next((table() for was, table in asked if was), show.records(systems))
+
+    def _differences(self) -> Table:
+        return Table((), ()) if self.comparison is None else self.comparison.table("differences")
 
     def _document(self) -> dict[str, Any]:
         """Everything as one object, for JSON."""
@@ -132,9 +133,7 @@ class SessionReport:
         if self.curves:
             document["curves"] = _curve_rows(self.curves)
         if self.stops:
-            document["stopping"] = [
-                {"system": name, **_defined(asdict(stop))} for name, stops in self.stops for stop in stops
-            ]
+            document["stopping"] = _stop_rows(self.stops)
         if self.single:
             document["overlap"] = {
                 "systems": [asdict(each) for each in self.single],
@@ -142,6 +141,8 @@ class SessionReport:
             }
         if self.comparison is not None:
             document["comparison"] = self.comparison.to_dict(per_query=self.per_session)
+        if self.evaluation.placed:
+            document["decisions"] = _decisions(self.evaluation)
         if self.gates:
             document["gates"] = [each.to_dict() for each in self.gates]
         return document
@@ -164,6 +165,21 @@ class SessionReport:
         return told
 
 
+def _decisions(evaluation: SessionEvaluation) -> list[dict[str, Value]]:
+    return [
+        {
+            "system": evaluation.named[each.session].system,
+            "session": evaluation.named[each.session].conversation,
+            "iteration": each.iteration,
+            "result": each.decision.result,
+            "cluster": each.decision.cluster,
+            "new": each.decision.new,
+            "why": str(each.decision),
+        }
+        for each in evaluation.placed
+    ]
+
+
 def _curve_rows(curves: Sequence[Curve]) -> list[dict[str, Value]]:
     return [
         {
@@ -180,9 +196,13 @@ def _curve_rows(curves: Sequence[Curve]) -> list[dict[str, Value]]:
     ]
 
 
+def _stop_rows(systems: Sequence[tuple[str, Sequence[Stop]]]) -> list[dict[str, Value]]:
+    return [{"system": name, **_defined(asdict(stop))} for name, stops in systems for stop in stops]
+
+
 def _table(rows: Sequence[dict[str, Value]]) -> Table:
     columns = tuple(rows[0]) if rows else ()
-    return Table(columns, tuple(tuple(_defined(row).values()) for row in rows))
+    return Table(columns, tuple(tuple(row.values()) for row in rows))
 
 
 def _defined(row: dict[str, Any]) -> dict[str, Any]:

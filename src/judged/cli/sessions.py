@@ -13,6 +13,7 @@ from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, only_one_standard_input, split_name
 from judged.cli.options import named_measures, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
+from judged.cli.trace_options import trace_options
 from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
 from judged.dedup.rules import Unit
 from judged.dedup.url_rules import URL_RULES
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 INSPECT = "inspect"
-RATES = {"RG", "DRG", "AvgGain", "RAG", "DRAG", "nDRAG", "GainPerSearch", "GainPerKiloToken", "GainPerSecond"}
-"""Measures that rise when an agent stops early, and are shown beside gain and length only."""
 DEFAULT = "CG@last DCG@last RG@last SRE@last SRR@last N"
 EXAMPLES = """\b
 Examples:
@@ -76,7 +75,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @click.command("sessions", cls=Command, epilog=EXAMPLES)
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=InputPath(named=True))
-@named_measures(f"`judged measures --family session` lists them.  [default: {DEFAULT}]")
+@named_measures(f"`judged measures` lists them by family.  [default: {DEFAULT}]")
 @click.option("--labels", metavar="FILE", help="Gains of results: JSONL, CSV, TSV or TREC judgments.")
 @click.option(
     "--reference",
@@ -183,18 +182,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     show_default=True,
     help="What a result without a gain counts.",
 )
-@click.option(
-    "--turn",
-    type=click.Choice(["last", "last-with-search"]),
-    default="last",
-    show_default=True,
-    help="The turn of a conversation that counts.",
-)
-@click.option("--trace-format", metavar="NAME", help="How the traces are written, where they do not tell.")
-@click.option(
-    "--tools", metavar="FILE", help="Which tools search, and where their results lie (YAML or JSON)."
-)
-@click.option("--lenient", is_flag=True, help="Skip what is at fault, and count it.")
+@trace_options
 @written_results()
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes and no progress on standard error.")
 def command(traces: tuple[str, ...], **options: Any) -> None:
@@ -269,7 +257,6 @@ def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[Gate
 
 def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionEvaluation:
     from judged.cli.progress import Progress
-    from judged.formats.traces.tools import read_tools
     from judged.sessions.evaluate import UNION, evaluate_sessions
 
     reference = options["reference"] or (UNION if options["overlap"] else None)
@@ -286,10 +273,11 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
             conflict=options["conflict"],
             unlabelled=options["unlabelled"],
             turn=options["turn"],
-            format=options["trace_format"],
-            tools=None if options["tools"] is None else read_tools(options["tools"]),
+            format=options["format"],
+            tools=options["tools"],
             lenient=options["lenient"],
             only=options["chosen"],
+            explain=options["explain"],
             told=progress,
         )
 
@@ -329,7 +317,7 @@ def _companions(measures: list[Measure]) -> Iterator[Measure]:
     from judged.measures.session_names import parse_session_measures
 
     for each in measures:
-        if each.name in RATES:
+        if "rate" in each.properties:
             good = {"good": each.parameters["good"]} if "good" in dict(each.given) else {}
             (gain, length) = parse_session_measures("CG N")
             yield gain(**good, iteration=each.parameters["iteration"])

@@ -29,13 +29,15 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 400, 90, 130, 72, 50
 INK, GREY, BLUE = "#1a1a1a", "#767676", "#0072b2"
 
 
-def picture(parts: Sequence[str], *, title: str, note: str = "") -> str:
+def picture(
+    parts: Sequence[str], *, title: str, note: str = "", width: int = WIDTH, height: int = HEIGHT
+) -> str:
     """The whole SVG: its parts on white ground, under a title and a smaller note."""
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" role="img" aria-label="{escape(title)}">'
     )
-    ground = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>'
+    ground = f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
     told = [words(16, 24, title, size=15), words(16, 41, note, size=11, colour=GREY)]
     return "\n".join([head, ground, *told, *parts, "</svg>", ""])
 

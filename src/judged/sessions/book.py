@@ -13,8 +13,8 @@ __all__ = ["Book"]
 class Book:
     """The labels of a file; a result has the label that shares its domain id, id, URL or text, in this order.
 
-    A label's id may be that of any tool, since whoever wrote labels knows no tools; a label without a task counts
-    for every task. Several labels of one result are one entry of the book, with the gain of the first.
+    A label's id may be that of any tool, since whoever wrote labels knows no tools. A label without a task counts for
+    every task; the task of a label may also be the query of a search, as in judgments of a conversation by turn. Several labels of one result are one entry of the book, with the gain of the first.
     """
 
     def __init__(self, labels: Labels, rules: Rules) -> None:
@@ -39,10 +39,10 @@ class Book:
         """How many entries no result was found for so far."""
         return len(self.gains) - len(self._used)
 
-    def find(self, task: str, result: Result) -> int | None:
-        """The entry of a result for a task, if there is one."""
+    def find(self, task: str, query: str | None, result: Result) -> int | None:
+        """The entry of a result for a task, or for the query it was found by; None if there is none."""
         keys = self._lookups(result)
-        for of in (task, None):
+        for of in (task, query or task, None):
             for key in keys:
                 entry = self._entry.get((of, *key))
                 if entry is not None:

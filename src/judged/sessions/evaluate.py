@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +14,8 @@ from judged.errors import BadInput, BadMeasure, Fault, UnknownName
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
 from judged.formats.traces.reading import TurnChoice
+from judged.formats.traces.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.tools import Tools
 from judged.kernels.steps import UNLABELLED, Steps
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
@@ -43,7 +44,7 @@ class Source:
     """How traces are read: their format, which tools search, and whether what is at fault is skipped and counted."""
 
     format: str | None = None
-    tools: Tools | None = None
+    tools: Tools | str | Path | None = None
     lenient: bool = False
     only: frozenset[str] = frozenset()
     """The conversations that are looked at; empty: all."""
@@ -61,9 +62,10 @@ def evaluate_sessions(
     unlabelled: Unlabelled = "zero",
     turn: TurnChoice = "last",
     format: str | None = None,  # noqa: A002 - what users call it
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
     lenient: bool = False,
     only: Iterable[str] = (),
+    explain: bool = False,
     told: Told | None = None,
 ) -> SessionEvaluation:
     """Score sessions of search: what each iteration brought that was new and good, how soon, and how much was repeated.
@@ -73,12 +75,13 @@ def evaluate_sessions(
     `reference` says what there was to find, for measures that ask: judgments, or `"union"` for what all systems found
     on the same task. `unit` says what is the same thing (`rules` says it in detail), `conflict` which of several gains
     of one thing counts, `unlabelled` whether a result without a gain counts 0 or is an error; `only` names conversations.
+    `explain` keeps why each result is new or a duplicate, in `placed`.
     """
     chosen = parse_session_measures(measures)
     protocol = SessionProtocol(rules or Rules(unit=unit), conflict, unlabelled, turn)
     how = Source(format, tools, lenient, frozenset(only))
     book = None if labels is None else Book(read_labels(labels), protocol.rules)
-    gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen))
+    gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen), explain=explain)
     skipped = Skipped()
     for count, session in enumerate(_sessions(source, how, protocol, skipped), start=1):
         gathering.add(session)
@@ -170,6 +173,7 @@ def _evaluated(
         steps,
         tally,
         pooled,
+        tuple(gathering.placed),
     )
 
 

@@ -18,7 +18,7 @@ from judged.kernels.steps_chosen import chosen_steps
 from judged.measures.measure import Measure
 from judged.measures.pooling import pooled
 from judged.measures.session_names import parse_session_measures
-from judged.sessions.gather import Named
+from judged.sessions.gather import Named, Placed
 from judged.sessions.observations import SessionObservations, Tally, observed
 from judged.sessions.protocol import SessionProtocol
 from judged.sessions.reference import Pool
@@ -54,6 +54,8 @@ class SessionEvaluation:
     tally: Tally
     pools: Mapping[str, Pool] = field(default_factory=dict)
     """For each task, what all systems found together, where that was the reference."""
+    placed: tuple[Placed, ...] = ()
+    """Why each result is new or a duplicate, where that was asked for."""
 
     def __getitem__(self, measure: Measure | str) -> float:
         """One measure over all sessions that it has a value for; NaN where it has none at all."""

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.dedup.explain import Decision, Explainer
 from judged.dedup.find import Deduplicator
 from judged.errors import BadInput, Fault
 from judged.kernels.steps import UNLABELLED, Steps
 from judged.sessions.book import Book
 from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.session import Result, Session
+from judged.tables.session import Result, Search, Session
 
-__all__ = ["Find", "Gathering", "Keep", "Named"]
+__all__ = ["Find", "Gathering", "Keep", "Named", "Placed"]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
+Place: TypeAlias = Callable[[int, Result, str | None], int]
+"""Gives a result of an iteration, from a tool, the number of its cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +44,40 @@ class Find:
     """Where its gain stands among the gains of all sessions."""
     result: Result
     scope: str | None
+    query: str | None
     gain: int
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A result of a session, and why it is new or a duplicate."""
+
+    session: int
+    iteration: int
+    result: Result
+    decision: Decision
 
 
 class Gathering:
     """Sessions, reduced to counts and gains as they come, so that none of their texts need be kept.
 
     `keep` says which of the new results are kept for references and overlaps: those that are worth something, all of
-    them (since judgments may find them worth something), or none.
+    them (since judgments may find them worth something), or none. `explain` keeps why each result went where it did.
     """
 
-    def __init__(self, protocol: SessionProtocol, *, book: Book | None = None, keep: Keep = "none") -> None:
+    def __init__(
+        self,
+        protocol: SessionProtocol,
+        *,
+        book: Book | None = None,
+        keep: Keep = "none",
+        explain: bool = False,
+    ) -> None:
         self.protocol = protocol
         self.named: list[Named] = []
         self.finds: list[Find] = []
+        self.placed: list[Placed] = []
+        self._explain = explain
         self._book = book
         self._keep = keep
         self._offset, self._results, self._searches = array("q", [0]), array("q"), array("q")
@@ -70,16 +94,15 @@ class Gathering:
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
         self._overruled.append(0)
-        seen = Deduplicator(self.protocol.rules)
+        place = self._placing()
         gains: list[int] = []
-        new: list[tuple[Result, str | None]] = []
+        new: list[tuple[Result, Search]] = []
         returned = 0
-        for iteration in session.iterations:
+        for number, iteration in enumerate(session.iterations, start=1):
             before = returned
-            for result, scope in iteration.results():
-                returned += 1
-                if self._take(session, result, seen.place(result, scope), gains) and self._keep != "none":
-                    new.append((result, scope))
+            for search in iteration.searches:
+                returned += len(search.results)
+                new += self._taken(session, search, number, place, gains)
             self._results.append(returned - before)
             self._cut.append(len(self._gains) + len(gains))
             self._searches.append(len(iteration.searches))
@@ -107,26 +130,47 @@ class Gathering:
         columns = (self._idle, self._conflicts, self._overruled, self._earlier)
         return Tally(*(np.array(each, dtype=np.int64) for each in columns))
 
-    def _take(self, session: Session, result: Result, cluster: int, gains: list[int]) -> bool:
-        """Put one result in, a duplicate by what its label changes; whether it is new."""
-        gain = self._gain(session.task, result)
-        if cluster == len(gains):
-            gains.append(UNLABELLED if gain is None else gain)
-            return True
-        if gain is not None and gain != gains[cluster]:
-            gains[cluster] = self._settled(session, result, gains[cluster], gain)
-        return False
+    def _placing(self) -> Place:
+        """What gives the results of one session the numbers of their clusters, and keeps why if that is asked for."""
+        if not self._explain:
+            place = Deduplicator(self.protocol.rules).place
+            return lambda _, result, scope: place(result, scope)
+        explainer = Explainer(self.protocol.rules)
 
-    def _keep_finds(self, gains: list[int], new: list[tuple[Result, str | None]]) -> None:
+        def explained(iteration: int, result: Result, scope: str | None) -> int:
+            decision = explainer.place(result, scope)
+            self.placed.append(Placed(len(self.named), iteration, result, decision))
+            return decision.cluster
+
+        return explained
+
+    def _taken(
+        self, session: Session, search: Search, iteration: int, place: Place, gains: list[int]
+    ) -> list[tuple[Result, Search]]:
+        """Put the results of a search in, a duplicate by what its label changes; the new ones, if they are kept."""
+        new = []
+        for result in search.results:
+            cluster = place(iteration, result, search.tool)
+            gain = self._gain(session, search, result)
+            if cluster == len(gains):
+                gains.append(UNLABELLED if gain is None else gain)
+                if self._keep != "none":
+                    new.append((result, search))
+            elif gain is not None and gain != gains[cluster]:
+                gains[cluster] = self._settled(session, result, gains[cluster], gain)
+        return new
+
+    def _keep_finds(self, gains: list[int], new: list[tuple[Result, Search]]) -> None:
         """Keep what a session found, now that all its labels are known."""
         least = UNLABELLED if self._keep == "all" else 1
-        for at, (result, scope) in enumerate(new):
+        for at, (result, search) in enumerate(new):
             if gains[at] >= least:
-                self.finds.append(Find(len(self.named), len(self._gains) + at, result, scope, gains[at]))
+                place = len(self._gains) + at
+                self.finds.append(Find(len(self.named), place, result, search.tool, search.query, gains[at]))
 
-    def _gain(self, task: str, result: Result) -> int | None:
+    def _gain(self, session: Session, search: Search, result: Result) -> int | None:
         """The gain of a result: that of the labels file, if it has one, else that of the trace."""
-        entry = None if self._book is None else self._book.find(task, result)
+        entry = None if self._book is None else self._book.find(session.task, search.query, result)
         if entry is None or self._book is None:
             return result.gain
         gain = self._book.gains[entry]

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from judged.measures.measure import Measure
 from judged.report.layout import Between, Estimate, Table, Value, with_best
 from judged.report.lines import Dot, Line, lines
 from judged.sessions.curve import Curve
 from judged.sessions.evaluation import SessionEvaluation
+from judged.sessions.gather import Placed
 from judged.sessions.overlap import Alone, Overlap
 from judged.sessions.stopping import Stop
+from judged.tables.session import Result
 
 __all__ = [
     "bounds",
     "curve_picture",
     "curve_tables",
+    "decision_tables",
     "means",
     "overlap_tables",
     "per_session",
@@ -25,6 +29,8 @@ __all__ = [
     "undefined_sentences",
 ]
 
+LONGEST = 40
+"""Longer titles and addresses are cut in tables."""
 MOST = 30
 """More iterations than this are not shown to people; the formats for programs have all of them."""
 
@@ -65,6 +71,39 @@ def per_session(evaluation: SessionEvaluation, *, title: str | None = None) -> T
     whole = ("all", None, *(_value(evaluation[measure]) for measure in evaluation.measures))
     columns = ("session", "task", *map(str, evaluation.measures))
     return Table(columns, (*rows, whole), title=title, foot=1)
+
+
+def decision_tables(evaluation: SessionEvaluation) -> Iterator[Table]:
+    """For each session a row for each result: where it went, and why."""
+    by_session: dict[int, list[Placed]] = {}
+    for each in evaluation.placed:
+        by_session.setdefault(each.session, []).append(each)
+    for session, placed in by_session.items():
+        named = evaluation.named[session]
+        rows = tuple(
+            (
+                each.iteration,
+                each.decision.result,
+                _called(each.result),
+                each.result.gain,
+                _why(str(each.decision)),
+            )
+            for each in placed
+        )
+        title = f"{named.conversation} of {named.system}: why results are new or duplicates"
+        yield Table(("iteration", "result", "is", "gain", "decision"), rows, title=title)
+
+
+def _called(result: Result) -> str:
+    """What a person knows a result by, cut where it is long."""
+    known = (result.title, result.url, result.id, result.domain_id, result.snippet)
+    text = next((each for each in known if each), "")
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _why(decision: str) -> str:
+    """The decision without the number of the result, which has a column of its own."""
+    return decision.partition(" is ")[2]
 
 
 def curve_tables(curves: Sequence[Curve]) -> Iterator[Table]:
@@ -167,11 +206,12 @@ def _value(value: float) -> Value:
     return None if math.isnan(value) else value
 
 
-def _between(evaluation: SessionEvaluation, measure: object) -> Value:
-    low, high = evaluation[str(measure)], evaluation.upper(str(measure))
-    if math.isnan(low) or math.isnan(high) or low == high:
-        return _value(low if low == high else math.nan)
-    return Between(min(low, high), max(low, high))
+def _between(evaluation: SessionEvaluation, measure: Measure) -> Value:
+    """The value with unlabelled results at 0 and at 4; nothing where labels could move it beyond either."""
+    low, high = evaluation[measure], evaluation.upper(measure)
+    if low == high:
+        return low
+    return Between(low, high) if "grows" in measure.properties and low < high else None
 
 
 def _estimate(value: float, interval: object) -> Value:

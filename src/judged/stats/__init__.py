@@ -12,6 +12,8 @@ if TYPE_CHECKING:
         signed_rank_posterior as signed_rank_posterior,
     )
     from judged.stats.bootstrap import bootstrap_interval as bootstrap_interval
+    from judged.stats.clustered_kappa import kappa_interval as kappa_interval
+    from judged.stats.corrected_rate import rogan_gladen_rate as rogan_gladen_rate
     from judged.stats.corrections import (
         benjamini_hochberg as benjamini_hochberg,
         bonferroni as bonferroni,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         power_of as power_of,
         queries_needed as queries_needed,
     )
+    from judged.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
     from judged.stats.randomisation import randomise as randomise
     from judged.stats.rank_agreement import (
         kendall_tau as kendall_tau,
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     )
     from judged.stats.rbo import rank_biased_overlap as rank_biased_overlap
     from judged.stats.significance import difference_test as difference_test
+    from judged.stats.strata import stratified_mean as stratified_mean
     from judged.stats.tukey import randomised_tukey_hsd as randomised_tukey_hsd, tukey_hsd as tukey_hsd
     from judged.stats.undefined import Undefined as Undefined
     from judged.stats.wilson import wilson_interval as wilson_interval
@@ -55,6 +59,8 @@ _HOMES = {
     "correlated_t_posterior": "judged.stats.bayesian",
     "signed_rank_posterior": "judged.stats.bayesian",
     "bootstrap_interval": "judged.stats.bootstrap",
+    "kappa_interval": "judged.stats.clustered_kappa",
+    "rogan_gladen_rate": "judged.stats.corrected_rate",
     "benjamini_hochberg": "judged.stats.corrections",
     "bonferroni": "judged.stats.corrections",
     "holm": "judged.stats.corrections",
@@ -72,6 +78,7 @@ _HOMES = {
     "detectable_difference": "judged.stats.power",
     "power_of": "judged.stats.power",
     "queries_needed": "judged.stats.power",
+    "prediction_powered_mean": "judged.stats.prediction_powered",
     "randomise": "judged.stats.randomisation",
     "kendall_tau": "judged.stats.rank_agreement",
     "spearman_rho": "judged.stats.rank_agreement",
@@ -79,6 +86,7 @@ _HOMES = {
     "tau_ap_b": "judged.stats.rank_agreement",
     "rank_biased_overlap": "judged.stats.rbo",
     "difference_test": "judged.stats.significance",
+    "stratified_mean": "judged.stats.strata",
     "randomised_tukey_hsd": "judged.stats.tukey",
     "tukey_hsd": "judged.stats.tukey",
     "Undefined": "judged.stats.undefined",
@@ -101,18 +109,22 @@ __all__ = [
     "grade_bias",
     "hedges",
     "holm",
+    "kappa_interval",
     "kendall_tau",
     "krippendorff_alpha",
     "margin_test",
     "power_of",
+    "prediction_powered_mean",
     "probability_of_superiority",
     "queries_needed",
     "randomise",
     "randomised_tukey_hsd",
     "rank_biased_overlap",
+    "rogan_gladen_rate",
     "signed_rank_posterior",
     "spearman_rho",
     "standardised_difference",
+    "stratified_mean",
     "student_interval",
     "tau_ap",
     "tau_ap_b",

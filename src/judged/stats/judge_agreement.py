@@ -15,7 +15,17 @@ from judged.stats.layout import Floats
 from judged.stats.rows import Cell, as_row
 from judged.stats.undefined import Undefined
 
-__all__ = ["Bias", "Confusion", "GradeBias", "Kappa", "cohen_kappa", "confusion_matrix", "grade_bias"]
+__all__ = [
+    "Bias",
+    "Confusion",
+    "GradeBias",
+    "Kappa",
+    "Weights",
+    "cohen_kappa",
+    "confusion_matrix",
+    "distances",
+    "grade_bias",
+]
 
 Weights: TypeAlias = Literal["equal", "linear", "quadratic"]
 
@@ -153,7 +163,7 @@ def _bias(grade: float, given: Floats) -> Bias:
 
 
 def _kappa(table: Confusion, weights: Weights) -> float | Undefined:
-    disagreement = _distances(table.labels, weights)
+    disagreement = distances(table.labels, weights)
     expected = np.outer(table.counts.sum(axis=1), table.counts.sum(axis=0)) / table.items
     chance = float((disagreement * expected).sum())
     if chance == 0:
@@ -161,7 +171,8 @@ def _kappa(table: Confusion, weights: Weights) -> float | Undefined:
     return 1 - float((disagreement * table.counts).sum()) / chance
 
 
-def _distances(labels: tuple[Any, ...], weights: Weights) -> Floats:
+def distances(labels: tuple[Any, ...], weights: Weights) -> Floats:
+    """How bad it is to give one label for another, a row and a column for each."""
     if weights == "equal":
         return 1 - np.eye(len(labels))
     values = as_grades(labels)

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.fields import result_of
 from judged.formats.traces.reading import Reading
-from judged.formats.traces.tools import Unparsed
+from judged.formats.traces.search_tools import Unparsed
 from judged.tables.session import Iteration, Result, Search, Session
 
 __all__ = ["session_of", "sessions_of"]
@@ -21,7 +21,13 @@ Found = list[tuple[str | None, list[Any]]]
 def sessions_of(conversations: Iterable[Conversation], reading: Reading) -> Iterator[Session]:
     """The session of each conversation in turn; faults are settled after each."""
     for conversation in conversations:
-        session = session_of(conversation, reading)
+        try:
+            session = session_of(conversation, reading)
+        except RecursionError:
+            what = "holds objects within objects, too deep to be read"
+            reading.fault("malformed sessions", f"{conversation.place}: session `{conversation.id}`", what)
+            reading.settle()
+            continue
         reading.settle()
         yield session
 

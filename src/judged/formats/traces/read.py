@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from judged.errors import BadInput, Fault
@@ -10,8 +11,8 @@ from judged.formats.traces.catalogue import TRACE_FORMATS
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.open import Source, open_source
 from judged.formats.traces.reading import Reading, TurnChoice
+from judged.formats.traces.search_tools import Tools, tools_of
 from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.tools import Tools
 from judged.formats.traces.trace import Trace
 from judged.tables.session import Session
 from judged.tables.sessions import Sessions
@@ -24,7 +25,7 @@ def stream_sessions(
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
     lenient: bool = False,
     turn: TurnChoice = "last",
     skipped: Skipped | None = None,
@@ -33,8 +34,9 @@ def stream_sessions(
 
     The source is a path (`-` is standard input), a folder of files, bytes, an open file, an iterable of objects
     as the lines of a file would be, or a table of sessions. `format` says how it is written where its content
-    does not; `name` is the system of sessions that name none. Strictly, the first session with a fault is refused
-    with all its faults; `lenient` leaves out the results, searches and sessions that have one.
+    does not; `name` is the system of sessions that name none; `tools` is a mapping of tools or the file of one.
+    Strictly, the first session with a fault is refused with all its faults; `lenient` leaves out the results,
+    searches and sessions that have one.
     """
     if isinstance(source, Sessions):
         yield from source
@@ -43,7 +45,7 @@ def stream_sessions(
     reading = Reading(
         label=opened.label,
         name=name or opened.name or "system",
-        tools=tools or Tools(),
+        tools=tools_of(tools),
         lenient=lenient,
         turn=turn,
         skipped=Skipped() if skipped is None else skipped,
@@ -56,7 +58,7 @@ def read_sessions(
     *,
     format: str | None = None,  # noqa: A002
     name: str | None = None,
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
     lenient: bool = False,
     turn: TurnChoice = "last",
 ) -> Sessions:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from judged.errors import BadInput, Fault
+from judged.formats.traces.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.tools import Tools
 
 __all__ = ["Reading", "TurnChoice"]
 
@@ -16,6 +16,7 @@ TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 """Which turn of a conversation is its session: the last one, or the last one that searched."""
 
 NO_SEARCH = "traces without a search"
+EARLIER_ONLY = "traces without a search in any last turn"
 MAPPING = "say which tools are searches with a mapping (`--tools FILE`): `tools: {NAME: search}`"
 
 
@@ -94,6 +95,12 @@ class Reading:
         """Refuse a trace in which no session searches; a reading that is lenient notes it."""
         if not sessions:
             self.fault("empty traces", self.label, "holds no session")
+        elif self.earlier:
+            self.fault(
+                EARLIER_ONLY,
+                self.label,
+                f"{self.earlier:,} sessions searched in an earlier turn, none in its last",
+            )
         elif self.unknown:
             tool = next(iter(self.unknown))
             known = f"; others that are no searches: {_named(self.others)}" if self.others else ""
@@ -122,6 +129,8 @@ def _hint(faults: list[Fault]) -> str | None:
     kinds = {fault.kind for fault in faults}
     if kinds & {"unknown tools", NO_SEARCH}:
         return MAPPING if any("`" in fault.what for fault in faults) else None
+    if EARLIER_ONLY in kinds:
+        return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
     if "unread search outputs" in kinds:
         return "say where the results lie with a mapping (`--tools FILE`), or leave such searches out with `--lenient`"
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"

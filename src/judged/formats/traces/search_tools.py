@@ -18,7 +18,7 @@ from judged.formats.traces.fields import ALIASES
 from judged.formats.traces.outputs import Group, Unparsed, groups_of, parsed
 from judged.formats.traces.paths import JsonPath
 
-__all__ = ["Tool", "Tools", "Unparsed", "read_tools"]
+__all__ = ["Tool", "Tools", "Unparsed", "read_tools", "tools_of"]
 
 QUERIES = (
     *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
@@ -117,6 +117,13 @@ class Tools:
         if path not in self._paths:
             self._paths[path] = JsonPath(path)
         return self._paths[path]
+
+
+def tools_of(given: Tools | str | Path | None) -> Tools:
+    """The mapping of tools that was given, or that a file holds, or the one that goes by names alone."""
+    if isinstance(given, Tools):
+        return given
+    return Tools() if given is None else read_tools(given)
 
 
 def read_tools(path: str | Path) -> Tools:

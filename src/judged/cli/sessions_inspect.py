@@ -1,0 +1,152 @@
+"""`judged sessions inspect`: what was understood of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judged.cli.inputs import InputPath
+from judged.cli.trace_options import trace_options
+
+if TYPE_CHECKING:
+    from judged.formats.traces.understood import Understood
+    from judged.tables.session import Result, Session
+
+__all__ = ["command"]
+
+SHOWN = 3
+"""How many iterations, searches and results of the example are shown, each."""
+WIDE = 100
+EXAMPLES = """\b
+Examples:
+  judged sessions inspect agent.jsonl
+  judged sessions inspect spans.json --trace-format otlp --json
+  judged sessions inspect agent.jsonl --tools tools.yaml --lenient
+"""
+
+
+@click.command("inspect", epilog=EXAMPLES)
+@click.argument("file", type=InputPath())
+@trace_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
+def command(*, file: str, as_json: bool, **how: Any) -> None:
+    """Show what was understood of the traces in FILE, a file or a folder.
+
+    How it is written, how many sessions, turns, iterations and searches it has, which tools were taken as searches,
+    what results are known by, and one session as an example. Nothing is scored. The exit code is 2 if the traces
+    would be refused; what was read before that is shown.
+    """
+    from judged.formats.traces.understood import understand
+
+    understood = understand(file, **how)
+    click.echo(_json(understood) if as_json else "\n".join(_told(understood)), nl=False)
+    if understood.refused is not None:
+        raise understood.refused
+
+
+def _json(understood: Understood) -> str:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(understood.to_dict())).decode() + "\n"
+
+
+def _told(understood: Understood) -> Iterator[str]:
+    """The parts of the report, each ending its last line."""
+    from judged.formats.traces.catalogue import TRACE_FORMATS
+
+    formats = [TRACE_FORMATS[name].title for name in understood.reading.formats]
+    if formats:
+        yield f"{understood.reading.label}: {', '.join(formats)} ({', '.join(understood.reading.formats)})\n"
+    if understood.sessions:
+        yield _counts(understood)
+    if any(True for _ in understood.tools()):
+        yield _tools(understood)
+    if understood.results:
+        yield _fields(understood)
+    if understood.example is not None:
+        yield "".join(f"{line}\n" for line in _example(understood.example))
+    for sentence in understood.reading.skipped.sentences():
+        yield f"{sentence}\n"
+
+
+def _counts(understood: Understood) -> str:
+    systems = ", ".join(list(understood.systems)[:SHOWN]) + (", …" if len(understood.systems) > SHOWN else "")
+    known = f"tokens known for {understood.with_tokens:,}, seconds for {understood.with_seconds:,}"
+    which = understood.reading.turn.replace("-", " ")
+    lines = (
+        ("sessions", f"{understood.sessions:,}, {understood.idle:,} of them without a search"),
+        ("systems", f"{len(understood.systems):,}: {systems}"),
+        ("tasks", f"{len(understood.tasks):,}"),
+        ("turns", f"{understood.turns:,}, of which the {which} of each conversation counts"),
+        ("steps", f"{understood.steps:,}"),
+        ("iterations", f"{understood.iterations:,}, the steps that searched; {known}"),
+        ("searches", f"{understood.searches:,}, {understood.empty:,} of them without results"),
+        ("results", f"{understood.results:,}"),
+    )
+    return "".join(f"{name:<12}{words}\n" for name, words in lines)
+
+
+def _tools(understood: Understood) -> str:
+    from judged.cli.output import says_bold
+    from judged.report.layout import Table
+    from judged.report.text import to_text
+
+    return to_text(Table(("tool", "calls", "taken as"), tuple(understood.tools())), bold=says_bold())
+
+
+def _fields(understood: Understood) -> str:
+    from judged.cli.output import says_bold
+    from judged.formats.traces.understood import FIELDS
+    from judged.report.layout import Table
+    from judged.report.text import to_text
+
+    rows = tuple(
+        (name.replace("_", " "), understood.fields[name], _share(understood.fields[name], understood.results))
+        for name in FIELDS
+    )
+    return to_text(Table(("field", "results", "share"), rows), bold=says_bold())
+
+
+def _share(count: int, total: int) -> str:
+    """A share in per cent; only all are 100 %, and only none are 0 %."""
+    tenths = min(max(round(1000 * count / total), 1), 999) if 0 < count < total else 1000 * count // total
+    return f"{tenths / 10:.1f} %"
+
+
+def _example(session: Session) -> Iterator[str]:
+    """One session as a tree: iterations, their searches, and the first results of each."""
+    yield f"example: session `{session.conversation}` of {session.system}, task {session.task} ({session.place})"
+    if session.question:
+        yield f"  asked: {_short(session.question)}"
+    for number, iteration in enumerate(session.iterations[:SHOWN], 1):
+        yield f"  iteration {number}"
+        for search in iteration.searches[:SHOWN]:
+            yield f"    {search.tool or 'search'}: {_short(search.query or '(no query)')}"
+            for rank, result in enumerate(search.results[:SHOWN], 1):
+                yield f"      {rank}. {_shown(result)}"
+            if not search.results:
+                yield "      (no results)"
+            yield from _more(len(search.results), "results", 6)
+        yield from _more(len(iteration.searches), "searches", 4)
+    yield from _more(len(session.iterations), "iterations", 2)
+
+
+def _shown(result: Result) -> str:
+    identity = result.id or (f"{result.domain}:{result.domain_id}" if result.domain_id else None)
+    gain = None if result.gain is None else f"gain {result.gain}"
+    return _short(" · ".join(filter(None, (identity, result.title, result.url, gain, result.snippet))))
+
+
+def _more(count: int, what: str, indent: int) -> Iterator[str]:
+    if count > SHOWN:
+        yield f"{' ' * indent}… and {count - SHOWN:,} more {what}"
+
+
+def _short(text: str) -> str:
+    """A text on one line, cut to a width that terminals have."""
+    from judged.report.layout import written
+
+    flat = written(" ".join(text.split()))
+    return flat if len(flat) <= WIDE else flat[: WIDE - 1] + "…"
