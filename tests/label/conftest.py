@@ -20,6 +20,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the machine's environment holds is no business of these tests."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # a proxy cannot reach the servers of these tests
 
 
 @pytest.fixture

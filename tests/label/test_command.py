@@ -88,7 +88,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def slowly(request: Request) -> Response:
     """A grade after a while."""
-    return Response(200, graded(request).body, delay=0.03)
+    return Response(200, graded(request).body, delay=0.05)
 
 
 def test_a_killed_job_goes_on_and_pays_for_nothing_twice(serve: Serve, folder: Path) -> None:
@@ -164,6 +164,14 @@ def test_labels_of_a_trace_hold_all_keys(serve: Serve, invoke: Invoke, folder: P
     assert [label.gain for label in judged.read_labels(folder / "labels.jsonl")] == [1, 2, 3]
 
 
+def test_labels_of_a_trace_cover_its_sessions(serve: Serve, invoke: Invoke, folder: Path) -> None:
+    """`judged.evaluate_sessions` finds a label for every result: 1 + 2 + 3, the repeated page counting once."""
+    invoke(serve(), "trace.jsonl", "-o", "labels.jsonl")
+    evaluation = judged.evaluate_sessions(folder / "trace.jsonl", ["CG@1"], labels=folder / "labels.jsonl")
+
+    assert evaluation["CG@1"] == 5.0  # good means 2 or more: 2 + 3
+
+
 def test_failures_are_counted_kept_apart_and_exit_with_4(serve: Serve, invoke: Invoke, folder: Path) -> None:
     """One answer states no grade: two labels, one failure with its raw answer, and a code that CI sees."""
     server = serve(lambda request: completion("Sorry.") if "T2" in request.result else graded(request))
@@ -216,6 +224,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(serve: Serve, invoke: Invoke,
     [
         (["trace.jsonl", "-o", "l.jsonl"], "no endpoint is named"),
         (["trace.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "no place is named for the labels"),
+        (["trace.jsonl", "-o", "-"], "labels on standard output need a place for their answers"),
         (["trace.jsonl", "-o", "no/l.jsonl"], "the folder of no/l.jsonl does not exist"),
         (["trace.jsonl", "-o", "l.txt"], "id is missing, expected text without white space"),
         (["bm25.run", "-o", "l.jsonl"], "a run holds ids alone"),
@@ -284,6 +293,7 @@ def test_a_prompt_of_ones_own_is_asked_and_named(serve: Serve, invoke: Invoke, f
     assert result.exit_code == 0
     assert server.requests[0].asked == "Is  T1 is worth 1 for worth??"
     assert lines(folder / "labels.jsonl")[0]["labeller"] == "small mine/7"
+    assert lines(folder / "labels.jsonl")[0]["scale"] == [0, 1]
 
 
 def test_labels_are_the_same_again_from_the_cache_alone(serve: Serve, invoke: Invoke, folder: Path) -> None:

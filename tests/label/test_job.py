@@ -111,6 +111,7 @@ def test_retry_after_is_waited_for(serve: Serve, label_run: LabelRun) -> None:
     ("response", "told"),
     [
         (refusing(401, "Incorrect API key provided"), "refuses the key (401)"),
+        (refusing(402, "Insufficient balance"), "asks for payment (402)"),
         (refusing(403, "not for you"), "forbids the request (403)"),
         (refusing(404, "no such model"), "has no such model or address (404)"),
         (refusing(429, "You exceeded your quota", code="insufficient_quota"), "quota is used up"),

@@ -19,6 +19,7 @@ from judged.label.key import Key
 from judged.label.money import Prices, Purse, tokens_of
 from judged.label.pool import Item, Pool
 from judged.label.prompt import Prompt, read_prompt
+from judged.label.service import Service
 from judged.label.throttle import Throttle
 from judged.label.waiting import asked_to_wait, seconds_to_wait
 
@@ -116,7 +117,22 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         key.hide("Incorrect key sk-secret at https://me:pw@host/v1")
         == "Incorrect key [key] at https://host/v1"
     )
-    assert repr(Key("NO_KEY")) == "Key(NO_KEY: not set)"
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert repr(Key()) == "Key(OPENAI_API_KEY: not set)"
+
+
+def test_a_variable_that_is_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names one means it."""
+    monkeypatch.delenv("NO_KEY", raising=False)
+
+    with pytest.raises(BadProtocol, match="NO_KEY, which is to hold the key, is not set"):
+        Key("NO_KEY")
+
+
+def test_the_address_of_the_request_itself_is_an_endpoint_too() -> None:
+    """Many copy it from an example."""
+    assert Service("http://localhost:8000/v1/chat/completions").endpoint == "http://localhost:8000/v1"
+    assert Service("http://localhost:8000/v1/").endpoint == "http://localhost:8000/v1"
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
@@ -131,6 +147,24 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
         with pytest.raises(Unreadable, match="cannot be used as a cache of labels"):
             Cache(tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_cache_that_breaks_on_the_way_is_told_in_words(tmp_path: Path) -> None:
+    """No traceback of the database's."""
+    with Cache(tmp_path / "c") as cache:
+        with sqlite3.connect(tmp_path / "c") as other:
+            other.execute("DROP TABLE answers")
+        other.close()
+
+        with pytest.raises(Unreadable, match="cannot be used any longer: no such table"):
+            cache.find([b"k"])
+
+
+def test_the_cache_says_what_was_asked_with() -> None:
+    """Scale, temperature, seed and longest answer stand beside model and prompt."""
+    asking = Asking("m", Prompt("p", 1, "{query} {text}", scale=(0, 1)), seed=3)
+
+    assert asking.settings == '{"scale":[0,1],"temperature":0.0,"seed":3,"max_tokens":512}'
 
 
 def test_the_last_answer_with_a_grade_holds() -> None:

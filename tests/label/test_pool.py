@@ -78,6 +78,19 @@ def test_several_traces_are_one_pool(tmp_path: Path) -> None:
         gather([path, tmp_path / "some.run"])
 
 
+def test_a_log_in_words_is_no_run(tmp_path: Path) -> None:
+    """Six words on a line are not six columns of a run."""
+    log = tmp_path / "log.txt"
+    log.write_text(
+        "Question: What is the capital of France?\n"
+        "Thought 1: I need to search France.\n"
+        "Action 1: Search[France]\n"
+        "Observation 1: France is a country in Western Europe. Its capital is Paris.\n"
+    )
+
+    assert gather(log).kind == "trace"
+
+
 def test_only_the_first_of_each_query_are_labelled_down_to_a_depth() -> None:
     """Depth 1: the best document of each query by score."""
     pool = gather(RUN, queries=QUERIES, docs=DOCS, depth=1)

@@ -219,6 +219,9 @@ def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
     if output is None or cache is None:
         msg = "no place is named for the labels: `-o FILE`, or `--dry-run`"
         raise click.UsageError(msg)
+    if str(output) == "-" and options["cache"] is None:
+        msg = "labels on standard output need a place for their answers: `--cache FILE`"
+        raise click.UsageError(msg)
     if output.exists() and not cache.exists() and not options["force"]:
         msg = f"{output} exists already, and no earlier job has made it: {cache} is not there"
         raise JudgedError(msg, hint="`--force` writes over it")

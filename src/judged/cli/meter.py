@@ -5,31 +5,17 @@ from __future__ import annotations
 import sys
 from time import monotonic
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
+
+if TYPE_CHECKING:
+    from judged.label.job import Standing
 
 __all__ = ["Meter"]
 
 EVERY = 30.0
 """Seconds between two lines where there is no terminal; a job that takes less prints none."""
-
-
-class Standing(Protocol):
-    """What is told of a job."""
-
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int: ...
-    @property
-    def failed(self) -> int: ...
-    @property
-    def spent(self) -> float: ...
-    @property
-    def faults(self) -> int: ...
-    @property
-    def trouble(self) -> str | None: ...
 
 
 class Meter:

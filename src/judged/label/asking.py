@@ -49,6 +49,13 @@ class Asking:
         """Who the labels are by: the model and its prompt."""
         return f"{self.model} {self.prompt.label}"
 
+    @property
+    def settings(self) -> str:
+        """What the model was asked with beside the prompt's words, as JSON, for whoever looks into the cache."""
+        names = ("temperature", "seed", "max_tokens")
+        told = {"scale": self.prompt.scale, **{name: getattr(self, name) for name in names}}
+        return msgspec.json.encode(told).decode()
+
     def key(self, *, query: str, title: str, text: str) -> bytes:
         """What an answer is kept under: model, prompt, settings and content, and not where the model runs."""
         settings = [self.temperature, self.seed, self.max_tokens, self.structure]

@@ -18,7 +18,14 @@ from judged.label.waiting import PATIENCE, asked_to_wait
 __all__ = ["Endpoint", "Refused", "Transient"]
 
 _AGAIN = {408, 409, 425, 429}
-_CLOSED = {401: "refuses the key", 403: "forbids the request", 404: "has no such model or address"}
+_CLOSED = {
+    401: "refuses the key",
+    402: "asks for payment",
+    403: "forbids the request",
+    404: "has no such model or address",
+    405: "takes no such request",
+    410: "has this model no more",
+}
 _FORMATS = ("response_format", "json_schema", "grammar")
 _SHOWN = 300
 
@@ -131,14 +138,14 @@ class Endpoint:
         if wait is not None and wait > PATIENCE:
             msg = f"{self.address} asks to wait for {wait:,.0f} s"
             return EndpointFailed(msg, hint="what was answered is kept; run the same command again then")
-        return Transient(reason, wait=wait, pushed_back=error.status_code == 429)
+        return Transient(reason, wait=wait, pushed_back=error.status_code == 429 or wait is not None)
 
     def _complains_of_format(self, told: str) -> bool:
         """Whether a fault of the server's is that it does not know how answers are to be structured."""
         return not self.settled and any(word in told.lower() for word in _FORMATS)
 
     def _advice(self, status: int) -> str:
-        if status == 404:
+        if status not in {401, 402, 403}:
             return f"the model asked for is `{self.asking.model}`; addresses mostly end in /v1"
         if self._key:
             return f"the key is the one in the environment variable {self._key.variable}"

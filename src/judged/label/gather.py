@@ -8,7 +8,8 @@ from typing import Any
 
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
-from judged.formats.read import is_file, kind_of
+from judged.formats.read import is_file, kind_of, open_source
+from judged.formats.text import is_number_text
 from judged.formats.traces.search_tools import Tools
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
@@ -66,6 +67,16 @@ def _kind(source: Any) -> Source:
     if isinstance(source, Run | Mapping | Sessions):
         return "trace" if isinstance(source, Sessions) else "run"
     try:
-        return "run" if is_file(source) and kind_of(source) == "run" else "trace"
+        return "run" if is_file(source) and kind_of(source) == "run" and not _is_prose(source) else "trace"
     except JudgedError:  # no format of runs
         return "trace"
+
+
+def _is_prose(source: Any) -> bool:
+    """Whether a text that is in no other format has words where runs have scores, as the logs of agents do."""
+    opened = open_source(source, None)
+    if not isinstance(opened, tuple) or opened[1].name != "trec":
+        return False
+    rows = (line.split() for line in opened[0].head().splitlines())
+    first: list[bytes] = next((row for row in rows if row), [])
+    return len(first) < 5 or not is_number_text(first[4])

@@ -21,6 +21,8 @@ from judged.label.waiting import seconds_to_wait
 
 __all__ = ["Job", "Standing", "Tell"]
 
+SILENT, NOT_TAKEN = "no answer", "refused by the endpoint"
+"""Why a question has no answer: nothing but faults came back, or it is not taken, as where it is too long."""
 LOST = 10
 """How many questions in a row may go without any answer before the job stops."""
 REFUSED = 5
@@ -51,7 +53,12 @@ class _OverBudgetError(Exception):
 
 
 class _UnansweredError(Exception):
-    """Nothing but faults came back."""
+    """No answer came: of what kind that is, and why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(kind, reason)
+        self.kind = kind
+        self.reason = reason
 
 
 class Job:
@@ -69,8 +76,8 @@ class Job:
     ) -> None:
         self.answers: dict[bytes, Answer] = {}
         """The answer to every question that was answered, with or without a grade."""
-        self.unanswered: dict[bytes, str] = {}
-        """Why a question has no answer."""
+        self.unanswered: dict[bytes, tuple[str, str]] = {}
+        """Of what kind it is that a question has no answer, and why; nothing was paid, and nothing is kept."""
         self.stopped: str | None = None
         """Why the job ended before its last question."""
         self.uncounted = 0
@@ -84,6 +91,7 @@ class Job:
         self._chance = random.Random()  # noqa: S311 - waiting times are no secrets
         self._freed = asyncio.Event()
         self._in_a_row = 0
+        self._done = 0
         self._failed = 0
         self._faults = 0
         self._trouble: str | None = None
@@ -98,10 +106,8 @@ class Job:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(min(at_once, self._total)):
                     workers.create_task(self._work(left))
-        except BaseExceptionGroup as group:
-            raise group.exceptions[
-                0
-            ] from None  # the first fault that stops everything; the rest follow from it
+        except BaseExceptionGroup as group:  # the first fault stops everything; the rest follow from it
+            raise group.exceptions[0] from None
         finally:
             await self._endpoint.close()
 
@@ -111,11 +117,12 @@ class Job:
             await self._label(question)
             if self._endpoint.settled or self.stopped:
                 return
-            if self.unanswered:
-                msg = f"{self._endpoint.address} does not answer: {self.unanswered[question.key]}"
+            kind, reason = self.unanswered[question.key]
+            if kind == SILENT:
+                msg = f"{self._endpoint.address} does not answer: {reason}"
                 raise EndpointFailed(msg, hint="is the address right, and the server running?")
-            if len(self.answers) == REFUSED:
-                msg = f"{self._endpoint.address} refuses every request: {self.answers[question.key].answer}"
+            if len(self.unanswered) == REFUSED:
+                msg = f"{self._endpoint.address} refuses every request: {reason}"
                 raise EndpointFailed(msg)
 
     async def _work(self, left: Iterator[Question]) -> None:
@@ -127,38 +134,34 @@ class Job:
     async def _label(self, question: Question) -> None:
         """Ask until an answer states a grade; whatever comes of it is known afterwards."""
         try:
-            for _ in range(1 + self._patience.reasks):
-                answer = await self._answer(question)
-                self._keep(question, answer)
-                if answer.grade is not None or answer.structure is None:
-                    break
-            self._in_a_row = 0
+            await self._ask(question)
         except _OverBudgetError:
             self.stopped = self.stopped or "the budget is reached"
             return
         except _UnansweredError as error:
-            self.unanswered[question.key] = str(error)
-            self._in_a_row += 1
+            self.unanswered[question.key] = error.kind, error.reason
+            self._in_a_row = self._in_a_row + 1 if error.kind == SILENT else 0
             if self._in_a_row >= LOST:
-                self.stopped = f"the endpoint no longer answers ({error})"
-        known = self.answers.get(question.key)
-        self._failed += known is None or known.grade is None
+                self.stopped = f"the endpoint no longer answers ({error.reason})"
+        answer = self.answers.get(question.key)
+        self._done += 1
+        self._failed += answer is None or answer.grade is None
         self._report()
 
-    def _keep(self, question: Question, answer: Answer) -> None:
-        self._cache.add(question.key, answer)
-        self._purse.pay(answer.tokens_in, answer.tokens_out)
-        self.answers[question.key] = answer
+    async def _ask(self, question: Question) -> None:
+        """Ask as often as it takes, or as is allowed, until an answer states a grade; each answer is kept."""
+        for _ in range(1 + self._patience.reasks):
+            answer = self._answer(question, await self._reply(question))
+            self._cache.add(question.key, answer)
+            self._purse.pay(answer.tokens_in, answer.tokens_out)
+            self.answers[question.key] = answer
+            self._in_a_row = 0
+            if answer.grade is not None:
+                return
 
-    async def _answer(self, question: Question) -> Answer:
-        """The answer as it is kept; one that the endpoint does not give to such a request is a failure, too."""
+    def _answer(self, question: Question, reply: Reply) -> Answer:
+        """A reply as it is kept."""
         asking = self._endpoint.asking
-        try:
-            reply = await self._reply(question)
-        except Refused as refused:
-            return Answer(
-                None, "refused by the endpoint", refused.reason, asking.model, asking.prompt.identity
-            )
         grade, failure = self._read(reply)
         counted = reply.tokens_in
         if counted is None:
@@ -172,6 +175,7 @@ class Job:
             written,
             asking.model,
             asking.prompt.identity,
+            settings=asking.settings,
             structure=self._endpoint.dialect.structure,
             tokens_in=question.tokens if counted is None else counted,
             tokens_out=tokens_of([{"content": written}]) if reply.tokens_out is None else reply.tokens_out,
@@ -195,11 +199,13 @@ class Job:
         while True:
             try:
                 return await self._attempt(question)
+            except Refused as refused:
+                raise _UnansweredError(NOT_TAKEN, refused.reason) from None
             except Transient as fault:
                 faults, pushes = faults + (not fault.pushed_back), pushes + fault.pushed_back
                 allowed = self._patience.attempts
                 if faults >= allowed or pushes >= PUSHES * allowed:
-                    raise _UnansweredError(fault.reason) from None
+                    raise _UnansweredError(SILENT, fault.reason) from None
                 wait = seconds_to_wait(faults + pushes - 1, fault.wait, self._chance)
                 self._faults += 1
                 self._trouble = fault.reason
@@ -236,8 +242,5 @@ class Job:
     def _report(self) -> None:
         """Tell how far the job is."""
         if self._tell is not None:
-            done = len(self.answers) + len(self.unanswered)
-            standing = Standing(
-                done, self._total, self._failed, self._purse.spent, self._faults, self._trouble
-            )
-            self._tell(standing)
+            state = self._done, self._total, self._failed, self._purse.spent, self._faults, self._trouble
+            self._tell(Standing(*state))

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import re
 
+from judged.errors import BadProtocol
+
 __all__ = ["VARIABLE", "Key"]
 
 VARIABLE = "OPENAI_API_KEY"
 """Where the key is looked for, if nothing else is said."""
+
+SHORTEST = 8
+"""Shorter keys are words such as `none`, which local endpoints are given, and which texts may hold."""
 
 _USER = re.compile(r"(?<=://)[^/@\s]+@")
 
@@ -19,6 +24,9 @@ class Key:
     def __init__(self, variable: str | None = None) -> None:
         self.variable = variable or VARIABLE
         self._secret = os.environ.get(self.variable, "").strip()
+        if variable is not None and not self._secret:
+            msg = f"the environment variable {variable}, which is to hold the key, is not set"
+            raise BadProtocol(msg)
 
     def __repr__(self) -> str:
         return f"Key({self.variable}: {'set' if self._secret else 'not set'})"
@@ -32,5 +40,5 @@ class Key:
 
     def hide(self, text: str) -> str:
         """The text without the secret, and without passwords in addresses."""
-        bare = text.replace(self._secret, "[key]") if self._secret else text
+        bare = text.replace(self._secret, "[key]") if len(self._secret) >= SHORTEST else text
         return _USER.sub("", bare)

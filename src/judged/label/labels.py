@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from judged.label.pool import Item, Pool
 from judged.label.question import Question, questions_of
 from judged.label.service import Service
 from judged.label.throttle import Throttle
+from judged.tables.session import GRADES
 
 __all__ = ["collect_labels", "label_pool"]
 
@@ -27,8 +28,9 @@ __all__ = ["collect_labels", "label_pool"]
 class _Asked:
     """What came of asking, beside the answers, which are in the cache."""
 
+    cached: int = 0
     asked: int = 0
-    unanswered: Mapping[bytes, str] = field(default_factory=dict)
+    unanswered: Mapping[bytes, tuple[str, str]] = field(default_factory=dict)
     stopped: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -56,6 +58,7 @@ def label_pool(
         for past in before.values():
             purse.pay(past.tokens_in, past.tokens_out)
         asked = _ask(left, asking, service, kept, purse, tell) if left else _Asked()
+        asked = replace(asked, cached=len(known))
         return _gathered(pool, asking, keys, before, kept.find(questions), asked, purse.prices)
 
 
@@ -71,7 +74,8 @@ def collect_labels(
     questions, keys = questions_of(pool.items, asking)
     with Cache(cache) as kept:
         past = kept.find(questions)
-    return _gathered(pool, asking, keys, past, past, _Asked(stopped=stopped), prices or Prices())
+    asked = _Asked(cached=len(past), stopped=stopped)
+    return _gathered(pool, asking, keys, past, past, asked, prices or Prices())
 
 
 def _ask(
@@ -91,7 +95,12 @@ def _ask(
     notes = endpoint.dialect.notes(asking)
     if job.uncounted:
         notes.append(f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated")
-    return _Asked(len(job.answers) + len(job.unanswered), job.unanswered, job.stopped, tuple(notes))
+    return _Asked(
+        asked=len(job.answers.keys() | job.unanswered.keys()),
+        unanswered=job.unanswered,
+        stopped=job.stopped,
+        notes=tuple(notes),
+    )
 
 
 def _gathered(
@@ -112,7 +121,7 @@ def _gathered(
         elif past is not None:
             failures.append(_failure(item, past.answer.failure, past.answer.answer))
         elif key in asked.unanswered:
-            failures.append(_failure(item, "no answer", asked.unanswered[key]))
+            failures.append(_failure(item, *asked.unanswered[key]))
     tokens = [sum(getattr(past, name) for past in now.values()) for name in ("tokens_in", "tokens_out")]
     earlier = [sum(getattr(past, name) for past in before.values()) for name in ("tokens_in", "tokens_out")]
     return Labelling(
@@ -122,7 +131,7 @@ def _gathered(
         results=pool.results,
         different=len(pool.items) + pool.judged,
         judged=pool.judged,
-        cached=len(before),
+        cached=asked.cached,
         asked=asked.asked,
         tokens_in=tokens[0] - earlier[0],
         tokens_out=tokens[1] - earlier[1],
@@ -135,14 +144,17 @@ def _gathered(
 
 def _row(pool: Pool, item: Item, asking: Asking, answer: Answer) -> dict[str, Any]:
     """A line of the output: of a run as judgments have it, of a trace with all keys of the result."""
+    scale = asking.prompt.scale
     told = {
         **item.row,
         "grade" if pool.kind == "run" else "gain": answer.grade,
         "labeller": asking.labeller,
         "prompt": asking.prompt.identity,
+        "scale": None if scale == tuple(GRADES) else list(scale),
         "tokens": answer.tokens_in + answer.tokens_out,
+        "mass": None if answer.mass is None else round(answer.mass, 4),
     }
-    return told if answer.mass is None else {**told, "mass": round(answer.mass, 4)}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _failure(item: Item, why: str | None, answer: str | None) -> dict[str, Any]:

@@ -45,6 +45,8 @@ class Service:
                 f"the endpoint is `{self.endpoint}`, expected an address that begins with http:// or https://"
             )
             raise BadProtocol(msg)
+        bare = self.endpoint.rstrip("/").removesuffix("/chat/completions")
+        object.__setattr__(self, "endpoint", bare)  # many copy the address of the request itself
         if not self.timeout > 0:
             msg = f"the timeout is {self.timeout}, expected more than 0 seconds"
             raise BadProtocol(msg)
