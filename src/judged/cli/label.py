@@ -232,7 +232,7 @@ def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
 
 
 def _pool(sources: tuple[Path, ...], options: dict[str, Any]) -> Pool:
-    from judged.formats.traces.search_tools import read_tools
+    from judged.formats.traces.results.search_tools import read_tools
     from judged.label.gather import gather
 
     names = ("kind", "queries", "docs", "judged", "relabel", "depth", "unit", "lenient")

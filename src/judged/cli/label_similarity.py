@@ -97,7 +97,7 @@ def similar(source: str, **options: Any) -> None:
 
 
 def _pool(source: str, options: dict[str, Any]) -> Pool:
-    from judged.formats.traces.search_tools import read_tools
+    from judged.formats.traces.results.search_tools import read_tools
     from judged.label.gather import gather
 
     names = ("kind", "queries", "docs", "depth", "unit", "lenient")

@@ -142,5 +142,7 @@ def _left_out(of: MeasureGate) -> str:
         if queries:
             more = ", …" if len(queries) > 3 else ""
             named = ", ".join(map(short, queries[:3])) + more
-            told.append(f"{counted(len(queries), of.unit)} ({named}) with a value in {short(who)} only: not compared.")
+            told.append(
+                f"{counted(len(queries), of.unit)} ({named}) with a value in {short(who)} only: not compared."
+            )
     return " ".join(told)

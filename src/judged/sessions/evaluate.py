@@ -14,7 +14,7 @@ from judged.errors import BadInput, BadMeasure, Fault, UnknownName
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
 from judged.formats.traces.reading import TurnChoice
-from judged.formats.traces.search_tools import Tools
+from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
 from judged.kernels.steps import UNLABELLED, Steps
 from judged.measures.measure import Measure

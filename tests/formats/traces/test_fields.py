@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judged.formats.traces.fields import ALIASES, result_of
+from judged.formats.traces.results.fields import ALIASES, result_of
 from judged.tables.session import Result
 
 

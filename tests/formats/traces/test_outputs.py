@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from judged.formats.traces.fields import result_of
-from judged.formats.traces.outputs import Unparsed, groups_of
+from judged.formats.traces.results.fields import result_of
+from judged.formats.traces.results.outputs import Unparsed, groups_of
 from judged.tables.session import Result
 
 A, B = "https://a.org/1", "https://b.org/2"

@@ -12,13 +12,13 @@ from hypothesis import example, given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from judged.errors import JudgedError
+from judged.formats.traces.plain.write import plain_object, write_sessions
 from judged.formats.traces.read import read_sessions, stream_sessions
-from judged.formats.traces.write import plain_object, write_sessions
 from judged.tables.session import Iteration, Result, Search, Session
 from judged.tables.sessions import Sessions
 
 SCHEMA = json.loads(
-    files("judged.formats.traces").joinpath("schema/session.schema.json").read_text(encoding="utf-8")
+    files("judged.formats.traces.plain").joinpath("schema/session.schema.json").read_text(encoding="utf-8")
 )
 VALIDATOR = Draft202012Validator(SCHEMA)
 

@@ -10,9 +10,9 @@ import pytest
 
 from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.formats.traces.read import read_sessions, stream_sessions
-from judged.formats.traces.search_tools import Tool, Tools, read_tools
+from judged.formats.traces.results.search_tools import Tool, Tools, read_tools
+from judged.formats.traces.results.tool_names import is_search
 from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.tool_names import is_search
 
 
 def chat(*calls: tuple[str, Any, Any]) -> list[Any]:

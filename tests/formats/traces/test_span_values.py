@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from judged.formats.traces.attributes import decoded, first, flattened, from_otlp, listed
-from judged.formats.traces.payloads import arguments_of, asked, call_of, calls_of, documents_of, tokens_of
 from judged.formats.traces.read import stream_sessions
-from judged.formats.traces.span_ids import identity, nanoseconds
+from judged.formats.traces.spans.attributes import decoded, first, flattened, from_otlp, listed
+from judged.formats.traces.spans.payloads import (
+    arguments_of,
+    asked,
+    call_of,
+    calls_of,
+    documents_of,
+    tokens_of,
+)
+from judged.formats.traces.spans.span_ids import identity, nanoseconds
 from written_spans import EPOCH, agent, lines, openllmetry, sdk
 
 

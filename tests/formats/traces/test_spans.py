@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judged.formats.traces.search_tools import Tool, Tools
+from judged.formats.traces.results.search_tools import Tool, Tools
 from written_spans import (
     ONE,
     ROOT,

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import UNSET
 
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
-from judged.formats.traces.fields import result_of
 from judged.formats.traces.reading import Reading
-from judged.formats.traces.search_tools import Unparsed
+from judged.formats.traces.results.fields import result_of
+from judged.formats.traces.results.search_tools import Unparsed
 from judged.tables.session import Iteration, Result, Search, Session
 
 __all__ = ["session_of", "sessions_of"]

@@ -17,8 +17,8 @@ from judged.formats.compression import decompressing
 from judged.formats.files import open_binary, split_name
 from judged.formats.format import File
 from judged.formats.text import BOM, text_of
+from judged.formats.traces.plain.write import plain_object
 from judged.formats.traces.trace import Trace
-from judged.formats.traces.write import plain_object
 from judged.tables.session import Session
 
 __all__ = ["Source", "open_source"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from judged.errors import BadInput, Fault
-from judged.formats.traces.search_tools import Tools
+from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
 
 __all__ = ["Reading", "TurnChoice"]

@@ -10,10 +10,10 @@ from typing import Any
 
 from judged.errors import BadInput
 from judged.formats.traces.open import open_source
+from judged.formats.traces.plain.write import plain_object
 from judged.formats.traces.read import sessions_of_source
 from judged.formats.traces.reading import Reading, TurnChoice
-from judged.formats.traces.search_tools import Tools, tools_of
-from judged.formats.traces.write import plain_object
+from judged.formats.traces.results.search_tools import Tools, tools_of
 from judged.tables.session import Result, Session
 
 __all__ = ["FIELDS", "Understood", "understand"]

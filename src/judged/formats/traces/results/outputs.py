@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from judged.formats.traces.fields import ALIASES, NESTED
 from judged.formats.traces.objects import shown, word
-from judged.formats.traces.python_values import NotAValue, python_value
-from judged.formats.traces.text_outputs import Group, groups_of_text
+from judged.formats.traces.results.fields import ALIASES, NESTED
+from judged.formats.traces.results.python_values import NotAValue, python_value
+from judged.formats.traces.results.text_outputs import Group, groups_of_text
 
 __all__ = ["Group", "Unparsed", "groups_of", "is_failure", "is_result", "parsed"]
 

@@ -8,7 +8,13 @@ from typing import Any
 
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
-from judged.formats.traces.messages import Messages, Reader, conversation_of, conversations, messages_in
+from judged.formats.traces.messages.messages import (
+    Messages,
+    Reader,
+    conversation_of,
+    conversations,
+    messages_in,
+)
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
 

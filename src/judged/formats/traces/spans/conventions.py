@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from judged.formats.traces.attributes import decoded, first, listed, mapping
-from judged.formats.traces.payloads import (
+from judged.formats.traces.spans.attributes import decoded, first, listed, mapping
+from judged.formats.traces.spans.payloads import (
     added,
     arguments_of,
     asked,
@@ -20,7 +20,7 @@ from judged.formats.traces.payloads import (
     documents_of,
     tokens_of,
 )
-from judged.formats.traces.span import Kind
+from judged.formats.traces.spans.span import Kind
 
 __all__ = ["Event", "described"]
 

@@ -7,9 +7,9 @@ from collections import defaultdict
 
 from msgspec.structs import replace
 
-from judged.formats.traces.forest import Forest
-from judged.formats.traces.search_tools import Tools
-from judged.formats.traces.span import Kind, Span
+from judged.formats.traces.results.search_tools import Tools
+from judged.formats.traces.spans.forest import Forest
+from judged.formats.traces.spans.span import Kind, Span
 
 __all__ = ["Actors"]
 

@@ -10,12 +10,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from judged.formats.traces.attributes import decoded, first, mapping
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.payloads import arguments_of, asked, call_of, calls_of, documents_of, tokens_of
-from judged.formats.traces.span import Kind, Span
-from judged.formats.traces.span_ids import nanoseconds
-from judged.formats.traces.spans import reader
+from judged.formats.traces.spans.attributes import decoded, first, mapping
+from judged.formats.traces.spans.payloads import (
+    arguments_of,
+    asked,
+    call_of,
+    calls_of,
+    documents_of,
+    tokens_of,
+)
+from judged.formats.traces.spans.span import Kind, Span
+from judged.formats.traces.spans.span_ids import nanoseconds
+from judged.formats.traces.spans.spans import reader
 
 __all__ = ["FORMAT"]
 

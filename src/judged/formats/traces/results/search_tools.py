@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from judged.errors import BadProtocol
 from judged.formats.files import open_binary
-from judged.formats.traces import tool_names
-from judged.formats.traces.fields import ALIASES
+from judged.formats.traces.results import tool_names
 from judged.formats.traces.objects import shown
-from judged.formats.traces.outputs import Group, Unparsed, groups_of, is_failure, parsed
-from judged.formats.traces.paths import JsonPath
-from judged.formats.traces.text_outputs import is_empty
+from judged.formats.traces.results.fields import ALIASES
+from judged.formats.traces.results.outputs import Group, Unparsed, groups_of, is_failure, parsed
+from judged.formats.traces.results.paths import JsonPath
+from judged.formats.traces.results.text_outputs import is_empty
 
 __all__ = ["Tool", "Tools", "Unparsed", "read_tools", "tools_of"]
 

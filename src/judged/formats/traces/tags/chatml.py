@@ -11,12 +11,12 @@ import msgspec
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.messages import Messages, shown
+from judged.formats.traces.messages.messages import Messages, shown
+from judged.formats.traces.messages.transcript import Transcript, text_of, tokens_of
 from judged.formats.traces.reading import Reading
-from judged.formats.traces.tagged import Tags, read_tagged
-from judged.formats.traces.tagged_documents import tagged_conversations, texts_shown
+from judged.formats.traces.tags.tagged import Tags, read_tagged
+from judged.formats.traces.tags.tagged_documents import tagged_conversations, texts_shown
 from judged.formats.traces.trace import Trace
-from judged.formats.traces.transcript import Transcript, text_of, tokens_of
 from judged.tables.session import Session
 
 __all__ = ["FORMAT"]

@@ -10,11 +10,11 @@ import msgspec
 
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Conversation
-from judged.formats.traces.forest import Forest
 from judged.formats.traces.reading import Reading
-from judged.formats.traces.span import Span
+from judged.formats.traces.spans.forest import Forest
+from judged.formats.traces.spans.span import Span
+from judged.formats.traces.spans.turns import turn_of
 from judged.formats.traces.trace import Document, Trace
-from judged.formats.traces.turns import turn_of
 from judged.tables.session import Session
 
 __all__ = ["conversations_of", "reader"]

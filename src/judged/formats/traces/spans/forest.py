@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from judged.formats.traces.span import Span
+from judged.formats.traces.spans.span import Span
 
 __all__ = ["Forest"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judged.formats.traces.fields import result_of
 from judged.formats.traces.reading import Reading
+from judged.formats.traces.results.fields import result_of
 from judged.tables.session import Iteration, Result, Search, Session
 
 __all__ = ["session_of_object"]

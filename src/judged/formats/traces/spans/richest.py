@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import UNSET
 
-from judged.formats.traces.actors import Actors
-from judged.formats.traces.fields import result_of
-from judged.formats.traces.search_tools import Unparsed
-from judged.formats.traces.span import Span
+from judged.formats.traces.results.fields import result_of
+from judged.formats.traces.results.search_tools import Unparsed
+from judged.formats.traces.spans.actors import Actors
+from judged.formats.traces.spans.span import Span
 from judged.tables.session import Result
 
 __all__ = ["output_of"]

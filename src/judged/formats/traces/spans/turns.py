@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from judged.formats.traces.actors import Actors
 from judged.formats.traces.conversation import Call, Step, Turn
-from judged.formats.traces.forest import Forest
-from judged.formats.traces.payloads import asked
 from judged.formats.traces.reading import Reading
-from judged.formats.traces.richest import output_of
-from judged.formats.traces.span import Span
+from judged.formats.traces.spans.actors import Actors
+from judged.formats.traces.spans.forest import Forest
+from judged.formats.traces.spans.payloads import asked
+from judged.formats.traces.spans.richest import output_of
+from judged.formats.traces.spans.span import Span
 
 __all__ = ["turn_of"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from judged.formats.traces.fields import domain_of, has_key
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.plain_objects import session_of_object
+from judged.formats.traces.plain.plain_objects import session_of_object
 from judged.formats.traces.reading import Reading
+from judged.formats.traces.results.fields import domain_of, has_key
 from judged.formats.traces.trace import BROKEN, Trace, told
 from judged.tables.session import GRADES, Iteration, Search, Session
 

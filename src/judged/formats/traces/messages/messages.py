@@ -8,10 +8,10 @@ from typing import Any
 
 from judged.formats.traces.conversation import Conversation
 from judged.formats.traces.format import Head
+from judged.formats.traces.messages.transcript import Transcript
 from judged.formats.traces.objects import inner, named, sent, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
-from judged.formats.traces.transcript import Transcript
 
 __all__ = ["Messages", "Reader", "conversation_of", "conversations", "is_message", "messages_in", "shown"]
 

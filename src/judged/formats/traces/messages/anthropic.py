@@ -8,11 +8,11 @@ from typing import Any
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.messages import Messages, conversations, shown
+from judged.formats.traces.messages.messages import Messages, conversations, shown
+from judged.formats.traces.messages.transcript import Transcript, seconds_of, text_of, tokens_of
 from judged.formats.traces.objects import word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Trace
-from judged.formats.traces.transcript import Transcript, seconds_of, text_of, tokens_of
 from judged.tables.session import Session
 
 __all__ = ["FORMAT"]

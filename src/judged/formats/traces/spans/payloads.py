@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from judged.formats.traces.attributes import decoded, mapping
-from judged.formats.traces.outputs import LISTS
+from judged.formats.traces.results.outputs import LISTS
+from judged.formats.traces.spans.attributes import decoded, mapping
 
 __all__ = ["added", "arguments_of", "asked", "call_of", "calls_of", "documents_of", "tokens_of"]
 

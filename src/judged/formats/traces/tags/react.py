@@ -10,9 +10,9 @@ from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.objects import inner, named
-from judged.formats.traces.outputs import Unparsed, groups_of
 from judged.formats.traces.reading import Reading
-from judged.formats.traces.text_outputs import is_empty
+from judged.formats.traces.results.outputs import Unparsed, groups_of
+from judged.formats.traces.results.text_outputs import is_empty
 from judged.formats.traces.trace import Document, Trace
 from judged.tables.session import Session
 

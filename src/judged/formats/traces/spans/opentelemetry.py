@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from judged.formats.traces.attributes import flattened, from_otlp, mapping
-from judged.formats.traces.conventions import described
 from judged.formats.traces.format import Head, TraceFormat
-from judged.formats.traces.span import Span
-from judged.formats.traces.span_ids import identity, nanoseconds
-from judged.formats.traces.spans import reader
+from judged.formats.traces.spans.attributes import flattened, from_otlp, mapping
+from judged.formats.traces.spans.conventions import described
+from judged.formats.traces.spans.span import Span
+from judged.formats.traces.spans.span_ids import identity, nanoseconds
+from judged.formats.traces.spans.spans import reader
 
 __all__ = ["OPENINFERENCE", "OPENLLMETRY", "OTLP"]
 

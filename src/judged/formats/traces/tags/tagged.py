@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judged.formats.traces.conversation import Call
-from judged.formats.traces.transcript import Transcript
+from judged.formats.traces.messages.transcript import Transcript
 
 __all__ = ["Tags", "read_tagged"]
 

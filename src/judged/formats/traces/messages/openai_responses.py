@@ -11,10 +11,10 @@ from msgspec import UNSET
 from judged.formats.traces.assemble import sessions_of
 from judged.formats.traces.conversation import Call, Conversation, Step
 from judged.formats.traces.format import Head, TraceFormat
+from judged.formats.traces.messages.transcript import Transcript, text_of, tokens_of
 from judged.formats.traces.objects import inner, named, sent, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Document, Trace
-from judged.formats.traces.transcript import Transcript, text_of, tokens_of
 from judged.tables.session import Session
 
 __all__ = ["FORMAT"]

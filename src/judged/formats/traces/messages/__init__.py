@@ -1,0 +1,1 @@
+"""Traces that are messages of agents and their tools, one file for each format."""

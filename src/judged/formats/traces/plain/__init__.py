@@ -1,0 +1,1 @@
+"""The plain form of traces, which judged writes itself."""

@@ -1,0 +1,1 @@
+"""Traces in which calls of tools and their outputs are written into text."""

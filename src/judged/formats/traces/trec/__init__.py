@@ -1,0 +1,1 @@
+"""TREC's own sessions and conversations."""
