@@ -65,6 +65,17 @@ def test_several_runs_are_one_pool() -> None:
     ]
 
 
+def test_an_open_file_is_read_once(tmp_path: Path) -> None:
+    """It is taken as a trace, unless `kind` says otherwise, since looking into it would use it up."""
+    path = traces(tmp_path, session([{"id": "1", "title": "A"}]))
+    (tmp_path / "some.run").write_bytes(RUN)
+
+    with path.open("rb") as file:
+        assert len(gather(file).items) == 1
+    with (tmp_path / "some.run").open("rb") as file:
+        assert len(gather(file, kind="run", queries=QUERIES, docs=DOCS).items) == 4
+
+
 def test_several_traces_are_one_pool(tmp_path: Path) -> None:
     """What two systems found for one task is labelled once; runs and traces are not mixed."""
     page = {"url": "https://example.org/a", "title": "A"}

@@ -66,8 +66,10 @@ def _kind(source: Any) -> Source:
     """What a source is: whatever reads as a run is one, all else is traces."""
     if isinstance(source, Run | Mapping | Sessions):
         return "trace" if isinstance(source, Sessions) else "run"
+    if not is_file(source) or hasattr(source, "read"):  # an open file can be read only once
+        return "trace"
     try:
-        return "run" if is_file(source) and kind_of(source) == "run" and not _is_prose(source) else "trace"
+        return "run" if kind_of(source) == "run" and not _is_prose(source) else "trace"
     except JudgedError:  # no format of runs
         return "trace"
 
