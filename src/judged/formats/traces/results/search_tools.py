@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from judged.errors import BadProtocol
 from judged.formats.files import open_binary
-from judged.formats.traces.results import tool_names
 from judged.formats.traces.objects import shown
+from judged.formats.traces.results import tool_names
 from judged.formats.traces.results.fields import ALIASES
 from judged.formats.traces.results.outputs import Group, Unparsed, groups_of, is_failure, parsed
 from judged.formats.traces.results.paths import JsonPath
