@@ -46,6 +46,13 @@ class Deduplicator:
         """The number of the cluster that a result belongs to: an earlier one, or the next."""
         return self.place_keys(self.keys_of(result, scope))
 
+    def match(self, result: Result, scope: str | None = None) -> int | None:
+        """The number of the cluster that a result would join; None if it would begin one. Nothing is placed."""
+        keys = self.keys_of(result, scope)
+        found = ((table, key_of(keys)) for key_of, table, _ in self._tables)
+        candidates = {number for table, key in found if key in table for number in _numbers(table[key], keys)}
+        return self._best(candidates, keys)
+
     def keys_of(self, result: Result, scope: str | None = None) -> Keys:
         """The keys of a result; with `near`, its text is the one that stands for it."""
         keys = keys_of(result, scope, self.rules)
