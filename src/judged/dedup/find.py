@@ -13,7 +13,7 @@ from judged.dedup.keys import Keys, keys_of
 from judged.dedup.near import NearTexts
 from judged.dedup.rules import Rules
 from judged.dedup.text import SHORTEST_PREFIX
-from judged.dedup.ways import Ways
+from judged.dedup.ways import ways_of
 from judged.tables.clusters import Clusters
 from judged.tables.session import Result
 
@@ -35,16 +35,18 @@ class Deduplicator:
         self.rules = Rules() if rules is None else rules
         self.verified = 0
         """How many groups have been looked at, for all results together."""
-        self._ways = Ways(self.rules)
+        self._ways = ways_of(self.rules)
         self._tables: list[tuple[Any, dict[Any, Bucket], int]] = [
-            (way.key(), {}, way.fields) for way in self._ways.shortest()
+            (way.key(), {}, way.fields) for way in self._ways.shortest
         ]
         self._groups: list[Keys | Group] = []
         self._near = None if self.rules.near is None else NearTexts(self.rules.near)
 
     def place(self, result: Result, scope: str | None = None) -> int:
         """The number of the cluster that a result belongs to: an earlier one, or the next."""
-        return self.place_keys(self.keys_of(result, scope))
+        return self.place_keys(
+            keys_of(result, scope, self.rules) if self._near is None else self.keys_of(result, scope)
+        )
 
     def keys_of(self, result: Result, scope: str | None = None) -> Keys:
         """The keys of a result; with `near`, its text is the one that stands for it."""
@@ -140,4 +142,4 @@ def find_duplicates(results: Iterable[tuple[Result, str | None]], rules: Rules |
     array([0, 1, 0])
     """
     place = Deduplicator(rules).place
-    return Clusters(np.fromiter((place(result, scope) for result, scope in results), dtype=np.int64))
+    return Clusters(np.array([place(result, scope) for result, scope in results], dtype=np.int64))

@@ -167,4 +167,5 @@ def _confidence(member: Keys, keys: Keys, sure: list[float]) -> float:
         fields |= TITLE
     if member.stem is None or member.stem != keys.stem or sure[fields] == sure[fields | TEXT]:
         return sure[fields]
-    return sure[fields | TEXT] if related(member.text or "", keys.text or "") else sure[fields]
+    same = member.snippet == keys.snippet or related(member.text or "", keys.text or "")
+    return sure[fields | TEXT] if same else sure[fields]
