@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from machine import description
-
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
 from judged.tables.session import Result
+from machine import description
 
 SEED = 20_240_607
 SESSION = 90
