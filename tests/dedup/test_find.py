@@ -165,6 +165,18 @@ def test_a_hundred_thousand_results_that_share_a_key_and_differ_are_done_at_once
     assert deduplicator.verified <= 100
 
 
+def test_results_of_a_second_tool_find_the_oldest_group_without_looking_at_all() -> None:
+    """Two tools give one URL with ids of their own: the second tool's results pair with the first's, in their order."""
+    deduplicator = Deduplicator()
+    found = [
+        (Result(id=str(i), url="https://e.org/", snippet=f"{i}"), tool) for tool in "ab" for i in range(2_000)
+    ]
+    placed = [deduplicator.place(result, tool) for result, tool in found]
+
+    assert placed == [*range(2_000), *range(2_000)]
+    assert deduplicator.verified <= 2_000 + 200
+
+
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 def test_a_group_of_many_members_is_one_cluster(make: Callable[[int], Result]) -> None:
     """However many they become, each result is compared with one group."""

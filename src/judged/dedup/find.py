@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import merge
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Deduplicator:
 
     Work for a result does not grow with the number of results before it, nor with the size of its group, nor with the
     number of groups that share one key and are kept apart by one field. It can grow with the number of groups under
-    one key that different fields keep apart, that several tools' ids divide, or that would all take the result.
+    one key of which some are kept apart by one field and some by another.
     """
 
     def __init__(self, rules: Rules | None = None) -> None:
@@ -82,8 +83,8 @@ class Deduplicator:
 
     def _placed(self, keys: Keys, seen: list[tuple[dict[Any, Bucket], Any, int]]) -> int:
         """The group that takes the result in, or a new one; from now on found under these keys too."""
-        candidates = {number for table, key, _ in seen for number in _numbers(table[key], keys)}
-        number = self._best(candidates, keys)
+        offers = [_offer(table[key], keys) for table, key, _ in seen]
+        number = self._best(offers, keys)
         if number is None:
             number = self._begin(keys)
         else:
@@ -93,14 +94,21 @@ class Deduplicator:
                 table[key] = self._joined(table[key], number, fields)
         return number
 
-    def _best(self, candidates: set[int], keys: Keys) -> int | None:
+    def _best(self, offers: list[tuple[Iterable[int], float]], keys: Keys) -> int | None:
         """The surest of the groups that take the result in, the oldest of several; None if none does."""
-        best, surest = None, 0.0
-        self.verified += len(candidates)
-        for number in sorted(candidates):
+        candidates = offers[0][0] if len(offers) == 1 else merge(*(numbers for numbers, _ in offers))
+        limit = max(sure for _, sure in offers)
+        best, surest, before = None, 0.0, -1
+        for number in candidates:
+            if number == before:
+                continue
+            before = number
+            self.verified += 1
             group = self._group(number)
             if not group.vetoes(keys) and (sure := group.confidence(keys)) > surest:
                 best, surest = number, sure
+                if sure >= limit:
+                    break
         return best
 
     def _group(self, number: int) -> Group:
@@ -119,18 +127,18 @@ class Deduplicator:
         if number in numbers:
             return bucket
         if len(numbers) < FEW:
-            return [*numbers, number]
-        crowd = Crowd(fields, self.rules)
+            return sorted([*numbers, number])
+        crowd = Crowd(fields, self.rules, self._ways)
         for each in (*numbers, number):
             crowd.add(self._group(each))
         return crowd
 
 
-def _numbers(bucket: Bucket, keys: Keys) -> Iterable[int]:
-    """The groups under one key that may take a result in."""
+def _offer(bucket: Bucket, keys: Keys) -> tuple[Iterable[int], float]:
+    """The groups under one key that may take a result in, the oldest first, and how sure one could be."""
     if isinstance(bucket, Crowd):
         return bucket.candidates(keys)
-    return (bucket,) if isinstance(bucket, int) else bucket
+    return ((bucket,) if isinstance(bucket, int) else bucket), 1.0
 
 
 def find_duplicates(results: Iterable[tuple[Result, str | None]], rules: Rules | None = None) -> Clusters:
