@@ -59,17 +59,21 @@ class Deduplicator:
 
     def place_keys(self, keys: Keys) -> int:
         """The number of the cluster that a result with these keys belongs to."""
-        unseen, seen = [], []
+        following = len(self._groups)
+        fresh, seen = [], []
         for key_of, table, fields in self._tables:
             key = key_of(keys)
             if key is None or (key.__class__ is tuple and None in key):
                 continue
-            if key in table:
-                seen.append((table, key, fields))
+            if table.setdefault(key, following) == following:
+                fresh.append((table, key))
             else:
-                unseen.append((table, key))
-        number = self._placed(keys, seen) if seen else self._begin(keys)
-        for table, key in unseen:
+                seen.append((table, key, fields))
+        if not seen:
+            self._groups.append(keys)
+            return following
+        number = self._placed(keys, seen)
+        for table, key in fresh if number != following else ():
             table[key] = number
         return number
 
@@ -77,16 +81,13 @@ class Deduplicator:
         """How many clusters there are."""
         return len(self._groups)
 
-    def _begin(self, keys: Keys) -> int:
-        self._groups.append(keys)
-        return len(self._groups) - 1
-
     def _placed(self, keys: Keys, seen: list[tuple[dict[Any, Bucket], Any, int]]) -> int:
         """The group that takes the result in, or a new one; from now on found under these keys too."""
         offers = [_offer(table[key], keys) for table, key, _ in seen]
         number = self._best(offers, keys)
         if number is None:
-            number = self._begin(keys)
+            number = len(self._groups)
+            self._groups.append(keys)
         else:
             self._group(number).add(keys)
         for table, key, fields in seen:
