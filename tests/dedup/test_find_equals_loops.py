@@ -15,7 +15,7 @@ from judged.tables.session import Result
 
 @pytest.mark.parametrize("few", [1, 2, 8])
 @given(found=found | alike_of_one_tool, rules=rules())
-@settings(max_examples=500)
+@settings(max_examples=300)
 def test_an_index_finds_what_loops_find(
     few: int, found: list[tuple[Result, str | None]], rules: Rules
 ) -> None:

@@ -45,17 +45,20 @@ class Deduplicator:
 
     def place(self, result: Result, scope: str | None = None) -> int:
         """The number of the cluster that a result belongs to: an earlier one, or the next."""
-        return self.place_keys(
-            keys_of(result, scope, self.rules) if self._near is None else self.keys_of(result, scope)
-        )
+        return self.place_keys(self.keys_of(result, scope))
+
+    def match(self, result: Result, scope: str | None = None) -> int | None:
+        """The number of the cluster that a result would join; None if it would begin one. Nothing is placed."""
+        keys = self._standing_in(keys_of(result, scope, self.rules), keep=False)
+        offers = [
+            _offer(table[key], keys) for key_of, table, _ in self._tables if (key := key_of(keys)) in table
+        ]
+        return self._best(offers, keys) if offers else None
 
     def keys_of(self, result: Result, scope: str | None = None) -> Keys:
         """The keys of a result; with `near`, its text is the one that stands for it."""
         keys = keys_of(result, scope, self.rules)
-        if self._near is not None and keys.text is not None:
-            keys.words = self._near.stand_in(keys.text)
-            keys.stem = keys.words[:SHORTEST_PREFIX]
-        return keys
+        return keys if self._near is None else self._standing_in(keys, keep=True)
 
     def place_keys(self, keys: Keys) -> int:
         """The number of the cluster that a result with these keys belongs to."""
@@ -80,6 +83,13 @@ class Deduplicator:
     def __len__(self) -> int:
         """How many clusters there are."""
         return len(self._groups)
+
+    def _standing_in(self, keys: Keys, *, keep: bool) -> Keys:
+        """The keys with the text that stands for theirs, which may stand for others from now on."""
+        if self._near is not None and keys.text is not None:
+            keys.words = self._near.stand_in(keys.text, keep=keep)
+            keys.stem = keys.words[:SHORTEST_PREFIX]
+        return keys
 
     def _placed(self, keys: Keys, seen: list[tuple[dict[Any, Bucket], Any, int]]) -> int:
         """The group that takes the result in, or a new one; from now on found under these keys too."""
