@@ -163,7 +163,7 @@ def test_results_under_one_key_cost_little_more_each_the_more_they_are(name: str
     unit, make = ADVERSARIES.get(name) or ("document", GROWING[name])
     rules = Rules(unit=unit)  # type: ignore[arg-type]
 
-    assert cost(make, rules, 6_400) < 30 * cost(make, rules, 800)
+    assert cost(make, rules, 4_000) < 30 * cost(make, rules, 500)
 
 
 @pytest.mark.parametrize("name", ["one URL, ids differ", "one title, one beginning, texts differ"])
