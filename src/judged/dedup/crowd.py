@@ -59,7 +59,7 @@ class Crowd:
             put(facet.without, group.number)
         put(self._textless, group.number)
         put(self.numbers, group.number)
-        group.crowds.append(self)
+        group.crowds += (self,)
         for member in group.members.values():
             self.note(group.number, member)
 
