@@ -82,8 +82,9 @@ class Group:
         self._one_titled_url = True
         """Whether all members with a title have that URL."""
         self._url: str | None = None
+        """Where URLs veto: the one that all members with a URL have."""
         self._longest: str | None = None
-        """Where URLs veto, all that members have; where texts do, the one of which all others are beginnings."""
+        """Where texts veto: the one of which all others are beginnings."""
         self._index: dict[tuple[object, ...], Texts] | None = None
         self.add(first)
 
