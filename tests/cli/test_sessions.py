@@ -33,12 +33,12 @@ def run(*arguments: object) -> Result:
 
 def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
     """Gains: old (6 + 2) / 2, new (6 + 2) / 2; the unlabelled result could add 4 to new."""
-    outcome = run(trace, "-m", "CG SRR")
+    outcome = run(trace, "-m", "CG SRR N")
     assert outcome.exit_code == 0, outcome.output
     rows = [line.split() for line in outcome.stdout.splitlines()]
-    assert ["old", "2", "4.0000", "0.1250"] in rows
-    assert ["new", "2", "4.0000", "0.1667"] in rows
-    assert ["new", "75.0%", "4.0000–6.0000", "0.1667"] in rows
+    assert ["old", "2", "4.0000", "0.1250", "1.5000"] in rows
+    assert ["new", "2", "4.0000", "0.1667", "1.0000"] in rows
+    assert ["new", "75.0%", "4.0000–6.0000", "0.1667", "1.0000"] in rows
     assert "Protocol: sessions (last turn, duplicates by document" in outcome.stderr
     assert "Note: new: 1 of 4 unique results have no label" in outcome.stderr
 

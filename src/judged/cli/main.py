@@ -164,6 +164,7 @@ class Commands(click.Group):
 EXAMPLES = """\b
 Examples:
   judged score qrels.txt bm25.run dense.run -m nDCG@10 -m AP
+  judged sessions traces.jsonl -m "CG@3 SRR@last"
   judged measures nDCG
   judged trec_eval -q -c -m official qrels.txt bm25.run
 """

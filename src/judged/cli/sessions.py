@@ -317,7 +317,7 @@ def _companions(measures: list[Measure]) -> Iterator[Measure]:
     from judged.measures.session_names import parse_session_measures
 
     for each in measures:
-        if "rate" in each.properties:
+        if "rate" in each.properties or each.name == "SRR":
             good = {"good": each.parameters["good"]} if "good" in dict(each.given) else {}
             (gain, length) = parse_session_measures("CG N")
             yield gain(**good, iteration=each.parameters["iteration"])
