@@ -216,6 +216,38 @@ def test_a_conversation_given_twice_is_refused() -> None:
         evaluate_sessions([conversation("c", "a1"), conversation("c", "a2")], "CG")
 
 
+def test_a_conversation_given_twice_is_left_out_and_counted_when_lenient() -> None:
+    """The first of them counts."""
+    found = evaluate_sessions([conversation("c", "a2"), conversation("c", "a4")], "CG", lenient=True)
+    assert found["CG"] == 2
+    assert any("sessions given twice (1)" in note for note in found.observations.notes)
+
+
+def test_one_conversation_is_a_trace() -> None:
+    """An object with turns is no dict of systems."""
+    assert evaluate_sessions(WORKED, "CG")["CG"] == 11
+
+
+def test_what_others_join_is_found_once() -> None:
+    """In one session two results share nothing; another system's result has the URL of one and the text of both."""
+    text = "A text that is longer than thirty characters."
+    one = {"url": "https://a.org/1", "gain": 4}
+    two = {"title": "T", "snippet": text, "gain": 4}
+    both = {"url": "https://a.org/1", "title": "T", "snippet": text, "gain": 4}
+    trace = [
+        {
+            "conversation": name,
+            "system": name,
+            "task": "t",
+            "turns": [{"iterations": [{"searches": [{"results": found}]}]}],
+        }
+        for name, found in (("x", [both]), ("y", [one, two]))
+    ]
+    found = evaluate_sessions(trace, ["Recall", "GR"], reference="union")
+    assert found.systems["y"]["GR"] == 2
+    assert found.systems["y"]["Recall"] == 1
+
+
 def test_an_unknown_conversation_is_named() -> None:
     """`only` chooses conversations; one that is not there is an error, not nothing."""
     trace = [conversation("c1", "a4"), conversation("c2", "a2")]

@@ -28,7 +28,7 @@ from judged.sessions.reference import Pool, by_judgments, by_union, pools
 from judged.tables.scores import Scores
 from judged.tables.session import Session
 
-__all__ = ["DEFAULT_MEASURES", "UNION", "Source", "evaluate_sessions"]
+__all__ = ["DEFAULT_MEASURES", "UNION", "evaluate_sessions"]
 
 DEFAULT_MEASURES = ("CG@last", "DCG@last", "RG@last", "SRE@last", "SRR@last", "N")
 """What is computed where nothing is asked for: gains, and rates only beside them and the number of iterations."""
@@ -40,7 +40,7 @@ Told = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class _How:
     """How traces are read: their format, which tools search, and whether what is at fault is skipped and counted."""
 
     format: str | None = None
@@ -79,12 +79,13 @@ def evaluate_sessions(
     """
     chosen = parse_session_measures(measures)
     protocol = SessionProtocol(rules or Rules(unit=unit), conflict, unlabelled, turn)
-    how = Source(format, tools, lenient, frozenset(only))
+    how = _How(format, tools, lenient, frozenset(only))
     book = None if labels is None else Book(read_labels(labels), protocol.rules)
     gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen), explain=explain)
     skipped = Skipped()
     for count, session in enumerate(_sessions(source, how, protocol, skipped), start=1):
-        gathering.add(session)
+        if _new(session, gathering, how, skipped):
+            gathering.add(session)
         if told is not None:
             told(count)
     _refuse_absent(how.only, gathering)
@@ -103,7 +104,7 @@ def _keep(reference: Any, measures: list[Measure]) -> Keep:
     return "good" if isinstance(reference, str) and reference == UNION else "all"
 
 
-def _sessions(source: Any, how: Source, protocol: SessionProtocol, skipped: Skipped) -> Iterator[Session]:
+def _sessions(source: Any, how: _How, protocol: SessionProtocol, skipped: Skipped) -> Iterator[Session]:
     """The sessions of every source; a dict, or pairs of names and sources, name the systems."""
     given: dict[str, Any] = {"format": how.format, "tools": how.tools, "lenient": how.lenient}
     for name, each in _named(source):
@@ -112,6 +113,18 @@ def _sessions(source: Any, how: Source, protocol: SessionProtocol, skipped: Skip
                 session.system = name
             if not how.only or session.conversation in how.only:
                 yield session
+
+
+def _new(session: Session, gathering: Gathering, how: _How, skipped: Skipped) -> bool:
+    """Whether a session has not been there before; one that has is refused, or left out and counted."""
+    fault = gathering.again(session)
+    if fault is None:
+        return True
+    if not how.lenient:
+        hint = "give each its own `conversation`, or a `system` that tells them apart"
+        raise BadInput(session.place or session.conversation, [fault], hint=hint)
+    skipped.add([fault])
+    return False
 
 
 def _refuse_absent(only: frozenset[str], gathering: Gathering) -> None:
@@ -123,8 +136,9 @@ def _refuse_absent(only: frozenset[str], gathering: Gathering) -> None:
 
 
 def _named(source: Any) -> Iterable[tuple[str | None, Any]]:
+    """Every source with the name of its system, if it is given one; an object with turns or messages is a trace."""
     if isinstance(source, Mapping):
-        return source.items()
+        return [(None, [source])] if {"turns", "messages"} & source.keys() else source.items()
     if isinstance(source, list | tuple) and source and all(isinstance(each, tuple) for each in source):
         return source
     return [(None, source)]
@@ -162,7 +176,10 @@ def _evaluated(
     unused = 0 if book is None else book.unused
     systems = list(dict.fromkeys(each.system for each in gathering.named))
     run = systems[0] if len(systems) == 1 else f"{len(systems)} systems"
-    ids = [_called(each, several=len(systems) > 1) for each in gathering.named]
+    ids = [
+        each.conversation if len(systems) == 1 else f"{each.system}/{each.conversation}"
+        for each in gathering.named
+    ]
     values = {str(each): each.per_query(steps) for each in measures}
     return SessionEvaluation(
         Scores(pa.array(ids, pa.large_string()), values, run=run, unit="session"),
@@ -176,10 +193,6 @@ def _evaluated(
         pooled,
         tuple(gathering.placed),
     )
-
-
-def _called(named: Any, *, several: bool) -> str:
-    return f"{named.system}/{named.conversation}" if several else str(named.conversation)
 
 
 def _refuse_unlabelled(gathering: Gathering, steps: Steps) -> None:

@@ -89,7 +89,7 @@ class Gathering:
 
     def add(self, session: Session) -> None:
         """Take one more session in."""
-        self._refuse_twice(session)
+        self._places[session.system, session.conversation] = session.place
         self._idle.append(max(0, session.steps - len(session.iterations)))
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
@@ -192,10 +192,10 @@ class Gathering:
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
 
-    def _refuse_twice(self, session: Session) -> None:
-        place = self._places.setdefault((session.system, session.conversation), session.place)
-        if len(self._places) == len(self.named):
-            told = f"is there twice for the system `{session.system}`, before in {place or 'this source'}"
-            fault = Fault("sessions given twice", f"session `{session.conversation}`", told)
-            hint = "give each its own `conversation`, or a `system` that tells them apart"
-            raise BadInput(session.place or session.conversation, [fault], hint=hint)
+    def again(self, session: Session) -> Fault | None:
+        """What is wrong with a session that has been taken in before; None with a new one."""
+        key = session.system, session.conversation
+        if key not in self._places:
+            return None
+        told = f"is there twice for the system `{session.system}`, before in {self._places[key] or 'this source'}"
+        return Fault("sessions given twice", f"session `{session.conversation}`", told)

@@ -57,8 +57,13 @@ def by_union(gathering: Gathering, steps: Steps, pooled: Mapping[str, Pool]) -> 
     """What all sessions of a task found together, as what each of them could have found."""
     found = np.full(len(steps.gains), UNLABELLED, dtype=np.int8)
     for pool in pooled.values():
+        seen: set[tuple[int, int]] = (
+            set()
+        )  # two results of a session may be one thing to all systems together
         for find, thing in zip(pool.finds, pool.of, strict=True):
-            found[find.place] = pool.gains[thing]
+            if (find.session, thing) not in seen:
+                seen.add((find.session, thing))
+                found[find.place] = pool.gains[thing]
     rows = {task: _at_least(pool.gains) for task, pool in pooled.items()}
     return Reference(found, _rows(gathering, rows))
 
