@@ -9,9 +9,15 @@ import click
 
 from judged.cli.compared import rendered_comparison
 from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
-from judged.cli.options import conventions, named_measures, profile_of, written_results
+from judged.cli.options import (
+    compared_by,
+    conventions,
+    named_measures,
+    profile_of,
+    settings_of,
+    written_results,
+)
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
 from judged.errors import BadInput, Fault, UnknownName
 from judged.report.write import write
 
@@ -56,19 +62,7 @@ Examples:
     metavar="NAME",
     help="The run to compare with; may be repeated. Without it, each is compared with each.",
 )
-@click.option(
-    "--test",
-    type=click.Choice(TESTS),
-    default=TESTS[0],
-    show_default=True,
-    help="How p-values are made; `welch` takes the queries as not the same.",
-)
-@click.option(
-    "--correction",
-    type=click.Choice(CORRECTIONS),
-    help="For the comparisons of one measure being several.  [default: maxT with randomisation, else holm]",
-)
-@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
+@compared_by
 @click.option("--per-query", is_flag=True, help="Show the difference of every query.")
 @click.option(
     "--slice",
@@ -107,16 +101,6 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.svg",
     help="Also write the critical-difference diagram of the first measure (Friedman, Nemenyi).",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    help="How many flips or resamples are drawn.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What draws begin with."
 )
 @written_results()
 @conventions
@@ -171,8 +155,7 @@ def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Compari
     from judged.comparing.latency import read_timings
     from judged.comparing.slices import read_attributes
 
-    chosen = {name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
-    settings = chosen_settings(**chosen)
+    settings = settings_of(options)
     attributes = read_attributes(options["slices"]) if options["slices"] else None
     samples = read_timings(options["timings"]) if options["timings"] else None
     return compare_evaluations(

@@ -9,11 +9,12 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import click
 
 from judged.cli.output import FORMATS
+from judged.comparing.settings import CORRECTIONS, TESTS, Settings, chosen_settings
 from judged.engine.profiles.catalogue import PROFILES
 from judged.engine.profiles.profile import Profile
 from judged.engine.protocol import Protocol
 
-__all__ = ["conventions", "named_measures", "profile_of", "written_results"]
+__all__ = ["compared_by", "conventions", "named_measures", "profile_of", "settings_of", "written_results"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +55,52 @@ def written_results(formats: Sequence[str] = FORMATS, *, note: str = "") -> Call
         return command
 
     return decorated
+
+
+def compared_by(command: F) -> F:
+    """The options that say how systems are compared: test, correction, confidence, and what is drawn."""
+    for option in reversed(
+        [
+            click.option(
+                "--test",
+                type=click.Choice(TESTS),
+                default=TESTS[0],
+                show_default=True,
+                help="How p-values are made; `welch` takes the two samples as not the same.",
+            ),
+            click.option(
+                "--correction",
+                type=click.Choice(CORRECTIONS),
+                help="For the comparisons of one measure being several.  [default: maxT with randomisation, else holm]",
+            ),
+            click.option(
+                "--level", type=float, default=0.95, show_default=True, help="The confidence of intervals."
+            ),
+            click.option(
+                "--resamples",
+                type=click.IntRange(min=1),
+                default=10_000,
+                show_default=True,
+                help="How many flips or resamples are drawn.",
+            ),
+            click.option(
+                "--seed",
+                type=click.IntRange(min=0),
+                default=0,
+                show_default=True,
+                help="What draws begin with.",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def settings_of(options: Mapping[str, Any]) -> Settings:
+    """How the options of `compared_by` say that systems are compared."""
+    return chosen_settings(
+        **{name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
+    )
 
 
 def named_measures(note: str) -> Callable[[F], F]:

@@ -11,10 +11,9 @@ import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, only_one_standard_input, split_name
-from judged.cli.options import named_measures, written_results
+from judged.cli.options import compared_by, named_measures, settings_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
-from judged.comparing.settings import CORRECTIONS, TESTS, chosen_settings
 from judged.dedup.rules import Unit
 from judged.dedup.url_rules import URL_RULES
 from judged.errors import BadProtocol
@@ -99,21 +98,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     metavar="NAME",
     help="Compare the other systems with this one, on the same tasks; may be repeated.",
 )
-@click.option(
-    "--test", type=click.Choice(TESTS), default=TESTS[0], show_default=True, help="How p-values are made."
-)
-@click.option("--correction", type=click.Choice(CORRECTIONS), help="For several comparisons of one measure.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="The confidence of intervals.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    help="How many flips or resamples are drawn.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="What draws begin with."
-)
+@compared_by
 @click.option(
     "--min-delta",
     metavar="DELTA",
@@ -222,8 +207,7 @@ def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> S
     good = options["good"] or 2
     systems = evaluation.systems.items()
     curved = curve_measures(evaluation.measures) if options["curve"] or options["picture"] else []
-    chosen = {name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
-    settings = chosen_settings(**chosen)
+    settings = settings_of(options)
     return SessionReport(
         evaluation,
         list(_inputs(named, options)),
