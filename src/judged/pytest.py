@@ -12,8 +12,9 @@ import pytest
 
 from judged.gating.gate import gate
 from judged.gating.report import GateReport, MeasureGate
-from judged.gating.words import counted, figure
+from judged.gating.words import figure
 from judged.testing import assert_passed
+from judged.wording import counted
 
 __all__ = ["judged_gate", "pytest_terminal_summary"]
 
@@ -58,5 +59,5 @@ def _line(report: GateReport, each: MeasureGate) -> str:
     test = each.test
     return (
         f"{each.verdict}: {each.measure} of {report.name}, {figure(test.difference)} "
-        f"(margin {figure(test.margin)}, {counted(test.queries)})"
+        f"(margin {figure(test.margin)}, {counted(test.queries, each.unit)})"
     )

@@ -10,7 +10,7 @@ from judged.comparing.comparison import Comparison
 from judged.comparing.contrasts import contrasts_of, means_of
 from judged.comparing.latency import Latency, latency_of, read_timings
 from judged.comparing.settings import Settings, chosen_settings
-from judged.comparing.shared import Shared, plural, shared_scores
+from judged.comparing.shared import Shared, shared_scores
 from judged.comparing.slices import Attributes, interactions_of, read_attributes
 from judged.engine.demanded import judgments_demanded
 from judged.engine.evaluate import evaluate
@@ -21,6 +21,7 @@ from judged.engine.system_scores import SystemScores
 from judged.errors import BadSample, UnknownName
 from judged.measures.measure import Measure
 from judged.stats.randomisation import all_pairs
+from judged.wording import plural
 
 __all__ = ["compare", "compare_evaluations"]
 

@@ -12,7 +12,7 @@ from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
 from judged.stats.paired import Floats
 
-__all__ = ["Shared", "plural", "shared_scores"]
+__all__ = ["Shared", "shared_scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,6 @@ _INSTEAD = {
     "SRE_micro": "compare by SRE in place of SRE_micro",
     "SRR_micro": "compare by SRR in place of SRR_micro",
 }
-
-
-def plural(unit: str) -> str:
-    """The word for several of what a row of scores is of.
-
-    >>> plural("query"), plural("task")
-    ('queries', 'tasks')
-    """
-    return "queries" if unit == "query" else f"{unit}s"
 
 
 def shared_scores(evaluations: Sequence[SystemScores]) -> tuple[Shared, ...]:

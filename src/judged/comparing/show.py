@@ -8,7 +8,6 @@ from dataclasses import replace
 from judged.comparing.comparison import Change, Comparison
 from judged.comparing.contrasts import Contrast, Mean
 from judged.comparing.settings import SHORT, WORDS
-from judged.comparing.shared import plural
 from judged.comparing.trade_off import milliseconds, trade_off
 from judged.report.html import to_html
 from judged.report.layout import Estimate, Table, Value, probability, with_best
@@ -16,6 +15,7 @@ from judged.report.text import to_text
 from judged.stats.interval import Interval
 from judged.stats.outcome import Outcome
 from judged.stats.undefined import Undefined
+from judged.wording import counted, plural
 
 __all__ = ["leaderboard", "query_tables", "sentences", "shown", "shown_as_html", "shown_as_text"]
 
@@ -35,7 +35,7 @@ def shown(comparison: Comparison, *, superscript: bool = False, digits: int = 4)
         yield trade_off(comparison)
     for (attribute, value), each in comparison.slices.items():
         count = len(each.scores[0].queries)
-        title = f"{attribute} = {value} ({count:,} {each.unit if count == 1 else plural(each.unit)})"
+        title = f"{attribute} = {value} ({counted(count, each.unit)})"
         yield replace(leaderboard(each, superscript=superscript, digits=digits), title=title)
         if len(each.contrasts) <= MOST:
             yield replace(_differences(each, digits), title=f"Differences where {title}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judged.wording import counted
+
 __all__ = ["Observations"]
 
 SHOWN = 5
@@ -54,19 +56,19 @@ class Observations:
             told.append(f"{_named(self.extra)} in the run but never judged: {_FATES[extra]}")
         if self.without_relevant:
             told.append(
-                f"{_many(self.without_relevant, 'query')} without any relevant document{_LEFT[barren]}"
+                f"{counted(self.without_relevant, 'query')} without any relevant document{_LEFT[barren]}"
             )
         if self.tied_documents:
             told.append(
-                f"{_many(self.tied_documents, 'judged document')} of {_many(self.tied_queries, 'query')} tied with "
+                f"{counted(self.tied_documents, 'judged document')} of {counted(self.tied_queries, 'query')} tied with "
                 f"another document: {_RULES[ties]}"
             )
         if self.unjudged:
             told.append(f"{self.unjudged:.1%} of the first ten results are unjudged")
         if self.infinite:
-            told.append(f"{_many(self.infinite, 'infinite score')}")
+            told.append(f"{counted(self.infinite, 'infinite score')}")
         if self.interleaved:
-            told.append(f"{_many(self.interleaved, 'query')} with rows that do not stand together")
+            told.append(f"{counted(self.interleaved, 'query')} with rows that do not stand together")
         return told + list(self.notes)
 
 
@@ -80,13 +82,7 @@ _RULES = {
 }
 
 
-def _many(count: int, thing: str) -> str:
-    """The count and the thing, in the plural where there is not one."""
-    plural = thing.removesuffix("y") + "ies" if thing.endswith("y") else f"{thing}s"
-    return f"{count:,} {thing if count == 1 else plural}"
-
-
 def _named(ids: tuple[str, ...]) -> str:
     """How many queries, and the first of them by name."""
     named = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
-    return f"{_many(len(ids), 'query')} ({named})"
+    return f"{counted(len(ids), 'query')} ({named})"

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from judged.gating.report import GateReport, MeasureGate, RefusedGate, worst
-from judged.gating.words import counted, figure, short
+from judged.gating.words import figure, short
 from judged.report.junit import Case, Suite, to_junit
 from judged.report.layout import Table, Value
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
+from judged.wording import counted
 
 __all__ = ["LIMIT", "Gated", "as_document", "as_junit", "as_markdown", "as_text", "outcome"]
 
@@ -119,7 +120,7 @@ def _title(gates: Sequence[Gated]) -> str:
 
 def _case(each: MeasureGate, *, inconclusive_passes: bool) -> Case:
     test = each.test
-    line = f"{each.verdict}: {figure(test.difference)}, margin {figure(test.margin)}, {counted(test.queries)}"
+    line = f"{each.verdict}: {figure(test.difference)}, margin {figure(test.margin)}, {counted(test.queries, each.unit)}"
     if each.verdict == "pass":
         return Case(each.measure, "passed", line, each.text)
     lenient = each.verdict == "inconclusive" and inconclusive_passes

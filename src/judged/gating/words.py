@@ -6,11 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from judged.stats.margin import POWER, MarginTest
+from judged.wording import counted
 
 if TYPE_CHECKING:
     from judged.gating.report import MeasureGate
 
-__all__ = ["because", "counted", "figure", "probability", "short"]
+__all__ = ["because", "figure", "probability", "short"]
 
 LONGEST = 60
 """Of an id or a name no more characters than this are shown."""
@@ -40,16 +41,6 @@ def probability(p: float) -> str:
     ('p = 0.0312', 'p < 0.0001')
     """
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
-
-
-def counted(count: int, thing: str = "query") -> str:
-    """The count and the thing, in the plural where there is not one.
-
-    >>> counted(1), counted(1200)
-    ('1 query', '1,200 queries')
-    """
-    plural = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
-    return f"{count:,} {thing if count == 1 else plural}"
 
 
 def short(text: str) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from judged.kernels.segments import Ints
 from judged.kernels.steps import UNLABELLED, Steps
+from judged.wording import counted
 
-__all__ = ["SessionObservations", "Tally", "many", "observed"]
+__all__ = ["SessionObservations", "Tally", "observed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +75,29 @@ class SessionObservations:
         elif self.labelled < self.unique:
             missing = self.unique - self.labelled
             told.append(
-                f"{missing:,} of {many(self.unique, 'unique result')} have no label and count 0 "
+                f"{missing:,} of {counted(self.unique, 'unique result')} have no label and count 0 "
                 f"(coverage {self.coverage:.1%}; the upper bound takes them as 4)"
             )
         if self.no_search:
             told.append(
-                f"{many(self.no_search, 'session')} never searched: 0 in gains, left out of rates and shares"
+                f"{counted(self.no_search, 'session')} never searched: 0 in gains, left out of rates and shares"
             )
         if self.no_results:
             told.append(
-                f"{many(self.no_results, 'session')} found nothing: 0 in gains, left out of rates and shares"
+                f"{counted(self.no_results, 'session')} found nothing: 0 in gains, left out of rates and shares"
             )
         if self.conflicts:
             told.append(
-                f"{many(self.conflicts, 'result')} labelled otherwise than before: the {conflict} label counts"
+                f"{counted(self.conflicts, 'result')} labelled otherwise than before: the {conflict} label counts"
             )
         if self.overruled:
-            told.append(f"{many(self.overruled, 'gain')} of the trace replaced by the labels file")
+            told.append(f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file")
         if self.unused_labels:
-            told.append(f"{many(self.unused_labels, 'label')} belong to no result of these sessions")
+            told.append(f"{counted(self.unused_labels, 'label')} belong to no result of these sessions")
         if self.earlier_turns:
-            told.append(f"{many(self.earlier_turns, 'earlier turn')} not looked at: the last one counts")
+            told.append(f"{counted(self.earlier_turns, 'earlier turn')} not looked at: the last one counts")
         if self.idle:
-            told.append(f"{many(self.idle, 'step')} of the agents made no search and no iteration")
+            told.append(f"{counted(self.idle, 'step')} of the agents made no search and no iteration")
         return told + list(self.notes)
 
 
@@ -121,8 +122,3 @@ def observed(
         unused_labels=unused_labels,
         notes=notes,
     )
-
-
-def many(count: int, thing: str) -> str:
-    """The count and the thing, in the plural where there is not one."""
-    return f"{count:,} {thing if count == 1 else f'{thing}s'}"

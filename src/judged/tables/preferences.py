@@ -17,6 +17,7 @@ from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.faults import Faults, Place, row_of
 from judged.tables.judgments import NUMBERED, Judgments
 from judged.tables.strings import as_ids, as_numbers, one_array
+from judged.wording import counted
 
 __all__ = ["Preferences"]
 
@@ -103,7 +104,7 @@ class Preferences:
 
     def __repr__(self) -> str:
         groups, queries = int(self.group[-1]) + 1 if len(self) else 0, len(self.queries)
-        told = f"{_many(len(self), 'level')} by {_many(groups, 'group')} on {_many(queries, 'query')}"
+        told = f"{counted(len(self), 'level')} by {counted(groups, 'group')} on {counted(queries, 'query')}"
         return f"Preferences({self.name}: {told})"
 
     @cached_property
@@ -162,11 +163,6 @@ class Preferences:
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.table.__arrow_c_stream__(requested_schema)
-
-
-def _many(count: int, thing: str) -> str:
-    plural = "queries" if thing == "query" else f"{thing}s"
-    return f"{count:,} {thing if count == 1 else plural}"
 
 
 def _whole(length: int) -> pa.Array:
