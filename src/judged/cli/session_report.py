@@ -94,10 +94,10 @@ class SessionReport:
         return [str(text)]
 
     def _gated(self, kind: str, *, digits: int) -> list[str]:
-        from judged.gating.show import as_markdown, as_text
-
         if not self.gates:
             return []
+        from judged.gating.show import as_markdown, as_text
+
         return [
             as_markdown(self.gates, digits=digits)
             if kind == "markdown"

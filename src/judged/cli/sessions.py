@@ -22,6 +22,7 @@ from judged.sessions.protocol import Conflict, Unlabelled
 
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
+    from judged.comparing.comparison import Comparison
     from judged.dedup.rules import Rules
     from judged.gating.report import GateReport
     from judged.measures.measure import Measure
@@ -198,7 +199,6 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
 
 def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionReport:
     from judged.cli.session_report import SessionReport
-    from judged.sessions.compare import compare_systems
     from judged.sessions.curve import curve, curve_measures
     from judged.sessions.overlap import alone, overlaps
     from judged.sessions.stopping import stopping_points
@@ -207,7 +207,6 @@ def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> S
     good = options["good"] or 2
     systems = evaluation.systems.items()
     curved = curve_measures(evaluation.measures) if options["curve"] or options["picture"] else []
-    settings = settings_of(options)
     return SessionReport(
         evaluation,
         list(_inputs(named, options)),
@@ -216,11 +215,15 @@ def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> S
         stops=[(name, stopping_points(each, good=good)) for name, each in systems if options["stopping"]],
         pairs=overlaps(evaluation, good=good) if options["overlap"] else (),
         single=alone(evaluation, good=good) if options["overlap"] else (),
-        comparison=compare_systems(evaluation, baseline=options["baselines"], settings=settings)
-        if options["baselines"]
-        else None,
+        comparison=_compared(evaluation, options) if options["baselines"] else None,
         gates=_gated(evaluation, options) if options["min_delta"] is not None else (),
     )
+
+
+def _compared(evaluation: SessionEvaluation, options: dict[str, Any]) -> Comparison:
+    from judged.sessions.compare import compare_systems
+
+    return compare_systems(evaluation, baseline=options["baselines"], settings=settings_of(options))
 
 
 def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[GateReport, ...]:
@@ -319,7 +322,6 @@ def _inputs(named: list[tuple[str | None, str]], options: dict[str, Any]) -> Ite
 
 
 def _tell(report: SessionReport, outputs: list[Path]) -> None:
-    from judged.comparing.show import sentences
     from judged.sessions.show import undefined_sentences
 
     evaluation = report.evaluation
@@ -331,6 +333,8 @@ def _tell(report: SessionReport, outputs: list[Path]) -> None:
         for sentence in [*told, *undefined_sentences(each)]:
             click.echo(f"Note: {of}{sentence}", err=True)
     if report.comparison is not None:
+        from judged.comparing.show import sentences
+
         click.echo(f"Compared: {report.comparison.method}", err=True)
         for sentence in sentences(report.comparison):
             click.echo(f"Note: {sentence}", err=True)

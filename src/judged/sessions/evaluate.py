@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadInput, BadMeasure, Fault, UnknownName
 from judged.formats.labels import read_labels
@@ -25,6 +23,7 @@ from judged.sessions.gather import Gathering, Keep
 from judged.sessions.observations import observed
 from judged.sessions.protocol import Conflict, SessionProtocol, Unlabelled
 from judged.sessions.reference import Pool, by_judgments, by_union, pools
+from judged.tables.arrays import strings_of
 from judged.tables.scores import Scores
 from judged.tables.session import Session
 
@@ -182,7 +181,7 @@ def _evaluated(
     ]
     values = {str(each): each.per_query(steps) for each in measures}
     return SessionEvaluation(
-        Scores(pa.array(ids, pa.large_string()), values, run=run, unit="session"),
+        Scores(strings_of(ids), values, run=run, unit="session"),
         tuple(measures),
         gathering.protocol,
         observed(steps, tally, unused_labels=unused, notes=tuple(notes)),

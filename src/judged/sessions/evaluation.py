@@ -9,7 +9,6 @@ from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from judged.errors import UnknownName
 from judged.kernels.segments import Floats
@@ -22,6 +21,7 @@ from judged.sessions.gather import Named, Placed
 from judged.sessions.observations import SessionObservations, Tally, observed
 from judged.sessions.protocol import SessionProtocol
 from judged.sessions.reference import Pool
+from judged.tables.arrays import strings_of
 from judged.tables.scores import Scores
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class SessionEvaluation:
         place = {task: at for at, task in enumerate(tasks)}
         of = np.array([place[each.task] for each in self.named], dtype=np.int64)
         values = {name: _means(column, of, len(tasks)) for name, column in self.scores.values.items()}
-        scores = Scores(pa.array(tasks, pa.large_string()), values, run=self.run, unit="task")
+        scores = Scores(strings_of(tasks), values, run=self.run, unit="task")
         return replace(self, scores=scores)
 
     def undefined(self, measure: Measure | str) -> int:
@@ -126,7 +126,7 @@ class SessionEvaluation:
         at = np.array(sessions, dtype=np.int64)
         named = tuple(self.named[each] for each in sessions)
         view, tally = chosen_steps(self.view, at), self.tally.of(at)
-        ids = pa.array([each.conversation for each in named], pa.large_string())
+        ids = strings_of(each.conversation for each in named)
         values = {name: column[at] for name, column in self.scores.values.items()}
         return replace(
             self,

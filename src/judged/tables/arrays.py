@@ -6,13 +6,14 @@ a second: more than scoring a small run does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["arrow_of", "bytes_of", "numpy_of"]
+__all__ = ["arrow_of", "bytes_of", "numpy_of", "strings_of"]
 
 _KINDS = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64()}
 
@@ -44,3 +45,11 @@ def bytes_of(strings: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     if data is None or data.size == 0:
         return np.zeros(0, dtype=np.uint8), cuts
     return np.frombuffer(data, dtype=np.uint8), cuts
+
+
+def strings_of(texts: Iterable[str]) -> pa.Array:
+    """The texts as an Arrow array of large strings."""
+    encoded = [text.encode() for text in texts]
+    cuts = np.concatenate(([0], np.cumsum([len(each) for each in encoded], dtype=np.int64))).astype(np.int64)
+    parts = [None, pa.py_buffer(cuts), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(encoded), parts)
