@@ -137,6 +137,7 @@ def test_labels_of_a_file_go_before_those_of_the_trace(tmp_path: Path) -> None:
         ({"id": "doi:10.1/abc"}, {"domain": "doi", "domain_id": "10.1/ABC"}),
         ({"domain": "mail", "domain_id": "7"}, {"domain": "mail", "domain_id": "7"}),
         ({"title": "T", "snippet": "Some text,  here"}, {"title": "t", "snippet": "some text here"}),
+        ({"title": "Eiffel Tower"}, {"title": "eiffel tower", "snippet": "A tower."}),
     ],
 )
 def test_a_label_is_found_by_any_of_its_keys(label: dict[str, str], result: dict[str, str]) -> None:

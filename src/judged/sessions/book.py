@@ -14,7 +14,8 @@ __all__ = ["Book"]
 class Book:
     """The labels of a file, each for a task, or for any.
 
-    A result has the label that has its id or its URL, or else one that deduplication takes for the same thing. An id
+    A result has the label that has its id or its URL, or else one that deduplication takes for the same thing, or one
+    that is known by nothing but its title. An id
     without a tool is that of any tool, as in judgments, whose documents may be URLs too. The task of a label may also be
     the query of a search, as in judgments of a conversation by turn. Several labels of one result are one entry of the
     book, with the gain of the first.
@@ -46,14 +47,20 @@ class Book:
         """The entry of a result for a task, or for the query it was found by; None if there is none."""
         keys = self._names(result, scope, {scope, None})
         tasks = (task, None) if query is None or query == task else (task, query, None)
-        entry = next(
-            (self._entry[of, *key] for of in tasks for key in keys if (of, *key) in self._entry), None
-        )
+        entry = self._first(tasks, keys)
         if entry is None:
             entry = self._same(tasks, result, scope)
+        if entry is None:
+            entry = self._first(tasks, self._title(result))
         if entry is not None:
             self._used.add(entry)
         return entry
+
+    def _first(self, tasks: tuple[str | None, ...], keys: list[tuple[object, ...]]) -> int | None:
+        """The entry of the first key that has one, for the first of the tasks that has."""
+        return next(
+            (self._entry[of, *key] for of in tasks for key in keys if (of, *key) in self._entry), None
+        )
 
     def _same(self, tasks: tuple[str | None, ...], result: Result, scope: str | None) -> int | None:
         """The entry of what deduplication takes for the same thing."""
@@ -74,6 +81,8 @@ class Book:
             snippet=label.snippet,
         )
         keys = [(label.task, *key) for key in self._names(known, label.tool, {label.tool})]
+        if not keys and not known.snippet:
+            keys = [(label.task, *key) for key in self._title(known)]
         entry = next((self._entry[key] for key in keys if key in self._entry), None)
         if entry is None:
             entry = len(self.gains)
@@ -97,6 +106,10 @@ class Book:
         if keys.url:
             found.append(("url", keys.url))
         return found
+
+    def _title(self, result: Result) -> list[tuple[object, ...]]:
+        title = keys_of(Result(title=result.title), None, self._rules).title
+        return [("title", title)] if title else []
 
 
 class _Things:
