@@ -332,6 +332,8 @@ def _tell(report: SessionReport, outputs: list[Path]) -> None:
         told = each.observations.sentences(conflict=evaluation.protocol.conflict)
         for sentence in [*told, *undefined_sentences(each)]:
             click.echo(f"Note: {of}{sentence}", err=True)
+    for sentence in evaluation.observations.of_inputs() if several else ():
+        click.echo(f"Note: {sentence}", err=True)
     if report.comparison is not None:
         from judged.comparing.show import sentences
 

@@ -135,7 +135,7 @@ class SessionEvaluation:
             named=named,
             view=view,
             tally=tally,
-            observations=observed(view, tally, notes=self.observations.notes),
+            observations=observed(view, tally),
         )
 
     def _known(self, measure: Measure | str) -> Measure:

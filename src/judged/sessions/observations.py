@@ -92,13 +92,16 @@ class SessionObservations:
             )
         if self.overruled:
             told.append(f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file")
-        if self.unused_labels:
-            told.append(f"{counted(self.unused_labels, 'label')} belong to no result of these sessions")
         if self.earlier_turns:
             told.append(f"{counted(self.earlier_turns, 'earlier turn')} not looked at: the last one counts")
         if self.idle:
             told.append(f"{counted(self.idle, 'step')} of the agents made no search and no iteration")
-        return told + list(self.notes)
+        return told + self.of_inputs()
+
+    def of_inputs(self) -> list[str]:
+        """The sentences on what was read, whichever system it belongs to."""
+        unused = f"{counted(self.unused_labels, 'label')} of no result of these sessions"
+        return [*([unused] if self.unused_labels else []), *self.notes]
 
 
 def observed(
