@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from dedup.test_find_equals_loops import found, rules
+from dedup.drawn import found, rules
 from judged.dedup.explain import explain_duplicates
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules

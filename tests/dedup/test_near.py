@@ -66,6 +66,15 @@ def test_a_text_stands_for_itself_and_for_those_near_it() -> None:
         assert texts.stand_in(chosen) == chosen
 
 
+def test_a_text_that_is_not_kept_stands_for_no_other() -> None:
+    """Matching asks what a text is near to, and leaves no trace."""
+    texts = NearTexts(0.7)
+
+    assert texts.stand_in(edited(TEXT, 30), keep=False) == edited(TEXT, 30)
+    assert texts.stand_in(TEXT) == TEXT
+    assert texts.stand_in(edited(TEXT, 30), keep=False) == TEXT
+
+
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says what to install."""
 

@@ -145,6 +145,25 @@ def test_a_label_is_found_by_any_of_its_keys(label: dict[str, str], result: dict
     assert evaluate_sessions([trace], "CG", labels=[{**label, "gain": 3}])["CG"] == 3
 
 
+def test_a_label_with_a_tool_is_of_that_tool_alone() -> None:
+    """Two tools give the id `1` to different things."""
+    searches = [{"tool": tool, "results": [{"id": "1"}]} for tool in ("web", "mail")]
+    trace = {"conversation": "c", "turns": [{"iterations": [{"searches": searches}]}]}
+    labels = [{"id": "1", "tool": "web", "gain": 4}, {"id": "1", "tool": "mail", "gain": 0}]
+    assert evaluate_sessions([trace], "CG", labels=labels)["CG"] == 4
+    assert evaluate_sessions([trace], "CG", labels=labels[:1])["CG"] == 4
+    assert evaluate_sessions([trace], "CG", labels=[{"id": "1", "gain": 3}])["CG"] == 6
+
+
+def test_a_label_is_also_found_by_what_deduplication_takes_for_the_same() -> None:
+    """Another address of the same page, with its text cut short: title and beginning agree."""
+    text = "A text that is longer than thirty characters, and goes on."
+    label = {"url": "https://a.org/x", "title": "T", "snippet": text, "gain": 4}
+    result = {"url": "https://b.org/y", "title": "t", "snippet": text[:40] + "…"}
+    trace = {"conversation": "c", "turns": [{"iterations": [{"searches": [{"results": [result]}]}]}]}
+    assert evaluate_sessions([trace], "CG", labels=[label])["CG"] == 4
+
+
 def test_a_reference_of_all_systems_is_what_they_found_together() -> None:
     """E6: {a, b} is found by the second iteration; what only the other system found is missing."""
     trace = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import merge
 
 from judged.dedup.group import Group
 from judged.dedup.keys import Keys
 from judged.dedup.rules import Rules
-from judged.dedup.texts import Numbers, Texts
-from judged.dedup.ways import TEXT
+from judged.dedup.texts import Numbers, Texts, put
+from judged.dedup.ways import ID, LOOSE, TEXT, TITLE, URL, Ways
 
 __all__ = ["Crowd"]
 
@@ -25,7 +26,7 @@ class Facet:
     def note(self, number: int, value: str | None) -> None:
         """Take in that a group has a value, and so is no longer without."""
         if value is not None:
-            self.of.setdefault(value, {})[number] = None
+            put(self.of.setdefault(value, {}), number)
             self.without.pop(number, None)
 
     def suiting(self, value: str) -> list[Numbers]:
@@ -37,11 +38,12 @@ class Crowd:
     """The groups under one key. Of those that could take a result in, it offers few.
 
     A group that does not veto a result has the same value as it in every field that can veto, or none. So the
-    candidates by any one of these fields hold all groups that count, and the field with the fewest is taken.
+    candidates by any one of these fields hold all groups that count, and the field with the fewest is taken. No group
+    can be surer than the values allow that some group has; once one is as sure, the younger ones need not be looked at.
     """
 
-    def __init__(self, fields: int, rules: Rules) -> None:
-        self._strict, self._unit = rules.unit == "strict", rules.unit
+    def __init__(self, fields: int, rules: Rules, ways: Ways) -> None:
+        self._strict, self._unit, self._ways = rules.unit == "strict", rules.unit, ways
         self._by_text = bool(fields & TEXT)
         self.numbers: Numbers = {}
         self._titles, self._titled_urls, self._urls = Facet(()), Facet(()), Facet(())
@@ -54,10 +56,10 @@ class Crowd:
         if group.number in self.numbers:
             return
         for facet in (self._titles, self._urls, *self._spaces.values()):
-            facet.without[group.number] = None
-        self._textless[group.number] = None
-        self.numbers[group.number] = None
-        group.crowds.append(self)
+            put(facet.without, group.number)
+        put(self._textless, group.number)
+        put(self.numbers, group.number)
+        group.crowds += (self,)
         for member in group.members.values():
             self.note(group.number, member)
 
@@ -73,15 +75,26 @@ class Crowd:
             self._texts.add(keys.text, number)
             self._textless.pop(number, None)
 
-    def candidates(self, keys: Keys) -> Iterable[int]:
-        """Numbers of groups, among them every one that could take the result in."""
-        choices = self._choices(keys)
-        fewest = min(choices, key=lambda choice: sum(map(len, choice)), default=[self.numbers])
-        return {number for numbers in fewest for number in numbers}
-
-    def _choices(self, keys: Keys) -> Iterator[list[Numbers]]:
-        """By each field that can tell, the groups that are not ruled out."""
+    def candidates(self, keys: Keys) -> tuple[Iterable[int], float]:
+        """Groups, the oldest first, among them every one that could take the result in; and how sure one could be."""
         near = [] if keys.text is None else list(self._texts.related(keys.text))
+        limit = self._limit(keys, by_text=bool(near))
+        choices = self._choices(keys, near) if limit else [[]]
+        fewest = min(choices, key=lambda choice: sum(map(len, choice)), default=[self.numbers])
+        return merge(*fewest), limit
+
+    def _limit(self, keys: Keys, *, by_text: bool) -> float:
+        """How sure any of these groups could be, by the values that some of them have."""
+        fields = TEXT * by_text + LOOSE * (keys.loose_url is not None)
+        fields += URL * (keys.url in self._urls.of) + TITLE * (keys.title in self._titles.of)
+        if keys.space is None:
+            return self._ways.sure_by_generic[fields]
+        fields += ID * (keys.id in self._space(keys.space).of)
+        domain = keys.space.startswith("domain:")
+        return (self._ways.sure_by_domain if domain else self._ways.sure_by_generic)[fields]
+
+    def _choices(self, keys: Keys, near: list[Numbers]) -> Iterator[list[Numbers]]:
+        """By each field that can tell, the groups that are not ruled out."""
         if self._by_text:
             yield near
         if keys.space is not None and keys.id is not None:

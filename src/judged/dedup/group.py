@@ -64,21 +64,27 @@ class Group:
     """
 
     __slots__ = (
-        *("_index", "_rules", "_spaces", "_texts", "_titled_urls", "_titles", "_urls", "_ways"),
-        *("crowds", "members", "number"),
+        *("_index", "_longest", "_rules", "_spaces", "_title", "_titled_url", "_url", "_ways"),
+        *("_one_title", "_one_titled_url", "crowds", "members", "number"),
     )
 
     def __init__(self, number: int, rules: Rules, ways: Ways, first: Keys) -> None:
         self.number = number
-        self.crowds: list[Crowd] = []
+        self.crowds: tuple[Crowd, ...] = ()
         self.members: dict[tuple[str | None, ...], Keys] = {}
         """Those that differ in some field, by their fields."""
         self._rules, self._ways = rules, ways
         self._spaces: dict[str, Space] = {}
-        self._titles: set[str] = set()
-        self._titled_urls: set[str | None] = set()
-        self._urls: set[str] = set()
-        self._texts = Span()
+        self._title: str | None = None
+        self._one_title = True
+        """Whether all members with a title have that one; if not, they all have the same URL."""
+        self._titled_url: str | None = None
+        self._one_titled_url = True
+        """Whether all members with a title have that URL."""
+        self._url: str | None = None
+        """Where URLs veto: the one that all members with a URL have."""
+        self._longest: str | None = None
+        """Where texts veto: the one of which all others are beginnings."""
         self._index: dict[tuple[object, ...], Texts] | None = None
         self.add(first)
 
@@ -101,15 +107,14 @@ class Group:
             excused = unit != "strict" and not space.startswith("domain:")
             if self._spaces[space].vetoes(keys, excused=excused):
                 return True
-        if keys.title is not None and self._titles and self._titles != {keys.title}:
-            at_one_url = keys.url is not None and self._titled_urls == {keys.url}
-            if unit == "strict" or not at_one_url:
-                return True
+        if keys.title is not None and self._title is not None and not self._has_title(keys):
+            return True
         if unit == "document":
             return False
-        if unit == "strict" and keys.url is not None and self._urls and self._urls != {keys.url}:
+        if unit == "strict" and None not in {self._url, keys.url} and self._url != keys.url:
             return True
-        return keys.stem is not None and self._texts.longest is not None and not self._texts.suits(keys.text)
+        text = keys.text
+        return text is not None and self._longest is not None and not related(text, self._longest)
 
     def confidence(self, keys: Keys) -> float:
         """How sure it is that the most similar member is the same; 0 where that is not enough."""
@@ -120,20 +125,27 @@ class Group:
         sure = self._ways.sure_by_domain if domain else self._ways.sure_by_generic
         return max(_confidence(member, keys, sure) for member in self.members.values())
 
+    def _has_title(self, keys: Keys) -> bool:
+        """Whether all members with a title have that of a result or, where that is an excuse, its URL."""
+        if self._one_title and self._title == keys.title:
+            return True
+        excused = self._rules.unit != "strict" and keys.url is not None
+        return excused and self._one_titled_url and self._titled_url == keys.url
+
     def _sum_up(self, keys: Keys) -> None:
         if keys.space is not None:
             if keys.space in self._spaces:
                 self._spaces[keys.space].add(keys)
             else:
                 self._spaces[keys.space] = Space(keys)
-        if keys.title is not None:
-            self._titles.add(keys.title)
-            self._titled_urls.add(keys.url)
+        if keys.title is not None and self._title is None:
+            self._title, self._titled_url = keys.title, keys.url
+        elif keys.title is not None:
+            self._one_title &= keys.title == self._title
+            self._one_titled_url &= keys.url == self._titled_url
         if self._rules.unit != "document":
-            if keys.url is not None:
-                self._urls.add(keys.url)
-            if keys.stem is not None:
-                self._texts.add(keys.text)
+            self._url = self._url or keys.url
+            self._longest = max(self._longest or "", keys.text or "", key=len) or None
 
     def _add_to_index(self, keys: Keys) -> None:
         """Index a member, and once they become many, all of them."""
@@ -167,4 +179,5 @@ def _confidence(member: Keys, keys: Keys, sure: list[float]) -> float:
         fields |= TITLE
     if member.stem is None or member.stem != keys.stem or sure[fields] == sure[fields | TEXT]:
         return sure[fields]
-    return sure[fields | TEXT] if related(member.text or "", keys.text or "") else sure[fields]
+    same = member.snippet == keys.snippet or related(member.text or "", keys.text or "")
+    return sure[fields | TEXT] if same else sure[fields]

@@ -51,15 +51,19 @@ class Keys(Struct, gc=False):
 
 def keys_of(result: Result, scope: str | None, rules: Rules) -> Keys:
     """The keys of a result that the tool `scope` gave."""
-    space = identity = url = None
+    space = identity = url = loose_url = title = opening = None
+    snippet = result.snippet
     if result.id or result.domain_id:
         space, identity = _identity(result, scope)
     if result.url:
         url = strict_key(result.url, rules)
-    loose_url = loosen(url, rules) if url and rules.weights.loose_url else None
-    title = (normalised(result.title) or None) if result.title else None
-    opening = (stem(result.snippet) or None) if result.snippet else None
-    return Keys(space, identity, url, loose_url, title, opening, result.snippet)
+        if url is not None and rules.weights.loose_url:
+            loose_url = loosen(url, rules)
+    if result.title:
+        title = normalised(result.title) or None
+    if snippet:
+        opening = stem(snippet) or None
+    return Keys(space, identity, url, loose_url, title, opening, snippet)
 
 
 def _identity(result: Result, scope: str | None) -> tuple[str, str] | tuple[None, None]:

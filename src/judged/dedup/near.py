@@ -22,13 +22,19 @@ class NearTexts:
         self._sketches: list[Any] = []
         self._known: dict[str, str] = {}
 
-    def stand_in(self, text: str) -> str:
-        """The text that stands for a comparable one: the nearest by then, the oldest of several, or itself."""
-        if text not in self._known:
-            self._known[text] = self._find(text)
-        return self._known[text]
+    def stand_in(self, text: str, *, keep: bool = True) -> str:
+        """The text that stands for a comparable one: the nearest by then, the oldest of several, or itself.
 
-    def _find(self, text: str) -> str:
+        A text that stands for itself will stand for others, if it is to be kept.
+        """
+        known = self._known.get(text)
+        if known is None:
+            known = self._find(text, keep=keep)
+            if keep:
+                self._known[text] = known
+        return known
+
+    def _find(self, text: str, *, keep: bool) -> str:
         sketch = self._rensa.RMinHash(_PERMUTATIONS, _SEED)
         sketch.update(_sequences(text))
         near: dict[int, float] = {
@@ -37,9 +43,10 @@ class NearTexts:
         best = min(near, key=lambda number: (-near[number], number), default=None)
         if best is not None and near[best] >= self._threshold:
             return self._texts[best]
-        self._index.insert(len(self._texts), sketch)
-        self._texts.append(text)
-        self._sketches.append(sketch)
+        if keep:
+            self._index.insert(len(self._texts), sketch)
+            self._texts.append(text)
+            self._sketches.append(sketch)
         return text
 
 

@@ -7,10 +7,20 @@ from collections.abc import Iterator
 
 from judged.dedup.text import related
 
-__all__ = ["Span", "Texts"]
+__all__ = ["Numbers", "Span", "Texts", "put"]
 
 Numbers = dict[int, None]
-"""Numbers of groups, each once, in the order they came."""
+"""Numbers of groups, each once, the oldest first."""
+
+
+def put(numbers: Numbers, number: int) -> None:
+    """Put a number in its place among others, which nearly always is the last."""
+    late = bool(numbers) and number < next(reversed(numbers)) and number not in numbers
+    numbers[number] = None
+    if late:
+        ordered = sorted(numbers)
+        numbers.clear()
+        numbers.update(dict.fromkeys(ordered))
 
 
 class Texts:
@@ -27,7 +37,7 @@ class Texts:
             self._of[text] = {}
             self._lengths.add(len(text))
             insort(self._ordered, text)
-        self._of[text][number] = None
+        put(self._of[text], number)
 
     def related(self, text: str) -> Iterator[Numbers]:
         """The groups of every text that is equal to this one, its beginning or its continuation."""

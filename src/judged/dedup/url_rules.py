@@ -65,10 +65,22 @@ _TRACKING = frozenset(
             "vero_id",
             "oly_enc_id",
         ),
-        *("oly_anon_id", "_openstat", "s_kwcid", "ef_id", "ncid", "cmpid", "sr_share", "spm"),
+        *(
+            "oly_anon_id",
+            "_openstat",
+            "s_kwcid",
+            "ef_id",
+            "ncid",
+            "cmpid",
+            "sr_share",
+            "spm",
+            "ref_src",
+            "ref_url",
+        ),
+        *("pk_campaign", "pk_kwd", "pk_keyword", "pk_source", "pk_medium", "pk_content", "pk_cid"),
     }
 )
-_TRACKING_FAMILIES = ("utm_", "mc_", "pk_", "mtm_", "matomo_", "piwik_", "hsa_", "at_custom")
+_TRACKING_FAMILIES = ("utm_", "mc_", "mtm_", "matomo_", "piwik_", "hsa_", "at_custom")
 _SESSION = frozenset(
     {"jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid", "oscsid"}
 )

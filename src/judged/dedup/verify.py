@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from judged.dedup.keys import Keys
-from judged.dedup.rules import Rules, Unit, Weights
+from judged.dedup.rules import Unit, Weights
 from judged.dedup.text import related
 
 __all__ = ["Fields", "compare", "confidence", "vetoes"]
@@ -58,12 +58,6 @@ def confidence(fields: Fields, weights: Weights) -> float:
     said += weights.url if fields.url else weights.loose_url * bool(fields.loose_url)
     said += weights.title * bool(fields.title) + weights.text * bool(fields.text)
     return min(1.0, round(said, 9))  # rounded, so that .1 + .5 reaches .6
-
-
-def same(one: Keys, other: Keys, rules: Rules) -> bool:
-    """Whether two results are the same by themselves, without regard to others."""
-    fields = compare(one, other)
-    return not vetoes(fields, rules.unit) and confidence(fields, rules.weights) >= rules.threshold
 
 
 def _equal(one: str | None, other: str | None) -> bool | None:

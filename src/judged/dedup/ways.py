@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from operator import attrgetter
 from typing import Any
@@ -12,7 +13,7 @@ from judged.dedup.keys import Keys
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
 
-__all__ = ["ID", "LOOSE", "TEXT", "TITLE", "URL", "Way", "Ways", "facts"]
+__all__ = ["ID", "LOOSE", "TEXT", "TITLE", "URL", "Way", "Ways", "facts", "ways_of"]
 
 ID, URL, LOOSE, TITLE, TEXT = 1, 2, 4, 8, 16
 """The fields in which results can agree, as bits; a set of fields is their sum."""
@@ -44,15 +45,22 @@ class Ways:
         if not self.domain and not self.generic:
             msg = f"no fields of the rules of deduplication reach the threshold, {rules.threshold}"
             raise BadProtocol(msg, hint="raise weights, or lower the threshold")
-
-    def shortest(self) -> list[Way]:
+        self.shortest = self._shortest()
         """The ways that hold no other: whatever is the same in some way is so in one of these."""
+
+    def _shortest(self) -> list[Way]:
         every = {way.fields: way for way in self.domain + self.generic}
         by_kind = (self.domain, self.generic)
         kept = {
             way.fields for ways in by_kind for way in ways if not any(_holds(way, other) for other in ways)
         }
         return [every[fields] for fields in sorted(kept)]
+
+
+@lru_cache(maxsize=64)
+def ways_of(rules: Rules) -> Ways:
+    """The ways in which results can be the same under some rules; found once for all sessions."""
+    return Ways(rules)
 
 
 def facts(keys: Keys) -> list[tuple[Any, ...]]:

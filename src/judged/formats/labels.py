@@ -34,6 +34,7 @@ NAMES = {
     "gain": ("gain", *COLUMNS["grade"]),
     "task": ("task", *COLUMNS["query"]),
     "id": ("id", *COLUMNS["document"]),
+    "tool": ("tool",),
     "domain": ("domain",),
     "domain_id": ("domain_id",),
     "url": ("url", "link", "href"),

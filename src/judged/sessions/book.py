@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from judged.dedup.find import Deduplicator
 from judged.dedup.keys import keys_of
 from judged.dedup.rules import Rules
 from judged.tables.labels import Label, Labels
@@ -11,15 +12,18 @@ __all__ = ["Book"]
 
 
 class Book:
-    """The labels of a file; a result has the label that shares its domain id, id, URL or text, in this order.
+    """The labels of a file, each for a task, or for any.
 
-    A label's id may be that of any tool, since whoever wrote labels knows no tools. A label without a task counts for
-    every task; the task of a label may also be the query of a search, as in judgments of a conversation by turn. Several labels of one result are one entry of the book, with the gain of the first.
+    A result has the label that has its id or its URL, or else one that deduplication takes for the same thing. An id
+    without a tool is that of any tool, as in judgments, whose documents may be URLs too. The task of a label may also be
+    the query of a search, as in judgments of a conversation by turn. Several labels of one result are one entry of the
+    book, with the gain of the first.
     """
 
     def __init__(self, labels: Labels, rules: Rules) -> None:
         self._rules = rules
         self._entry: dict[tuple[object, ...], int] = {}
+        self._things: dict[str | None, _Things] = {}
         self.gains: list[int] = []
         """The gain of each entry."""
         self.tasks: list[str | None] = []
@@ -27,7 +31,6 @@ class Book:
         self.contradictions = 0
         """Labels that differ from an earlier one of the same result."""
         self._used: set[int] = set()
-        self._texts = False  # whether any label has a text, without which none need be normalised
         for label in labels:
             self._add(label)
 
@@ -39,15 +42,26 @@ class Book:
         """How many entries no result was found for so far."""
         return len(self.gains) - len(self._used)
 
-    def find(self, task: str, query: str | None, result: Result) -> int | None:
+    def find(self, task: str, query: str | None, result: Result, scope: str | None) -> int | None:
         """The entry of a result for a task, or for the query it was found by; None if there is none."""
-        keys = self._lookups(result)
-        for of in (task, query or task, None):
-            for key in keys:
-                entry = self._entry.get((of, *key))
-                if entry is not None:
-                    self._used.add(entry)
-                    return entry
+        keys = self._names(result, scope, {scope, None})
+        tasks = (task, None) if query is None or query == task else (task, query, None)
+        entry = next(
+            (self._entry[of, *key] for of in tasks for key in keys if (of, *key) in self._entry), None
+        )
+        if entry is None:
+            entry = self._same(tasks, result, scope)
+        if entry is not None:
+            self._used.add(entry)
+        return entry
+
+    def _same(self, tasks: tuple[str | None, ...], result: Result, scope: str | None) -> int | None:
+        """The entry of what deduplication takes for the same thing."""
+        for of in tasks:
+            things = self._things.get(of)
+            found = None if things is None else things.seen.match(result, scope)
+            if things is not None and found is not None:
+                return things.entries[found]
         return None
 
     def _add(self, label: Label) -> None:
@@ -59,8 +73,7 @@ class Book:
             title=label.title,
             snippet=label.snippet,
         )
-        self._texts = self._texts or bool(label.snippet)
-        keys = [(label.task, *key) for key in self._lookups(known)]
+        keys = [(label.task, *key) for key in self._names(known, label.tool, {label.tool})]
         entry = next((self._entry[key] for key in keys if key in self._entry), None)
         if entry is None:
             entry = len(self.gains)
@@ -70,17 +83,31 @@ class Book:
             self.contradictions += 1
         for key in keys:
             self._entry.setdefault(key, entry)
+        if known.url or known.title or known.snippet:
+            self._things.setdefault(label.task, _Things(self._rules)).add(known, label.tool, entry)
 
-    def _lookups(self, result: Result) -> list[tuple[object, ...]]:
-        """What a label is found by, the surest first; a domain id also as an id with its domain before it."""
-        keys = keys_of(result, None, self._rules)
+    def _names(self, result: Result, scope: str | None, tools: set[str | None]) -> list[tuple[object, ...]]:
+        """What a label is surely found by: an id under any of the tools, or a domain id also with its domain before it."""
+        keys = keys_of(result, scope, self._rules)
         found: list[tuple[object, ...]] = []
         if result.domain_id:
-            found = [("domain", keys.space, keys.id), ("id", f"{result.domain}:{keys.id}")]
+            found = [("domain", keys.space, keys.id), ("id", None, f"{result.domain}:{keys.id}")]
         elif keys.id:
-            found = [("id", keys.id)]
+            found = [("id", tool, keys.id) for tool in sorted(tools, key=lambda tool: tool is None)]
         if keys.url:
             found.append(("url", keys.url))
-        if self._texts and keys.text:
-            found.append(("text", keys.text, keys.title))
         return found
+
+
+class _Things:
+    """The labelled things of one task, told apart as results are."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.seen = Deduplicator(rules)
+        self.entries: list[int] = []
+        """For each thing, its entry in the book."""
+
+    def add(self, result: Result, scope: str | None, entry: int) -> None:
+        """Put one more labelled result in."""
+        if self.seen.place(result, scope) == len(self.entries):
+            self.entries.append(entry)

@@ -170,7 +170,9 @@ class Gathering:
 
     def _gain(self, session: Session, search: Search, result: Result) -> int | None:
         """The gain of a result: that of the labels file, if it has one, else that of the trace."""
-        entry = None if self._book is None else self._book.find(session.task, search.query, result)
+        entry = (
+            None if self._book is None else self._book.find(session.task, search.query, result, search.tool)
+        )
         if entry is None or self._book is None:
             return result.gain
         gain = self._book.gains[entry]

@@ -68,7 +68,7 @@ def by_judgments(gathering: Gathering, steps: Steps, book: Book) -> Reference:
     found = np.full(len(steps.gains), UNLABELLED, dtype=np.int8)
     seen: set[tuple[int, int]] = set()
     for find in gathering.finds:
-        entry = book.find(gathering.named[find.session].task, find.query, find.result)
+        entry = book.find(gathering.named[find.session].task, find.query, find.result, find.scope)
         if entry is not None and (find.session, entry) not in seen:
             seen.add((find.session, entry))
             found[find.place] = book.gains[entry]

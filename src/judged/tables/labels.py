@@ -17,6 +17,8 @@ class Label(Struct, kw_only=True, omit_defaults=True, gc=False):
     task: str | None = None
     """None: for whatever task the result is found."""
     id: str | None = None
+    tool: str | None = None
+    """What the id is scoped to; None: the id is that of any tool."""
     domain: str | None = None
     domain_id: str | None = None
     url: str | None = None
