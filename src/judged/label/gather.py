@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Rules, Unit
@@ -30,7 +31,8 @@ def gather(
     relabel: bool = False,
     depth: int | None = None,
     unit: Unit = "document",
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
+    trace_format: str | None = None,
     lenient: bool = False,
 ) -> Pool:
     """The results of runs or of traces that are to be labelled, each once; `kind` says which, where nothing tells.
@@ -42,11 +44,13 @@ def gather(
         msg = f"the depth is {depth}, expected 1 or more"
         raise BadProtocol(msg)
     shared = {"queries": queries, "docs": docs, "judged": judged, "depth": depth, "lenient": lenient}
-    kinds = {kind or _kind(each) for each in sources}
+    kinds = {kind or ("trace" if trace_format else _kind(each)) for each in sources}
     if len(kinds) > 1:
         raise BadProtocol("runs and traces are labelled apart", hint="say what they are with `--kind`")
     if kinds == {"trace"}:
-        return pool_of_trace(sources, **shared, relabel=relabel, rules=Rules(unit=unit), tools=tools)
+        return pool_of_trace(
+            sources, **shared, trace_format=trace_format, relabel=relabel, rules=Rules(unit=unit), tools=tools
+        )
     missing = [name for name in ("queries", "docs") if shared[name] is None]
     if missing:
         msg = f"a run holds ids alone, and `{missing[0]}` are not given"
