@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from judged.errors import BadProtocol, Unreadable, Unusable
+from judged.errors import BadInput, BadProtocol, Unreadable, Unusable
 from judged.label.gather import gather
 from judged.label.texts import Text, read_documents, read_queries
 
@@ -334,3 +334,14 @@ def test_two_texts_of_one_id_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Unusable, match=r":4: `a` has another text than before"):
         read_documents(tmp_path / "docs", None)
     assert read_documents(tmp_path / "docs", None, lenient=True)["a"].text == "one"
+
+
+def test_the_turn_that_counts_may_be_the_last_with_a_search(tmp_path: Path) -> None:
+    """As `judged sessions` has it, so that labels and scores speak of the same results."""
+    talk = session([{"id": "1", "title": "A"}])
+    talk["turns"].append({"user": "Thanks", "iterations": []})
+    path = traces(tmp_path, talk)
+
+    with pytest.raises(BadInput, match="searched in an earlier turn"):
+        gather(path)
+    assert [item.row["id"] for item in gather(path, turn="last-with-search").items] == ["1"]

@@ -89,6 +89,13 @@ class Command(click.Command):
     metavar="FILE",
     help="Which tools of a trace are searches, as `judged sessions` reads it.",
 )
+@click.option(
+    "--turn",
+    type=click.Choice(["last", "last-with-search"]),
+    default="last",
+    show_default=True,
+    help="Which turn of a conversation counts, as `judged sessions` has it.",
+)
 @click.option("--lenient", is_flag=True, help="Leave out what is faulty or has no text, and count it.")
 @click.option(
     "--endpoint", metavar="URL", help=f"Where the model answers, by OpenAI's protocol.  [default: ${BASE}]"
@@ -234,7 +241,18 @@ def _pool(sources: tuple[Path, ...], options: dict[str, Any]) -> Pool:
     from judged.formats.traces.results.search_tools import read_tools
     from judged.label.gather import gather
 
-    names = ("kind", "queries", "docs", "judged", "relabel", "depth", "unit", "trace_format", "lenient")
+    names = (
+        "kind",
+        "queries",
+        "docs",
+        "judged",
+        "relabel",
+        "depth",
+        "unit",
+        "trace_format",
+        "turn",
+        "lenient",
+    )
     tools = None if options["tools"] is None else read_tools(options["tools"])
     return gather(sources, **{name: options[name] for name in names}, tools=tools)
 

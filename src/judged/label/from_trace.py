@@ -14,6 +14,7 @@ from judged.dedup.rules import Rules
 from judged.errors import Unusable
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
+from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
 from judged.label.pool import Item, Pool
@@ -54,6 +55,7 @@ def pool_of_trace(
     rules: Rules | None = None,
     tools: Tools | str | Path | None = None,
     trace_format: str | None = None,
+    turn: TurnChoice = "last",
     lenient: bool = False,
 ) -> Pool:
     """What the agents of traces were given, each different result once for its task.
@@ -66,7 +68,7 @@ def pool_of_trace(
         session
         for source in sources
         for session in stream_sessions(
-            source, format=trace_format, tools=tools, lenient=lenient, skipped=skipped
+            source, format=trace_format, tools=tools, turn=turn, lenient=lenient, skipped=skipped
         )
     )
     tasks = _by_task(sessions, depth)

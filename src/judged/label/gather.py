@@ -11,6 +11,7 @@ from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
 from judged.formats.read import is_file, kind_of, open_source
 from judged.formats.text import is_number_text
+from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
@@ -33,6 +34,7 @@ def gather(
     unit: Unit = "document",
     tools: Tools | str | Path | None = None,
     trace_format: str | None = None,
+    turn: TurnChoice = "last",
     lenient: bool = False,
 ) -> Pool:
     """The results of runs or of traces that are to be labelled, each once; `kind` says which, where nothing tells.
@@ -49,7 +51,13 @@ def gather(
         raise BadProtocol("runs and traces are labelled apart", hint="say what they are with `--kind`")
     if kinds == {"trace"}:
         return pool_of_trace(
-            sources, **shared, trace_format=trace_format, relabel=relabel, rules=Rules(unit=unit), tools=tools
+            sources,
+            **shared,
+            trace_format=trace_format,
+            turn=turn,
+            relabel=relabel,
+            rules=Rules(unit=unit),
+            tools=tools,
         )
     missing = [name for name in ("queries", "docs") if shared[name] is None]
     if missing:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Unit
+from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.label.asking import Asking, Structure
 from judged.label.gather import gather
@@ -34,6 +35,7 @@ def label_results(
     depth: int | None = None,
     unit: Unit = "document",
     tools: Tools | str | Path | None = None,
+    turn: TurnChoice = "last",
     lenient: bool = False,
     prompt: str | Path | Prompt | None = None,
     temperature: float | None = 0.0,
@@ -73,6 +75,7 @@ def label_results(
         depth=depth,
         unit=unit,
         tools=tools,
+        turn=turn,
         lenient=lenient,
     )
     asking = Asking(
