@@ -21,6 +21,7 @@ from judged.label.pool import Item, Pool
 from judged.label.prompt import Prompt, read_prompt
 from judged.label.service import Service
 from judged.label.throttle import Throttle
+from judged.label.turn import turn_at
 from judged.label.waiting import asked_to_wait, seconds_to_wait
 
 
@@ -263,3 +264,14 @@ def test_a_text_cannot_leave_the_tags_it_stands_between() -> None:
     )
     assert asked in user["content"]
     assert user["content"].count("</result>") == 1
+
+
+def test_a_cache_that_cannot_be_locked_is_told_in_words(tmp_path: Path) -> None:
+    """Here a folder stands where the lock would."""
+    (tmp_path / "c-job").mkdir()
+
+    with (
+        pytest.raises(Unreadable, match="cannot be locked against other jobs"),
+        turn_at(tmp_path / "c", print),
+    ):
+        pass

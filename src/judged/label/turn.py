@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import sleep
 
@@ -26,20 +26,25 @@ def turn_at(cache: str | Path | None, waiting: Callable[[], None]) -> Iterator[N
     if cache is None:
         yield
         return
-    with closing(sqlite3.connect(f"{cache}-job", timeout=0, isolation_level=None)) as lock:
-        while not _taken(lock, cache):
-            waiting()
-            sleep(PAUSE)
+    with ExitStack() as held:
+        try:
+            lock = sqlite3.connect(f"{cache}-job", timeout=0, isolation_level=None)
+            held.callback(lock.close)
+            while not _taken(lock):
+                waiting()
+                sleep(PAUSE)
+        except sqlite3.Error as error:
+            msg = f"{cache} cannot be locked against other jobs: {error}"
+            raise Unreadable(msg, hint="name another file with `--cache`") from None
         yield
 
 
-def _taken(lock: sqlite3.Connection, cache: str | Path) -> bool:
+def _taken(lock: sqlite3.Connection) -> bool:
     """Whether the lock is ours now; False: another job has it."""
     try:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
             return False
-        msg = f"{cache} cannot be locked against other jobs: {error}"
-        raise Unreadable(msg, hint="name another file with `--cache`") from None
+        raise
     return True
