@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,17 @@ def test_what_was_read_can_be_written_in_place(tmp_path: Path) -> None:
     write_judgments(read_judgments(place), place, force=True)
 
     assert place.read_text() == "q 0 b 1\nq 0 a 0\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_written_to_and_never_replaced(tmp_path: Path) -> None:
+    """Nor is a device: a file in its place would be a surprise to all who use it. It holds nothing to lose."""
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_text)
+        write_run(RUN, pipe)
+        assert len(read.result(10).splitlines()) == 5
+
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

@@ -137,6 +137,28 @@ def test_results_are_matched_by_whatever_they_are_known_by() -> None:
     assert (found.only_labels, found.only_human) == (0, 0)
 
 
+def test_pages_and_tools_are_matched_as_sessions_match_them() -> None:
+    """Tracking changes no page, an id is that of its tool or of any, and a human grade of no task holds for any."""
+    labels = [
+        {"task": "t1", "url": "https://a.org/x?utm_source=openai", "gain": 1},
+        {"task": "t1", "id": "1", "tool": "web", "gain": 2},
+        {"task": "t1", "id": "1", "tool": "mail", "gain": 3},
+        {"task": "t1", "id": "5", "tool": "web", "gain": 4},
+        {"task": "t2", "id": "7", "gain": 0},
+    ]
+    human = [
+        {"task": "t1", "url": "http://a.org/x", "gain": 0},
+        {"task": "t1", "id": "1", "tool": "mail", "gain": 0},
+        {"task": "t1", "id": "1", "tool": "web", "gain": 0},
+        {"task": "t1", "id": "5", "gain": 0},
+        {"id": "7", "gain": 0},
+    ]
+    found = judged.agreement(labels, human)
+
+    assert found.given.tolist() == [1, 3, 2, 4, 0]
+    assert (found.only_labels, found.only_human, found.notes[1:]) == (0, 0, ())
+
+
 def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
     """What is said of one result twice is a note, and counted again where it differs."""
     twice = [

@@ -126,6 +126,7 @@ def test_an_interrupted_job_leaves_what_is_finished_and_exits_with_130(serve: Se
 
     assert process.returncode == 130
     assert "Stopped: interrupted" in told
+    assert "Questions: 0 answered by the cache" in told  # what was asked now is not told as of earlier
     assert "Traceback" not in told
     assert 4 <= len(lines(folder / "labels.jsonl")) < DOCUMENTS
     assert all(row["grade"] == int(row["document"][1:]) % 5 for row in lines(folder / "labels.jsonl"))

@@ -9,7 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Timer
 from time import monotonic
 
 import pytest
@@ -319,8 +319,10 @@ def test_every_answer_is_on_disk_before_the_next_request(
     assert found == [1, 2, 3, 4]
 
 
-def test_two_jobs_at_once_share_a_cache(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
-    """Both end with all labels, and the file is sound."""
+def test_two_jobs_at_once_share_a_cache_and_pay_for_nothing_twice(
+    serve: Serve, label_run: LabelRun, tmp_path: Path
+) -> None:
+    """The second waits for the first, and then finds all answers; both end with all labels, and the file is sound."""
     server = serve(lambda request: Response(200, graded(request).body, delay=0.01))
 
     async def both() -> list[Labelling]:
@@ -330,6 +332,8 @@ def test_two_jobs_at_once_share_a_cache(serve: Serve, label_run: LabelRun, tmp_p
     first, second = asyncio.run(both())
 
     assert grades(first) == grades(second)
+    assert server.paid.total() == 30
+    assert sorted([first.asked, second.asked]) == [0, 30]
     with sqlite3.connect(tmp_path / "c") as base:
         assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     base.close()
@@ -467,3 +471,29 @@ def test_labels_tell_how_probable_legal_grades_were(serve: Serve, tmp_path: Path
     assert server.requests[0].body["logprobs"] is True
     assert labelling.rows[0]["mass"] == pytest.approx(0.15, abs=1e-4)
     assert any("1 of 1 grades had less than half" in sentence for sentence in labelling.sentences())
+
+
+def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
+    """The name of the cache, before anything is asked; a lock whose process is gone holds nobody up."""
+    told: list[Standing] = []
+    server = serve()
+    with sqlite3.connect(f"{tmp_path / 'c'}-job", isolation_level=None, check_same_thread=False) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        ending = Timer(0.2, other.rollback)
+        ending.start()
+        labelling = label_run(server, cache=tmp_path / "c", progress=told.append)
+        ending.join()
+    other.close()
+
+    assert labelling.complete
+    assert told[0].waits
+    assert told[0].trouble == f"waiting for another job that uses {tmp_path / 'c'}"
+    assert not any(each.waits for each in told[1:])
+
+
+def test_pushing_back_without_end_is_told_as_such(serve: Serve, label_run: LabelRun) -> None:
+    """Not as a server that is not there."""
+    server = serve(lambda _: refusing(429, "slow down"))
+
+    with pytest.raises(EndpointFailed, match="keeps asking to slow down: status 429"):
+        label_run(server, attempts=1)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from judged.errors import BadProtocol, Unreadable, Unusable
+from judged.errors import BadInput, BadProtocol, Unreadable, Unusable
 from judged.label.gather import gather
 from judged.label.texts import Text, read_documents, read_queries
 
@@ -292,3 +292,56 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     """By its name."""
     with pytest.raises(Unreadable, match=r"absent.jsonl does not exist"):
         read_documents(tmp_path / "absent.jsonl", None)
+
+
+def test_a_label_names_the_tool_of_its_id(tmp_path: Path) -> None:
+    """Two tools that call different things `1` have a label each; what is known without a tool is of any."""
+    web = {"id": "1", "title": "Page", "snippet": "of the web"}
+    mail = {"id": "1", "title": "Mail", "snippet": "from somebody"}
+    searches = [
+        {"query": "s", "tool": tool, "results": [result]} for tool, result in (("web", web), ("mail", mail))
+    ]
+    trace = {"conversation": "c1", "task": "t1", "turns": [{"iterations": [{"searches": searches}]}]}
+    path = traces(tmp_path, trace)
+
+    assert [(item.row["id"], item.row["tool"]) for item in gather(path).items] == [
+        ("1", "web"),
+        ("1", "mail"),
+    ]
+    known = [{"task": "t1", "id": "1", "tool": "web", "gain": 2}]
+    assert [item.row["tool"] for item in gather(path, judged=known).items] == ["mail"]
+    assert not gather(path, judged={"t1": {"1": 2}}).items
+
+
+def test_a_blank_text_is_none(tmp_path: Path) -> None:
+    """White space is not paid for: it is refused, or left out and counted."""
+    with pytest.raises(Unusable, match="document `b`: is in the run, and has no text"):
+        gather({"q": ["a", "b"]}, queries={"q": "x"}, docs={"a": "text", "b": " \n"})
+    (tmp_path / "docs").write_text('{"_id": "a", "text": "x"}\n{"_id": "b", "title": "", "text": ""}\n')
+    pool = gather({"q": ["a", "b"]}, queries={"q": "x"}, docs=tmp_path / "docs", lenient=True)
+    blank = traces(tmp_path, session([{"id": "d", "title": "", "snippet": "  "}]))
+
+    assert [item.row["document"] for item in pool.items] == ["a"]
+    assert pool.notes == ("left out: documents without a text (1)",)
+    with pytest.raises(Unusable, match="neither title nor snippet"):
+        gather(blank)
+
+
+def test_two_texts_of_one_id_are_refused(tmp_path: Path) -> None:
+    """Which of them was retrieved, nobody knows; leniently the first counts. The same text twice is no fault."""
+    (tmp_path / "docs").write_text("a\tone\nb\tx\nb\tx\na\ttwo\n")
+
+    with pytest.raises(Unusable, match=r":4: `a` has another text than before"):
+        read_documents(tmp_path / "docs", None)
+    assert read_documents(tmp_path / "docs", None, lenient=True)["a"].text == "one"
+
+
+def test_the_turn_that_counts_may_be_the_last_with_a_search(tmp_path: Path) -> None:
+    """As `judged sessions` has it, so that labels and scores speak of the same results."""
+    talk = session([{"id": "1", "title": "A"}])
+    talk["turns"].append({"user": "Thanks", "iterations": []})
+    path = traces(tmp_path, talk)
+
+    with pytest.raises(BadInput, match="searched in an earlier turn"):
+        gather(path)
+    assert [item.row["id"] for item in gather(path, turn="last-with-search").items] == ["1"]

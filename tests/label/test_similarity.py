@@ -15,6 +15,7 @@ from judged.cli.label_similarity import similar
 from judged.cli.main import judged
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.formats.labels import read_labels
+from judged.formats.read import read_judgments
 from judged.label.embedding import load_model
 from judged.label.pool import Item
 from judged.label.similarity import similarities_of, similarity_labels
@@ -198,6 +199,7 @@ def test_the_command_line_writes_labels_and_tells_agreement(files: Path) -> None
 
     assert done.exit_code == 0, done.output
     assert len(read_labels(files / "labels.jsonl")) == 7
+    assert read_judgments(files / "labels.jsonl").to_arrow().num_rows == 7  # as `judged score` reads it
     assert done.stdout == ""
     assert "Labelled: 7 results by similarity words, calibrated on 35 grades of human" in done.stderr
     assert "κ at ≥2" in done.stderr

@@ -81,10 +81,20 @@ class Command(click.Command):
     help="What counts as one result of a trace, which is labelled once.",
 )
 @click.option(
+    "--trace-format", metavar="NAME", help="How the traces are written, where their content does not tell."
+)
+@click.option(
     "--tools",
     type=FILE,
     metavar="FILE",
     help="Which tools of a trace are searches, as `judged sessions` reads it.",
+)
+@click.option(
+    "--turn",
+    type=click.Choice(["last", "last-with-search"]),
+    default="last",
+    show_default=True,
+    help="Which turn of a conversation counts, as `judged sessions` has it.",
 )
 @click.option("--lenient", is_flag=True, help="Leave out what is faulty or has no text, and count it.")
 @click.option(
@@ -192,11 +202,7 @@ def command(sources: tuple[Path, ...], **options: Any) -> None:
         return
     _check_output(pool, output)
     service = _service(options)
-    try:
-        labelling = _labelled(pool, asking, service, cache, options)
-    except (KeyboardInterrupt, JudgedError) as error:
-        _write_what_is_there(pool, asking, cache, options, error)
-        raise
+    labelling = _labelled(pool, asking, service, cache, options)
     _write(labelling, options)
     if not labelling.complete:
         raise click.exceptions.Exit(INCOMPLETE)
@@ -222,7 +228,7 @@ def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
     if str(output) == "-" and options["cache"] is None:
         msg = "labels on standard output need a place for their answers: `--cache FILE`"
         raise click.UsageError(msg)
-    if output.exists() and not cache.exists() and not options["force"]:
+    if output.is_file() and not cache.exists() and not options["force"]:
         msg = f"{output} exists already, and no earlier job has made it: {cache} is not there"
         raise JudgedError(msg, hint="`--force` writes over it")
     for path in (output, cache, *([options["failures"]] if options["failures"] else [])):
@@ -235,7 +241,18 @@ def _pool(sources: tuple[Path, ...], options: dict[str, Any]) -> Pool:
     from judged.formats.traces.results.search_tools import read_tools
     from judged.label.gather import gather
 
-    names = ("kind", "queries", "docs", "judged", "relabel", "depth", "unit", "lenient")
+    names = (
+        "kind",
+        "queries",
+        "docs",
+        "judged",
+        "relabel",
+        "depth",
+        "unit",
+        "trace_format",
+        "turn",
+        "lenient",
+    )
     tools = None if options["tools"] is None else read_tools(options["tools"])
     return gather(sources, **{name: options[name] for name in names}, tools=tools)
 
@@ -299,24 +316,23 @@ def _labelled(
     from judged.cli.meter import Meter
     from judged.label.labels import label_pool
 
-    with Meter("Labelling", enabled=not options["quiet"]) as meter:
-        return label_pool(
-            pool, asking, service, cache=cache, retry_failed=options["retry_failed"], tell=meter
-        )
-
-
-def _write_what_is_there(
-    pool: Pool, asking: Asking, cache: Path | None, options: dict[str, Any], error: BaseException
-) -> None:
-    """Write the labels that were finished before the job was interrupted or stopped, if there are any."""
-    from judged.label.labels import collect_labels
-
-    if cache is None or not cache.exists():
-        return
-    why = "interrupted" if isinstance(error, KeyboardInterrupt) else "an error, told below"
-    labelling = collect_labels(pool, asking, cache=cache, prices=_prices(options), stopped=why)
-    if labelling.rows:
-        _write(labelling, options)
+    finished: list[Labelling] = []
+    try:
+        with Meter("Labelling", enabled=not options["quiet"]) as meter:
+            return label_pool(
+                pool,
+                asking,
+                service,
+                cache=cache,
+                retry_failed=options["retry_failed"],
+                tell=meter,
+                rescue=finished.append,
+            )
+    except (KeyboardInterrupt, JudgedError):
+        for labelling in finished:
+            if labelling.rows:
+                _write(labelling, options)
+        raise
 
 
 def _write(labelling: Labelling, options: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from judged.cli.progress import Progress
 if TYPE_CHECKING:
     from judged.label.pool import Pool
     from judged.label.similarity import SimilarityLabels
+    from judged.tables.labels import Label
 
 __all__ = ["similar"]
 
@@ -91,7 +93,7 @@ def similar(source: str, **options: Any) -> None:
         found = similarity_labels(
             pool.items, calibration=options["calibration"], model=options["model"], progress=progress
         )
-    write_labels(found.labels, options["output"])
+    write_labels(_rows(pool, found), options["output"])
     if not options["quiet"]:
         _tell(pool, found, options["output"])
 
@@ -103,6 +105,16 @@ def _pool(source: str, options: dict[str, Any]) -> Pool:
     names = ("kind", "queries", "docs", "depth", "unit", "lenient")
     tools = None if options["tools"] is None else read_tools(options["tools"])
     return gather(source, **{name: options[name] for name in names}, tools=tools, relabel=True)
+
+
+def _rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any]]:
+    """The labels as they are written: those of a run as judgments, which `judged score` reads."""
+    if pool.kind == "trace":
+        return found.labels
+    return [
+        {"query": label.task, "document": label.id, "grade": label.gain, "labeller": label.labeller}
+        for label in found.labels
+    ]
 
 
 def _tell(pool: Pool, found: SimilarityLabels, output: Path) -> None:

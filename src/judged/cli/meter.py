@@ -25,6 +25,7 @@ class Meter:
         self._title = title
         self._enabled = enabled
         self._began = self._told = monotonic()
+        self._trouble: str | None = None
         self._bar: Any = None
         self._task: Any = None
 
@@ -46,13 +47,18 @@ class Meter:
         if self._bar is not None:
             told = self._words(standing)
             self._bar.update(self._task, completed=standing.done, total=standing.total, told=told)
-        elif self._enabled and monotonic() - self._told >= EVERY:
+        elif self._enabled and standing.waits and standing.trouble != self._trouble:
+            self._trouble = standing.trouble
+            click.echo(f"{self._title}: {standing.trouble}", err=True)
+        elif self._enabled and not standing.waits and monotonic() - self._told >= EVERY:
             self._told = monotonic()
             share = f"{standing.done:,} of {standing.total:,} ({100 * standing.done / standing.total:.0f} %)"
             click.echo(f"{self._title}: {share}, {self._words(standing)}", err=True)
 
     def _words(self, standing: Standing) -> str:
         """Rate, cost, failures, what goes wrong, and the time that is left."""
+        if standing.waits:
+            return str(standing.trouble)
         pace = standing.done / max(monotonic() - self._began, 1e-9)
         parts = [f"{60 * pace:,.0f} a minute"]
         parts += [f"cost {standing.spent:.4f}"] if standing.spent else []

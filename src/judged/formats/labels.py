@@ -201,7 +201,7 @@ def _of_records(
         if not isinstance(record, Mapping):
             faults.add("rows", row, f"is {type(record).__name__}, expected an object with named values")
             continue
-        told = {field: value for field in NAMES if (value := _named(record, field)) is not None}
+        told = _told(record)
         gain = _gain(told.get("gain"), text=text, whole=whole)
         if gain is None:
             faults.add("gains", row, f"gain is {_shown(told.get('gain'))}, {EXPECTED}")
@@ -217,15 +217,26 @@ def _of_records(
 
 def _named(record: Mapping[Any, Any], field: str) -> Any:
     """The value under the first of the names that a field may have; None if there is none."""
-    keys = _keys(tuple(record))[field]
-    return next((record[key] for key in keys if record[key] is not None), None)
+    return _told(record).get(field)
+
+
+def _told(record: Mapping[Any, Any]) -> dict[str, Any]:
+    """Every field that a record has, under the first of the names that it may have."""
+    told = {}
+    for field, keys in _keys(tuple(record)):
+        for key in keys:
+            if record[key] is not None:
+                told[field] = record[key]
+                break
+    return told
 
 
 @lru_cache(maxsize=64)
-def _keys(keys: tuple[Any, ...]) -> dict[str, tuple[str, ...]]:
-    """For each field, the keys of a record that may hold it, the likeliest first."""
+def _keys(keys: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each field that a record may have, with the keys that may hold it, the likeliest first."""
     lower = {key.strip().lower(): key for key in reversed(keys) if isinstance(key, str)}
-    return {field: tuple(lower[each] for each in names if each in lower) for field, names in NAMES.items()}
+    held = ((field, tuple(lower[each] for each in names if each in lower)) for field, names in NAMES.items())
+    return tuple((field, found) for field, found in held if found)
 
 
 def _gain(value: Any, *, text: bool, whole: bool) -> int | None:

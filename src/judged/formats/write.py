@@ -83,18 +83,27 @@ def write_whole(destination: str | Path, write: Callable[[BinaryIO], None], *, f
 @contextmanager
 def _whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """A file that appears under its name when all is written, and not at all if that fails."""
-    if path.exists() and not force:
+    replaceable = path.is_file() or not path.exists()
+    if path.exists() and replaceable and not force:
         msg = f"{path} exists already"
         raise JudgedError(msg, hint="`--force`, or `force=True`, writes over it")
+    try:
+        with _replacing(path) if replaceable else path.open("wb") as file:
+            yield file
+    except OSError as error:
+        msg = f"{path} cannot be written: {(error.strerror or str(error)).lower()}"
+        raise JudgedError(msg) from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file beside `path` that takes its place at the end; a pipe or a device must never be given to this."""
     final = path.resolve()
     passing = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
     try:
         with passing.open("xb") as file:
             yield file
         passing.replace(final)
-    except OSError as error:
-        msg = f"{path} cannot be written: {(error.strerror or str(error)).lower()}"
-        raise JudgedError(msg) from error
     finally:
         passing.unlink(missing_ok=True)
 

@@ -207,7 +207,8 @@ class Agreement:
                 " may be unlike the rest"
             )
         if self.items < FEW:
-            told.append(f"{self.items} results have both grades, fewer than {FEW}: intervals are rough")
+            results = "result has" if self.items == 1 else "results have"
+            told.append(f"{self.items} {results} both grades, fewer than {FEW}: intervals are rough")
         return told
 
     def table(self, part: Part = "figures") -> Table:

@@ -102,7 +102,7 @@ def _notes(every: Sequence[Grades]) -> Iterator[str]:
     for each in every:
         if each.repeated:
             yield (
-                f"{each.name}: {each.repeated:,} further grades of results that had one, {each.conflicts:,} of them"
+                f"{each.name}: {each.repeated:,} further {'grade' if each.repeated == 1 else 'grades'} of results that had one, {each.conflicts:,} of them"
                 " another than the first, which counts"
             )
     ranges = {

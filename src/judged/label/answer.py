@@ -18,17 +18,23 @@ __all__ = ["Verdict", "read_answer"]
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_THINKING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSED_THINKING = re.compile(r"^.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-_EMPHASIS = str.maketrans("", "", "*_`#\"'“”")
+_EMPHASIS = str.maketrans("", "", "*_`#\"'“”‘’")
 _WORDS = r"(?:score|grade|rating|relevance|label|answer|judge?ment|verdict)"
 _AFTER = r"(?:[ \t]*\([^)\n]*\))?(?:[ \t]*[:=→][ \t\n]*|[ \t]+(?:is|of|would be|should be|as)[ \t]*:?[ \t]*|[ \t]+-+>?[ \t]+)"
+_ASIAN = r"(?:得分|分数|分數|评分|評分|打分|スコア|評点|점수)[ \t]*(?:[:=]|是|为|為|は|는|은)[ \t]*"
 _NUMBER = r"(?P<number>[-−+]?\d+(?:[.,]\d+)?)(?=(?P<rest>[^\n]{0,40}))"
 _FINAL = re.compile(
     rf"\b(?:final|overall)[ \t]+(?:\w+[ \t]+)?{_WORDS}(?:{_AFTER}|[ \t]+)\[?[ \t]*{_NUMBER}", re.IGNORECASE
 )
-_STATED = re.compile(rf"\b{_WORDS}{_AFTER}\[?[ \t]*{_NUMBER}", re.IGNORECASE)
+_STATED = re.compile(rf"(?:\b{_WORDS}{_AFTER}|<{_WORDS}>\s*|{_ASIAN})\[?[ \t]*{_NUMBER}", re.IGNORECASE)
 _BOXED = re.compile(rf"\\boxed\{{\s*{_NUMBER}", re.IGNORECASE)
 _ALONE = re.compile(r"[-−+]?\d+(?:[.,]\d+)?")
 _OUT_OF = re.compile(r"\s*\(?\s*(?:/|(?:out )?of(?: a maximum of)?)\s*(?P<most>\d+)", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"\s*(?:(?:im? (?:am )?(?:very |so )?sorry|sorry|apologies|unfortunately)\b[^\n]{0,40}?)?"
+    r"\bi (?:cannot|cant|can not|wont|will not|am unable to|am not able to|must decline)\b",
+    re.IGNORECASE,
+)
 _RANGE = re.compile(r"\s*(?:to|or|and|[-–—~])\s*\d", re.IGNORECASE)
 
 
@@ -61,7 +67,7 @@ def read_answer(
         return Verdict(None, "unfinished")  # the last number may lack its last digit
     bare = _without_objects(plain).translate(_EMPHASIS)
     stated += _first_found(bare, scale)
-    return _settled(stated, scale)
+    return _settled(stated, scale, bare)
 
 
 def _latin_digits(text: str) -> str:
@@ -136,10 +142,10 @@ def _number(match: re.Match[str], scale: Sequence[int], pattern: re.Pattern[str]
     return [number]
 
 
-def _settled(stated: Sequence[Any], scale: Sequence[int]) -> Verdict:
-    """The one grade that all statements agree on."""
+def _settled(stated: Sequence[Any], scale: Sequence[int], text: str) -> Verdict:
+    """The one grade that all statements agree on; without any, whether the text refuses to state one."""
     if not stated:
-        return Verdict(None, "no grade")
+        return Verdict(None, "refusal" if _REFUSAL.match(text) else "no grade")
     verdicts = {_grade(value, scale) for value in stated}
     if len(verdicts) > 1:
         return Verdict(None, "contradiction")

@@ -33,8 +33,8 @@ def pool_of_run(
     pairs = dict.fromkeys(found)
     known = _pairs(judged)
     wanted = [pair for pair in pairs if pair not in known]
-    asked = read_queries(queries)
-    texts = read_documents(docs, {document for _, document in wanted})
+    asked = read_queries(queries, lenient=lenient)
+    texts = read_documents(docs, {document for _, document in wanted}, lenient=lenient)
     left_out = _without_text(", ".join(run.name for run in runs), wanted, asked, texts, lenient=lenient)
     items = (
         Item(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from judged.dedup.rules import Rules
 from judged.errors import Unusable
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
+from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
 from judged.label.pool import Item, Pool
@@ -51,7 +53,9 @@ def pool_of_trace(
     relabel: bool = False,
     depth: int | None = None,
     rules: Rules | None = None,
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
+    trace_format: str | None = None,
+    turn: TurnChoice = "last",
     lenient: bool = False,
 ) -> Pool:
     """What the agents of traces were given, each different result once for its task.
@@ -63,14 +67,16 @@ def pool_of_trace(
     sessions = (
         session
         for source in sources
-        for session in stream_sessions(source, tools=tools, lenient=lenient, skipped=skipped)
+        for session in stream_sessions(
+            source, format=trace_format, tools=tools, turn=turn, lenient=lenient, skipped=skipped
+        )
     )
     tasks = _by_task(sessions, depth)
-    for task, text in ({} if queries is None else read_queries(queries)).items():
+    for task, text in ({} if queries is None else read_queries(queries, lenient=lenient)).items():
         if task in tasks:
             tasks[task].question = text
     labels = () if judged is None else read_labels(judged).rows
-    texts = {} if docs is None else read_documents(docs, _ids(tasks.values()))
+    texts = {} if docs is None else read_documents(docs, _ids(tasks.values()), lenient=lenient)
     maker = _Maker(rules or Rules(), labels, texts, relabel=relabel)
     items = [item for name, task in tasks.items() for item in maker.items(name, task)]
     notes = [*skipped.sentences(), *maker.notes(lenient=lenient)]
@@ -119,9 +125,13 @@ class _Maker:
 
     def items(self, name: str, task: _Task) -> Iterator[Item]:
         """An item for every different result that has no gain yet."""
-        given = [_as_result(label) for label in self._labels if label.task in {None, name}]
         tools = dict.fromkeys(each.tool for each in task.found)
-        known = [(result, tool) for result in given for tool in tools]
+        known = [
+            (_as_result(label), tool)
+            for label in self._labels
+            if label.task in {None, name}
+            for tool in ([label.tool] if label.tool else tools)  # an id without a tool is that of any
+        ]
         clusters = find_duplicates(
             [*known, *((each.result, each.tool) for each in task.found)], self._rules
         ).of
@@ -144,10 +154,12 @@ class _Maker:
         query = question or next((each.query for each in group if each.query), None)
         if not query:
             self._leave_out("results without a question", first, "neither question nor search query is there")
-        elif not (title or body):
+        elif not (title + body).strip():
             self._leave_out("results without a text", first, "neither title nor snippet is there")
         else:
-            keys = {"id": first.result.id, "domain": first.result.domain, "domain_id": first.result.domain_id}
+            tool = None if first.result.id is None else first.tool
+            keys = {"id": first.result.id, "tool": tool}
+            keys |= {"domain": first.result.domain, "domain_id": first.result.domain_id}
             row = {"task": name, **keys, **shown, "intent_from": "question" if question else "search"}
             yield Item(query, title, body, {key: value for key, value in row.items() if value is not None})
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
 from judged.formats.read import is_file, kind_of, open_source
 from judged.formats.text import is_number_text
+from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
@@ -30,7 +32,9 @@ def gather(
     relabel: bool = False,
     depth: int | None = None,
     unit: Unit = "document",
-    tools: Tools | None = None,
+    tools: Tools | str | Path | None = None,
+    trace_format: str | None = None,
+    turn: TurnChoice = "last",
     lenient: bool = False,
 ) -> Pool:
     """The results of runs or of traces that are to be labelled, each once; `kind` says which, where nothing tells.
@@ -42,11 +46,19 @@ def gather(
         msg = f"the depth is {depth}, expected 1 or more"
         raise BadProtocol(msg)
     shared = {"queries": queries, "docs": docs, "judged": judged, "depth": depth, "lenient": lenient}
-    kinds = {kind or _kind(each) for each in sources}
+    kinds = {kind or ("trace" if trace_format else _kind(each)) for each in sources}
     if len(kinds) > 1:
         raise BadProtocol("runs and traces are labelled apart", hint="say what they are with `--kind`")
     if kinds == {"trace"}:
-        return pool_of_trace(sources, **shared, relabel=relabel, rules=Rules(unit=unit), tools=tools)
+        return pool_of_trace(
+            sources,
+            **shared,
+            trace_format=trace_format,
+            turn=turn,
+            relabel=relabel,
+            rules=Rules(unit=unit),
+            tools=tools,
+        )
     missing = [name for name in ("queries", "docs") if shared[name] is None]
     if missing:
         msg = f"a run holds ids alone, and `{missing[0]}` are not given"

@@ -42,7 +42,12 @@ class Standing:
     faults: int = 0
     """How many requests had to be made again."""
     trouble: str | None = None
-    """Why the last of them had to."""
+    """Why the last of them had to; or, while there are none, what the job waits for before it begins."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether the job has not begun."""
+        return self.trouble is not None and not self.faults
 
 
 Tell: TypeAlias = Callable[[Standing], None]
@@ -91,6 +96,7 @@ class Job:
         self._chance = random.Random()  # noqa: S311 - waiting times are no secrets
         self._freed = asyncio.Event()
         self._in_a_row = 0
+        self._pushed = False
         self._done = 0
         self._failed = 0
         self._faults = 0
@@ -118,6 +124,11 @@ class Job:
             if self._endpoint.settled or self.stopped:
                 return
             kind, reason = self.unanswered[question.key]
+            if kind == SILENT and self._pushed:
+                msg = f"{self._endpoint.address} keeps asking to slow down: {reason}"
+                raise EndpointFailed(
+                    msg, hint="is a quota or a rate limit used up? run the same command later"
+                )
             if kind == SILENT:
                 msg = f"{self._endpoint.address} does not answer: {reason}"
                 raise EndpointFailed(msg, hint="is the address right, and the server running?")
@@ -204,6 +215,7 @@ class Job:
             except Transient as fault:
                 faults, pushes = faults + (not fault.pushed_back), pushes + fault.pushed_back
                 allowed = self._patience.attempts
+                self._pushed = fault.pushed_back
                 if faults >= allowed or pushes >= PUSHES * allowed:
                     raise _UnansweredError(SILENT, fault.reason) from None
                 wait = seconds_to_wait(faults + pushes - 1, fault.wait, self._chance)

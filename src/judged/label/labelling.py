@@ -72,6 +72,8 @@ class Labelling:
         told += [
             f"failed, and left without a label: {count:,} ({why})" for why, count in reasons.most_common()
         ]
+        if self.failures:
+            told.append("what failed, with the answers: `--failures FILE`; to ask again: `--retry-failed`")
         told.append(f"tokens: {self.tokens_in:,} read, {self.tokens_out:,} written")
         if self.spent:
             told.append(f"cost: {self.spent:.4f}, of which {self.spent_before:.4f} earlier")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from judged.errors import JudgedError
 from judged.label.anywhere import run_anywhere
 from judged.label.asking import Asking
 from judged.label.cache import Answer, Cache, Past
 from judged.label.endpoint import Endpoint
-from judged.label.job import Job, Tell
+from judged.label.job import Job, Standing, Tell
 from judged.label.key import Key
 from judged.label.labelling import Labelling
 from judged.label.money import Prices, Purse
@@ -19,9 +21,10 @@ from judged.label.pool import Item, Pool
 from judged.label.question import Question, questions_of
 from judged.label.service import Service
 from judged.label.throttle import Throttle
+from judged.label.turn import turn_at
 from judged.tables.session import GRADES
 
-__all__ = ["collect_labels", "label_pool"]
+__all__ = ["label_pool"]
 
 
 @dataclass(frozen=True)
@@ -43,39 +46,38 @@ def label_pool(
     cache: str | Path | None,
     retry_failed: bool = False,
     tell: Tell | None = None,
+    rescue: Callable[[Labelling], None] | None = None,
 ) -> Labelling:
     """The labels of a pool; every answer is in the cache before the next request counts.
 
     Questions that the cache knows are not asked again; those whose answer stated no grade are, if `retry_failed`.
-    Without a cache (None), nothing outlives the call.
+    Without a cache (None), nothing outlives the call. One job at a time works with a cache: another waits. `rescue` is
+    given what was finished if the job is interrupted or stopped by an error.
     """
     questions, keys = questions_of(pool.items, asking)
     purse = Purse(service.prices, service.budget)
-    with Cache(cache) as kept:
+    waiting = Standing(0, len(questions), 0, 0.0, trouble=f"waiting for another job that uses {cache}")
+    with Cache(cache) as kept, turn_at(cache, lambda: tell(waiting) if tell else None):
         before = kept.find(questions)
         known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
         left = {key: question for key, question in questions.items() if key not in known}
         for past in before.values():
             purse.pay(past.tokens_in, past.tokens_out)
-        asked = _ask(left, asking, service, kept, purse, tell) if left else _Asked()
-        asked = replace(asked, cached=len(known))
-        return _gathered(pool, asking, keys, before, kept.find(questions), asked, purse.prices)
 
+        def gathered(asked: _Asked) -> Labelling:
+            now = kept.find(questions)
+            new = sum(key in asked.unanswered or now.get(key) != before.get(key) for key in left)
+            counted = replace(asked, cached=len(known), asked=new)
+            return _gathered(pool, asking, keys, before, now, counted, purse.prices)
 
-def collect_labels(
-    pool: Pool,
-    asking: Asking,
-    *,
-    cache: str | Path | None,
-    prices: Prices | None = None,
-    stopped: str | None = None,
-) -> Labelling:
-    """The labels of a pool that the cache has; nothing is asked."""
-    questions, keys = questions_of(pool.items, asking)
-    with Cache(cache) as kept:
-        past = kept.find(questions)
-    asked = _Asked(cached=len(past), stopped=stopped)
-    return _gathered(pool, asking, keys, past, past, asked, prices or Prices())
+        try:
+            return gathered(_ask(left, asking, service, kept, purse, tell) if left else _Asked())
+        except (KeyboardInterrupt, JudgedError) as error:
+            why = "interrupted" if isinstance(error, KeyboardInterrupt) else "an error, told below"
+            with suppress(JudgedError):  # the first error is the one to tell
+                if rescue is not None:
+                    rescue(gathered(_Asked(stopped=why)))
+            raise
 
 
 def _ask(
@@ -96,7 +98,6 @@ def _ask(
     if job.uncounted:
         notes.append(f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated")
     return _Asked(
-        asked=len(job.answers.keys() | job.unanswered.keys()),
         unanswered=job.unanswered,
         stopped=job.stopped,
         notes=tuple(notes),
@@ -163,4 +164,5 @@ def _failure(item: Item, why: str | None, answer: str | None) -> dict[str, Any]:
 
 def _cut(pool: Pool, asking: Asking) -> list[str]:
     long = sum(len(item.text) > asking.text_limit for item in pool.items)
-    return [f"{long:,} texts were cut at {asking.text_limit:,} characters"] if long else []
+    texts = "text was" if long == 1 else "texts were"
+    return [f"{long:,} {texts} cut at {asking.text_limit:,} characters"] if long else []

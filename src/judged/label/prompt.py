@@ -21,6 +21,7 @@ PLACES = ("query", "title", "text")
 """What a template may hold in braces; the query and the text must be there."""
 
 _PLACE = re.compile("{(" + "|".join(PLACES) + ")}")
+_TAG = re.compile(r"</(\w+)>")
 _NO_TITLE = "(none)"
 
 
@@ -59,11 +60,22 @@ class Prompt:
         return hashlib.blake2b(content, digest_size=8).hexdigest()
 
     def messages(self, *, query: str, title: str, text: str) -> list[dict[str, str]]:
-        """The messages that ask for the grade of one result; braces in texts stay as they are."""
+        """The messages that ask for the grade of one result; braces in texts stay as they are.
+
+        A text cannot leave the tags that it stands between: in such tags of its own, `<` becomes `‹`.
+        """
         values = {"query": query, "title": title or _NO_TITLE, "text": text}
+        if self._own_tags is not None:
+            values = {name: self._own_tags.sub("‹", value) for name, value in values.items()}
         asked = _PLACE.sub(lambda place: values[place[1]], self.template)
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, {"role": "user", "content": asked}]
+
+    @cached_property
+    def _own_tags(self) -> re.Pattern[str] | None:
+        """The beginning of a tag that the template itself closes; None if it has no tags."""
+        names = "|".join(sorted(set(_TAG.findall(self.template))))
+        return re.compile(rf"<(?=\s*/?\s*(?:{names})\b)", re.IGNORECASE) if names else None
 
     @cached_property
     def schema(self) -> dict[str, Any]:

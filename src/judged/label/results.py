@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Unit
+from judged.formats.traces.reading import TurnChoice
+from judged.formats.traces.results.search_tools import Tools
 from judged.label.asking import Asking, Structure
 from judged.label.gather import gather
 from judged.label.job import Tell
@@ -32,12 +34,16 @@ def label_results(
     relabel: bool = False,
     depth: int | None = None,
     unit: Unit = "document",
+    tools: Tools | str | Path | None = None,
+    turn: TurnChoice = "last",
     lenient: bool = False,
     prompt: str | Path | Prompt | None = None,
     temperature: float | None = 0.0,
     seed: int | None = None,
     max_tokens: int = 512,
     structure: Structure | None = None,
+    text_limit: int = 20_000,
+    logprobs: bool = False,
     key_variable: str | None = None,
     concurrency: int = 8,
     rate: float | None = None,
@@ -68,6 +74,8 @@ def label_results(
         relabel=relabel,
         depth=depth,
         unit=unit,
+        tools=tools,
+        turn=turn,
         lenient=lenient,
     )
     asking = Asking(
@@ -77,6 +85,8 @@ def label_results(
         seed=seed,
         max_tokens=max_tokens,
         structure=structure,
+        text_limit=text_limit,
+        logprobs=logprobs,
     )
     service = Service(
         endpoint,

@@ -46,19 +46,25 @@ class Text:
     text: str
 
 
-def read_queries(source: Any) -> dict[str, str]:
-    """The text of every query by its id, of a file or a dict."""
+def read_queries(source: Any, *, lenient: bool = False) -> dict[str, str]:
+    """The text of every query by its id, of a file or a dict; of one that has two, leniently the first."""
     if isinstance(source, Mapping):
         return {str(query): str(text) for query, text in source.items()}
-    return {id_: text.text for id_, text in _read(source, QUERY, None).items()}
+    texts = _read(source, QUERY, None, lenient=lenient)
+    return {id_: text.text for id_, text in texts.items() if text.text.strip()}
 
 
-def read_documents(source: Any, wanted: Container[str] | None) -> dict[str, Text]:
-    """Title and text of the wanted documents by their ids, of a file or a dict to texts or to dicts with both."""
-    if not isinstance(source, Mapping):
-        return _read(source, DOCUMENT, wanted)
-    chosen = {str(id_): told for id_, told in source.items() if wanted is None or str(id_) in wanted}
-    return {id_: _text(told) for id_, told in chosen.items()}
+def read_documents(source: Any, wanted: Container[str] | None, *, lenient: bool = False) -> dict[str, Text]:
+    """Title and text of the wanted documents by their ids, of a file or a dict to texts or to dicts with both.
+
+    A document whose text is empty has none, and is not there.
+    """
+    if isinstance(source, Mapping):
+        chosen = {str(id_): told for id_, told in source.items() if wanted is None or str(id_) in wanted}
+        texts = {id_: _text(told) for id_, told in chosen.items()}
+    else:
+        texts = _read(source, DOCUMENT, wanted, lenient=lenient)
+    return {id_: text for id_, text in texts.items() if (text.title + text.text).strip()}
 
 
 def _text(told: Any) -> Text:
@@ -67,7 +73,7 @@ def _text(told: Any) -> Text:
     return Text("", str(told))
 
 
-def _read(source: Any, names: Names, wanted: Container[str] | None) -> dict[str, Text]:
+def _read(source: Any, names: Names, wanted: Container[str] | None, *, lenient: bool) -> dict[str, Text]:
     path = Path(source)
     faults = Faults(str(source))
     found: dict[str, Text] = {}
@@ -77,11 +83,14 @@ def _read(source: Any, names: Names, wanted: Container[str] | None) -> dict[str,
             faults.add_line("rows", line, f"has no id, expected one of {', '.join(names['id'])}")
         elif wanted is not None and told["id"] not in wanted:
             continue
-        elif told["text"] is None and told.get("title") is None:
+        elif not any(name in row for name in (*names["text"], *names.get("title", ()))):
             faults.add_line("rows", line, f"has no text, expected one of {', '.join(names['text'])}")
         else:
-            found.setdefault(told["id"], Text(told.get("title") or "", told["text"] or ""))
-    faults.refuse(error=Unusable)
+            text = Text(told.get("title") or "", told["text"] or "")
+            if found.setdefault(told["id"], text) != text and not lenient:
+                faults.add_line("texts", line, f"`{told['id']}` has another text than before, expected one")
+    hint = "leniently (`--lenient`), the first text counts" if "texts" in faults.counts else None
+    faults.refuse(hint=hint, error=Unusable)
     return found
 
 
