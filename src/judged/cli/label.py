@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.cli.pool_options import FILE, pool_of, pool_options
 from judged.errors import BadProtocol, JudgedError
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ Examples:
   judged label bm25.run --queries queries.tsv --docs corpus.jsonl --judged qrels.txt \\
       --endpoint https://api.openai.com/v1 --model gpt-5-mini -o qrels.new.txt
 """
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PLACE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -50,53 +50,11 @@ class Command(click.Command):
 
 
 @click.command("label", cls=Command, epilog=EXAMPLES)
-@click.argument(
-    "sources",
-    metavar="TRACE|RUN...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
-@click.option(
-    "--queries", type=FILE, metavar="FILE", help="Texts of queries or tasks by id: TSV, CSV, JSONL, Parquet."
-)
-@click.option(
-    "--docs", type=FILE, metavar="FILE", help="Titles and texts of documents by id, in the same formats."
-)
-@click.option(
-    "--kind", type=click.Choice(["run", "trace"]), help="What the input is, where it does not tell."
-)
+@pool_options
 @click.option(
     "--judged", type=FILE, metavar="FILE", help="Judgments or labels; what they grade is not labelled again."
 )
 @click.option("--relabel", is_flag=True, help="Label results too that have a gain in the trace.")
-@click.option(
-    "--depth", type=click.IntRange(min=1), metavar="K", help="Only the first K of each query or search."
-)
-@click.option(
-    "--unit",
-    type=click.Choice(["document", "passage", "strict"]),
-    default="document",
-    show_default=True,
-    help="What counts as one result of a trace, which is labelled once.",
-)
-@click.option(
-    "--trace-format", metavar="NAME", help="How the traces are written, where their content does not tell."
-)
-@click.option(
-    "--tools",
-    type=FILE,
-    metavar="FILE",
-    help="Which tools of a trace are searches, as `judged sessions` reads it.",
-)
-@click.option(
-    "--turn",
-    type=click.Choice(["last", "last-with-search"]),
-    default="last",
-    show_default=True,
-    help="Which turn of a conversation counts, as `judged sessions` has it.",
-)
-@click.option("--lenient", is_flag=True, help="Leave out what is faulty or has no text, and count it.")
 @click.option(
     "--endpoint", metavar="URL", help=f"Where the model answers, by OpenAI's protocol.  [default: ${BASE}]"
 )
@@ -196,7 +154,10 @@ def command(sources: tuple[Path, ...], **options: Any) -> None:
     """
     output, cache = options["output"], _cache(options)
     _refuse_to_lose(options, cache)
-    pool, asking = _pool(sources, options), _asking(options)
+    pool, asking = (
+        pool_of(sources, options, judged=options["judged"], relabel=options["relabel"]),
+        _asking(options),
+    )
     if options["dry_run"]:
         _estimate(pool, asking, cache, options)
         return
@@ -235,26 +196,6 @@ def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
         if not path.absolute().parent.is_dir():
             msg = f"the folder of {path} does not exist"
             raise JudgedError(msg)
-
-
-def _pool(sources: tuple[Path, ...], options: dict[str, Any]) -> Pool:
-    from judged.formats.traces.results.search_tools import read_tools
-    from judged.label.gather import gather
-
-    names = (
-        "kind",
-        "queries",
-        "docs",
-        "judged",
-        "relabel",
-        "depth",
-        "unit",
-        "trace_format",
-        "turn",
-        "lenient",
-    )
-    tools = None if options["tools"] is None else read_tools(options["tools"])
-    return gather(sources, **{name: options[name] for name in names}, tools=tools)
 
 
 def _asking(options: dict[str, Any]) -> Asking:

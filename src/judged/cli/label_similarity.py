@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath
+from judged.cli.pool_options import pool_of, pool_options
 from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["similar"]
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXAMPLES = """\b
 Examples:
   judged label --similarity traces.jsonl --calibration human.jsonl -o labels.jsonl
@@ -28,7 +28,7 @@ Examples:
 
 
 @click.command("label --similarity", epilog=EXAMPLES)
-@click.argument("source", metavar="TRACE|RUN", type=click.Path(exists=True, dir_okay=False))
+@pool_options
 @click.option("--similarity", is_flag=True, help="Use no language model.")
 @click.option(
     "--calibration",
@@ -44,32 +44,6 @@ Examples:
     help="Another embedding model: ONNX with its tokenizer, or one of sentence-transformers.",
 )
 @click.option(
-    "--queries", type=FILE, metavar="FILE", help="Texts of queries or tasks by id: TSV, CSV, JSONL, Parquet."
-)
-@click.option(
-    "--docs", type=FILE, metavar="FILE", help="Titles and texts of documents by id, in the same formats."
-)
-@click.option(
-    "--kind", type=click.Choice(["run", "trace"]), help="What the input is, where it does not tell."
-)
-@click.option(
-    "--depth", type=click.IntRange(min=1), metavar="K", help="Only the first K of each query or search."
-)
-@click.option(
-    "--unit",
-    type=click.Choice(["document", "passage", "strict"]),
-    default="document",
-    show_default=True,
-    help="What counts as one result of a trace, which is labelled once.",
-)
-@click.option(
-    "--tools",
-    type=FILE,
-    metavar="FILE",
-    help="Which tools of a trace are searches, as `judged sessions` reads it.",
-)
-@click.option("--lenient", is_flag=True, help="Leave out what is faulty or has no text, and count it.")
-@click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -78,7 +52,7 @@ Examples:
     help="The labels: .jsonl, .csv, .tsv, else TREC judgments.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def similar(source: str, **options: Any) -> None:
+def similar(sources: tuple[Path, ...], **options: Any) -> None:
     """Grade the results of TRACE or RUN from 0 to 4 by the similarity of query and text, without a language model.
 
     A small embedding model runs on this machine; human grades of some of the results say from which similarity on
@@ -88,7 +62,7 @@ def similar(source: str, **options: Any) -> None:
     from judged.formats.labels import write_labels
     from judged.label.similarity import similarity_labels
 
-    pool = _pool(source, options)
+    pool = pool_of(sources, options, relabel=True)
     with Progress("Comparing texts", enabled=not options["quiet"]) as progress:
         found = similarity_labels(
             pool.items, calibration=options["calibration"], model=options["model"], progress=progress
@@ -96,15 +70,6 @@ def similar(source: str, **options: Any) -> None:
     write_labels(_rows(pool, found), options["output"])
     if not options["quiet"]:
         _tell(pool, found, options["output"])
-
-
-def _pool(source: str, options: dict[str, Any]) -> Pool:
-    from judged.formats.traces.results.search_tools import read_tools
-    from judged.label.gather import gather
-
-    names = ("kind", "queries", "docs", "depth", "unit", "lenient")
-    tools = None if options["tools"] is None else read_tools(options["tools"])
-    return gather(source, **{name: options[name] for name in names}, tools=tools, relabel=True)
 
 
 def _rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any]]:
