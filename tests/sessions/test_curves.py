@@ -95,7 +95,7 @@ def test_tasks_done_several_times_are_told() -> None:
     trace += [conversation("b", "x4", system="b", task="t")]
     comparison = compare_sessions(trace, "CG", baseline="a")
     assert comparison.differences("b", "a") == {"t": 2}
-    assert "a: 2 sessions on 1 tasks; each task has their mean" in comparison.notes
+    assert "a: 2 sessions on 1 task; each task has their mean" in comparison.notes
 
 
 def test_pooled_measures_are_not_compared_by_means() -> None:

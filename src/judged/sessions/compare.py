@@ -11,6 +11,7 @@ from judged.comparing.comparison import Comparison
 from judged.comparing.settings import Settings, chosen_settings
 from judged.sessions.evaluate import DEFAULT_MEASURES, evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation
+from judged.wording import counted
 
 __all__ = ["compare_sessions", "compare_systems"]
 
@@ -54,5 +55,6 @@ def _repeated(evaluation: SessionEvaluation) -> list[str]:
     for name, each in evaluation.systems.items():
         tasks = len({named.task for named in each.named})
         if tasks < len(each.named):
-            notes.append(f"{name}: {len(each.named):,} sessions on {tasks:,} tasks; each task has their mean")
+            told = f"{counted(len(each.named), 'session')} on {counted(tasks, 'task')}"
+            notes.append(f"{name}: {told}; each task has their mean")
     return notes

@@ -26,6 +26,7 @@ from judged.sessions.reference import Pool, by_judgments, by_union, pools
 from judged.tables.arrays import strings_of
 from judged.tables.scores import Scores
 from judged.tables.session import Session
+from judged.wording import counted
 
 __all__ = ["DEFAULT_MEASURES", "UNION", "evaluate_sessions"]
 
@@ -170,7 +171,8 @@ def _evaluated(
         _refuse_unlabelled(gathering, steps)
     notes = list(skipped.sentences())
     if book is not None and book.contradictions:
-        notes.append(f"{book.contradictions:,} labels differ from an earlier one of the same result")
+        told = counted(book.contradictions, "label")
+        notes.append(f"{told} of the file not as an earlier one of the same result: the first counts")
     tally = gathering.tally()
     unused = 0 if book is None else book.unused
     systems = list(dict.fromkeys(each.system for each in gathering.named))

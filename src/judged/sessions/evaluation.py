@@ -23,6 +23,7 @@ from judged.sessions.protocol import SessionProtocol
 from judged.sessions.reference import Pool
 from judged.tables.arrays import strings_of
 from judged.tables.scores import Scores
+from judged.wording import counted
 
 if TYPE_CHECKING:
     from judged.sessions.curve import Curve
@@ -148,7 +149,7 @@ class SessionEvaluation:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean().items())
-        return f"SessionEvaluation({self.run}: {shown}; {len(self.named):,} sessions)"
+        return f"SessionEvaluation({self.run}: {shown}; {counted(len(self.named), 'session')})"
 
 
 def asks_for_reference(measure: Measure) -> bool:

@@ -14,6 +14,7 @@ from judged.sessions.gather import Placed
 from judged.sessions.overlap import Alone, Overlap
 from judged.sessions.stopping import Stop
 from judged.tables.session import Result
+from judged.wording import counted
 
 __all__ = [
     "bounds",
@@ -133,7 +134,7 @@ def curve_picture(curves: Sequence[Curve]) -> str:
 def _dots(curve: Curve) -> Iterator[Dot]:
     for point in curve.points:
         low, high = (None, None) if point.interval is None else (point.interval.low, point.interval.high)
-        told = f"{curve.system}, iteration {point.iteration}: {point.value:.4g}; {point.running:,} sessions still run"
+        told = f"{curve.system}, iteration {point.iteration}: {point.value:.4g}; {counted(point.running, 'session')} at work"
         yield Dot(point.iteration, point.value, low, high, point.running / curve.points[0].running, told)
 
 
