@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from judged.formats.traces.results.python_values import NotAValue, python_value
+
 __all__ = ["Group", "groups_of_text", "is_empty"]
 
 Group = tuple[str | None, list[Any]]
@@ -17,8 +19,11 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FAILED = re.compile(
-    r"\W*(?:\[?(?:\w+)?(?:error|exception|traceback)\b|failed\b|failure\b|timed? ?out|request timed|rate limit|"
-    r"too many requests|the (?:search|tool|request)\b.{0,40}(?:fail|error|timed)|search (?:failed|error)).{0,2000}",
+    r"\W*(?:\[?(?:(?:an?|the|there was|unexpected|internal|encountered|tool|search|mcp|api|server|execution)\s+){0,4}"
+    r"(?:\w+)?(?:error|exception|traceback)\b|failed\b|failure\b|timed? ?out|request timed|rate limit|"
+    r"too many requests|the (?:search|tool|request)\b.{0,40}(?:fail|error|timed)|(?:search|tool)\b.{0,20} failed|"
+    r"unable to (?:search|retrieve|fetch|connect|reach|complete)).{0,2000}|"
+    r".{1,2000}\bfix the errors and try again\.?",
     re.IGNORECASE | re.DOTALL,
 )
 _BETWEEN = re.compile(r"\n={5,}\n")
@@ -123,7 +128,21 @@ def _records(text: str) -> list[Any]:
     named = [
         (match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)
     ]
-    return _gathered([(_NAMES.get(name, name), below) for name, below in named])
+    return [
+        _with_metadata(record)
+        for record in _gathered([(_NAMES.get(name, name), below) for name, below in named])
+    ]
+
+
+def _with_metadata(record: dict[str, Any]) -> dict[str, Any]:
+    """A record whose source is not a name but all metadata, as Python prints it, which LangChain's guides do."""
+    source = record.get("source")
+    if not isinstance(source, str) or not source.startswith("{"):
+        return record
+    try:
+        return {**record, "metadata": python_value(source)}
+    except NotAValue:
+        return record
 
 
 def _passages(text: str) -> list[Any]:

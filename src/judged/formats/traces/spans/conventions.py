@@ -74,7 +74,7 @@ _HIT = "db.query.result"
 
 def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()) -> dict[str, Any]:
     """What the attributes and events of a span say, as fields of `Span`."""
-    kind = _kind(attributes, events)
+    kind = _kind(attributes, name, events)
     held = {**mapping(attributes.get("metadata")), **attributes}
     facts: dict[str, Any] = {
         "kind": kind,
@@ -90,9 +90,11 @@ def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Even
     return facts | _tool(attributes, name, events)
 
 
-def _kind(attributes: Mapping[str, Any], events: Sequence[Event]) -> Kind:
-    for name in KIND_NAMES:
-        kind = KINDS.get(str(decoded(attributes.get(name))).lower())
+def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> Kind:
+    if name.rpartition(".")[2].startswith("_prepare_"):  # LlamaIndex calls it a model, and none is called
+        return "other"
+    for each in KIND_NAMES:
+        kind = KINDS.get(str(decoded(attributes.get(each))).lower())
         if kind is not None:
             return kind
     if "gen_ai.tool.name" in attributes:

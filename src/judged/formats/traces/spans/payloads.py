@@ -12,12 +12,12 @@ __all__ = ["added", "arguments_of", "asked", "call_of", "calls_of", "documents_o
 
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
 """Where OpenLLMetry and LlamaIndex keep the arguments within the arguments."""
-_OUTPUTS = ("output", "outputs")
+_OUTPUTS = ("output", "outputs", "raw_output")
 _MESSAGE = ("artifact", "content")
 """What LangChain's message of a tool holds: what the program gets, and the text that the model gets."""
 _QUESTIONS = (
     *("question", "query", "input", "inputs", "q", "prompt", "user_input"),
-    *("messages", "text", "contents"),
+    *("messages", "text", "contents", "task", "user_msg"),
 )
 _MOST = 10**15
 """More tokens than anybody ever counted: such a number is none of them."""
@@ -61,10 +61,12 @@ def _unwrapped(value: Mapping[str, Any]) -> Any:
     if any(isinstance(value.get(name), (list, dict)) for name in LISTS):
         return None
     message = "tool_call_id" in value or value.get("type") == "tool"
+    if message and value.get("status") == "error":
+        return []
     for name in (*_OUTPUTS, *_MESSAGE) if message else _OUTPUTS:
         if isinstance(value.get(name), (list, dict, str)) and value[name]:
             return value[name]
-    return None
+    return [] if message and "content" in value else None  # its other fields are no result
 
 
 def _documents(values: list[Any]) -> Any:
