@@ -19,6 +19,7 @@ TRACE_FORMATS.add("trec-session", "judged.formats.traces.trec.trec_session:FORMA
 TRACE_FORMATS.add("conversational-run", "judged.formats.traces.trec.conversational_run:FORMAT")
 TRACE_FORMATS.add("browsecomp-plus", "judged.formats.traces.messages.browsecomp_plus:FORMAT")
 TRACE_FORMATS.add("openai-responses", "judged.formats.traces.messages.openai_responses:FORMAT")
+TRACE_FORMATS.add("pydantic-ai", "judged.formats.traces.messages.pydantic_ai:FORMAT")
 TRACE_FORMATS.add("anthropic", "judged.formats.traces.messages.anthropic:FORMAT")
 TRACE_FORMATS.add("chatml", "judged.formats.traces.tags.chatml:FORMAT")
 TRACE_FORMATS.add("search-tags", "judged.formats.traces.tags.search_tags:FORMAT")

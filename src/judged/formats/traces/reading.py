@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -18,7 +19,7 @@ TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 NO_SEARCH = "traces without a search"
 FOREIGN = "calls in another format"
 EARLIER_ONLY = "traces without a search in any last turn"
-MAPPING = "say which tools are searches with a mapping (`--tools FILE`): `tools: {NAME: search}`"
+_PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Reading:
         elif self.unknown:
             first = self._met[next(iter(self.unknown))]
             self.skipped.note(
-                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {MAPPING}"
+                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {_mapping(next(iter(self.unknown)))}"
             )
         if self.unanswered:
             self.skipped.note(
@@ -127,14 +128,31 @@ def _named(tools: Counter[str]) -> str:
     return shown if len(tools) <= 10 else f"{shown} and {len(tools) - 10:,} more"
 
 
+def _mapping(tool: str) -> str:
+    """What to write for a tool to be known as a search."""
+    return f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{tool}: search}}`"
+
+
+def _tool(fault: Fault) -> str | None:
+    """The tool that a fault is about, as a mapping names it: told last of where it is, else first of what it is."""
+    found = re.search(r", `([^`]+)`$", fault.where) or re.search(r"`([^`]+)`", fault.what)
+    if found is None:
+        return None
+    return found[1] if _PLAIN_NAME.fullmatch(found[1]) else f'"{found[1]}"'
+
+
 def _hint(faults: list[Fault]) -> str | None:
     kinds = {fault.kind for fault in faults}
+    tool = _tool(faults[0])
     if kinds & {"unknown tools", NO_SEARCH}:
-        return MAPPING if any("`" in fault.what for fault in faults) else None
+        return _mapping(tool) if tool else None
+    if "empty traces" in kinds:
+        return None
     if FOREIGN in kinds:
         return "say how the traces are written (`--trace-format`)"
     if EARLIER_ONLY in kinds:
         return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
     if "unread search outputs" in kinds:
-        return "say where the results lie with a mapping (`--tools FILE`), or leave such searches out with `--lenient`"
+        written = f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
+        return f"say where the results lie with a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"

@@ -23,7 +23,7 @@ LISTS = (
 
 WRAPPERS = (
     *("structuredContent", "raw_output", "output", "result", "content", "artifact", "observation"),
-    *("text", "message"),
+    *("payload", "text", "message"),
 )
 """Where the output itself lies, if it was wrapped once more."""
 
@@ -67,7 +67,7 @@ def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
         return None
     if isinstance(output, str):
         value = parsed(output)
-        return groups_of_text(output) if isinstance(value, str) else _groups(value, queries, depth + 1)
+        return groups_of_text(output) if value is output else _groups(value, queries, depth + 1)
     if isinstance(output, dict):
         return _of_mapping(output, queries, depth)
     return _of_list(output, queries, depth) if isinstance(output, list) else None
@@ -94,13 +94,18 @@ def is_failure(output: dict[str, Any]) -> bool:
 def _held(output: dict[str, Any]) -> Any:
     """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
     for name in LISTS:
-        if isinstance(output.get(name), (list, dict)):
-            return output[name]
+        if isinstance(held := output.get(name), (list, dict)) or _is_json(held):
+            return held
     if isinstance(output.get("query"), dict):  # MediaWiki
         return output["query"]
     if is_result(output):
         return [output]
     return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is the JSON text of a list or an object."""
+    return isinstance(value, str) and value[:1] in {"{", "["} and not isinstance(parsed(value), str)
 
 
 def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:

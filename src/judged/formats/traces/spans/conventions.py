@@ -16,11 +16,11 @@ from judged.formats.traces.spans.payloads import (
     arguments_of,
     asked,
     call_of,
-    calls_of,
     documents_of,
     tokens_of,
 )
 from judged.formats.traces.spans.span import Kind
+from judged.formats.traces.spans.tool_messages import answers_of, asks_of
 
 __all__ = ["Event", "described"]
 
@@ -104,10 +104,13 @@ def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> 
 
 def _model(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The tool calls that a model asked for, its tokens, and what it was asked."""
-    answers = map(calls_of, _told(attributes, ANSWERS_LISTED, ANSWERS))
+    asks = next(filter(None, map(asks_of, _told(attributes, ANSWERS_LISTED, ANSWERS))), ())
     questions = map(asked, _told(attributes, INPUTS_LISTED, INPUTS))
+    sent = (*map(attributes.get, INPUTS), *(listed(attributes, name) for name in INPUTS_LISTED))
     return {
-        "calls": next(filter(None, answers), ()),
+        "calls": tuple(str(each.id) for each in asks),
+        "asks": asks,
+        "answers": next(filter(None, map(answers_of, sent)), {}),  # flattened, they do not say what failed
         "tokens": _tokens(attributes),
         "question": next(filter(None, questions), None),
     }
