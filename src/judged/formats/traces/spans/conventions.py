@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from judged.formats.traces.spans.attributes import decoded, first, listed, mapping
+from judged.formats.traces.spans.message_events import with_messages
 from judged.formats.traces.spans.payloads import (
     added,
     arguments_of,
@@ -75,6 +76,7 @@ _HIT = "db.query.result"
 def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()) -> dict[str, Any]:
     """What the attributes and events of a span say, as fields of `Span`."""
     kind = _kind(attributes, name, events)
+    attributes = with_messages(attributes, events, tool=kind in {"tool", "search"}) if events else attributes
     held = {**mapping(attributes.get("metadata")), **attributes}
     facts: dict[str, Any] = {
         "kind": kind,

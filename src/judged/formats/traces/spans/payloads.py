@@ -123,7 +123,7 @@ def asked_calls(value: Any) -> Iterator[Mapping[str, Any]]:
         for each in value:
             yield from asked_calls(each)
     elif isinstance(value, dict):
-        if value.get("type") in _CALL_TYPES:
+        if value.get("type") in _CALL_TYPES or "toolUse" in value:
             yield _call(value)
         for name, each in value.items():
             if name == "tool_calls" and isinstance(each, list):
@@ -134,12 +134,12 @@ def asked_calls(value: Any) -> Iterator[Mapping[str, Any]]:
 
 def _call(call: Any) -> Mapping[str, Any]:
     call = mapping(call)
-    return mapping(call.get("tool_call")) or call
+    return mapping(call.get("tool_call")) or mapping(call.get("toolUse")) or call
 
 
 def call_id(call: Mapping[str, Any]) -> str | None:
     """The id of a tool call that a model asked for."""
-    identity = call.get("call_id") or call.get("id")
+    identity = call.get("call_id") or call.get("id") or call.get("toolUseId")
     return identity if isinstance(identity, str) else None
 
 
