@@ -11,13 +11,14 @@ from judged.errors import BadInput, Fault
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
 
-__all__ = ["Reading", "TurnChoice"]
+__all__ = ["FOREIGN", "UNREAD", "Reading", "TurnChoice"]
 
 TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 """Which turn of a conversation is its session: the last one, or the last one that searched."""
 
 NO_SEARCH = "traces without a search"
 FOREIGN = "calls in another format"
+UNREAD = "unread search outputs"
 EARLIER_ONLY = "traces without a search in any last turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -130,29 +131,42 @@ def _named(tools: Counter[str]) -> str:
 
 def _mapping(tool: str) -> str:
     """What to write for a tool to be known as a search."""
-    return f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{tool}: search}}`"
+    return (
+        f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{_quoted(tool)}: search}}`"
+    )
 
 
 def _tool(fault: Fault) -> str | None:
-    """The tool that a fault is about, as a mapping names it: told last of where it is, else first of what it is."""
+    """The tool that a fault is about: told last of where it is, else first of what it is."""
     found = re.search(r", `([^`]+)`$", fault.where) or re.search(r"`([^`]+)`", fault.what)
-    if found is None:
-        return None
-    return found[1] if _PLAIN_NAME.fullmatch(found[1]) else f'"{found[1]}"'
+    return found[1] if found else None
+
+
+def _quoted(tool: str) -> str:
+    """A tool's name as YAML has it."""
+    return tool if _PLAIN_NAME.fullmatch(tool) else f'"{tool}"'
 
 
 def _hint(faults: list[Fault]) -> str | None:
-    kinds = {fault.kind for fault in faults}
-    tool = _tool(faults[0])
-    if kinds & {"unknown tools", NO_SEARCH}:
+    first = {fault.kind: fault for fault in reversed(faults)}
+    unsearched = first.get("unknown tools") or first.get(NO_SEARCH)
+    if unsearched:
+        tool = _tool(unsearched)
         return _mapping(tool) if tool else None
-    if "empty traces" in kinds:
+    if "empty traces" in first:
         return None
-    if FOREIGN in kinds:
+    if FOREIGN in first:
         return "say how the traces are written (`--trace-format`)"
-    if EARLIER_ONLY in kinds:
+    if EARLIER_ONLY in first:
         return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
-    if "unread search outputs" in kinds:
-        written = f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
-        return f"say where the results lie with a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"
+    if UNREAD in first:
+        return _paths(_quoted(_tool(first[UNREAD]) or "NAME"))
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"
+
+
+def _paths(tool: str) -> str:
+    """What to write for the results of a tool to be found."""
+    written = (
+        f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
+    )
+    return f"say where the results lie with a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"
