@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from judged.errors import BadInput
 from judged.formats.traces.read import read_sessions
 from judged.tables.session import Session
 
@@ -105,3 +108,10 @@ def test_a_search_that_no_later_call_tells_of_is_noted() -> None:
 
     assert [story(each) for each in sessions] == [[[[]]]]
     assert "1 searches have no output" in sessions.notes[0]
+
+
+def test_spans_without_contents_are_refused_with_the_reason() -> None:
+    """As opentelemetry-instrumentation-openai-v2 2.3b0 writes them, which puts contents into logs or nowhere."""
+    bare = {**model(1, []), "attributes": {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 200}}
+    with pytest.raises(BadInput, match="its spans tell of no tool, as is so where contents are not recorded"):
+        read_sessions([bare])

@@ -18,6 +18,8 @@ TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 
 NO_SEARCH = "traces without a search"
 FOREIGN = "calls in another format"
+OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
+"""Formats in which contents are recorded only if asked for."""
 UNREAD = "unread search outputs"
 EARLIER_ONLY = "traces without a search in any last turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
@@ -119,7 +121,8 @@ class Reading:
                 if sessions == 1
                 else f"none of its {sessions:,} sessions searches"
             )
-            self.fault(NO_SEARCH, self.label, count)
+            bare = "; its spans tell of no tool, as is so where contents are not recorded"
+            self.fault(NO_SEARCH, self.label, count + bare * bool(self.formats.keys() & OPENTELEMETRY))
         self.settle()
 
 
