@@ -69,6 +69,13 @@ def test_elements_without_addresses_are_told_by_their_text() -> None:
     assert [each.snippet for each in results("<doc>a &amp; b</doc><doc>c</doc>")] == ["a & b", "c"]
 
 
+@pytest.mark.parametrize("part", ["<doc>", "</doc><doc>", "<doc><a>", "# x\n", "## #", "[a](b:c"])
+def test_marks_that_go_on_for_ever_take_no_longer_than_they_are(part: str) -> None:
+    """Half a megabyte each; were it quadratic, this test would not end."""
+    with pytest.raises(Unparsed):
+        groups_of("<p>" + part * (500_000 // len(part)))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -121,8 +121,9 @@ class Reading:
                 if sessions == 1
                 else f"none of its {sessions:,} sessions searches"
             )
-            bare = "; its spans tell of no tool, as is so where contents are not recorded"
-            self.fault(NO_SEARCH, self.label, count + bare * bool(self.formats.keys() & OPENTELEMETRY))
+            if not OPENTELEMETRY.isdisjoint(self.formats):
+                count += "; its spans tell of no tool, as is so where contents are not recorded"
+            self.fault(NO_SEARCH, self.label, count)
         self.settle()
 
 

@@ -90,9 +90,8 @@ def _is_result(block: dict[str, Any]) -> bool:
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
-    return (
-        [_typed(block) for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    )
+    blocks = content if isinstance(content, list) else []
+    return [_typed(block) for block in blocks if isinstance(block, dict)]
 
 
 def _typed(block: dict[str, Any]) -> dict[str, Any]:
@@ -103,14 +102,18 @@ def _typed(block: dict[str, Any]) -> dict[str, Any]:
     if not result:
         return block
     given = result.get("content")
-    parts = [inner(each, "json") or each for each in given] if isinstance(given, list) else given
-    content = parts[0] if isinstance(parts, list) and len(parts) == 1 else parts
+    content = [_part(each) for each in given] if isinstance(given, list) else given
     return {
         "type": "tool_result",
         "tool_use_id": result.get("toolUseId"),
-        "content": content.get("text", content) if isinstance(content, dict) else content,
+        "content": content,
         "is_error": result.get("status") == "error",
     }
+
+
+def _part(part: Any) -> Any:
+    """A part of what a tool gave back: JSON as it is, text as a block."""
+    return inner(part, "json") or ({"type": "text", **part} if "text" in part else part)
 
 
 FORMAT = TraceFormat("anthropic", "Anthropic messages", recognises, sessions)

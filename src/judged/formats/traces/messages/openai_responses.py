@@ -184,10 +184,11 @@ def _is_response(value: Any) -> bool:
 
 
 def _is_item(value: Any) -> bool:
-    if not isinstance(value, dict) or "object" in value:
-        return isinstance(value, dict) and _is_telling(value)
-    written = "content" in value and word(value, "role") in {"user", "assistant", "system", "developer"}
-    return written or _is_telling(value) or word(value, "type") in {"message", "reasoning"}
+    if not isinstance(value, dict):
+        return False
+    said = "content" in value and word(value, "role") in {"user", "assistant", "system", "developer"}
+    told = said or word(value, "type") in {"message", "reasoning"}
+    return _is_telling(value) or (told and "object" not in value)
 
 
 def _is_telling(item: dict[str, Any]) -> bool:
