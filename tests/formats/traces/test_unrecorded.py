@@ -115,3 +115,27 @@ def test_spans_without_contents_are_refused_with_the_reason() -> None:
     bare = {**model(1, []), "attributes": {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 200}}
     with pytest.raises(BadInput, match="its spans tell of no tool, as is so where contents are not recorded"):
         read_sessions([bare])
+
+
+def beneath(span: dict[str, Any], number: int, above: int, **attributes: Any) -> dict[str, Any]:
+    """A span beneath another of the first trace, at its own time."""
+    context = {"trace_id": f"{1:032x}", "span_id": f"{number:016x}"}
+    times = {"start_time": f"2026-01-01T00:00:{number:02}Z", "end_time": f"2026-01-01T00:00:{number:02}.5Z"}
+    held = {**span["attributes"], **attributes}
+    return {**span, **times, "context": context, "parent_id": f"{above:016x}", "attributes": held}
+
+
+def test_a_model_with_tools_beneath_it_is_an_agent() -> None:
+    """As openinference-instrumentation-google-adk writes them: all calls of models and tools lie within one `LLM`."""
+    agent = {**model(1, [ASKED]), "end_time": "2026-01-01T00:00:59Z"}
+    tool = {"openinference.span.kind": "TOOL", "tool.name": "search", "output.value": '[{"id": "d1"}]'}
+    spans = [
+        agent,
+        beneath(model(2, [ASKED], "a"), 3, 1),
+        beneath(model(2, []), 4, 1, **tool),
+        beneath(model(2, [ASKED], "b"), 5, 1),
+        beneath(model(2, []), 6, 1, **tool),
+    ]
+    (session,) = read_sessions(spans)
+
+    assert story(session) == [[["d1"]], [["d1"]]]
