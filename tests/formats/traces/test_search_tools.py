@@ -114,7 +114,7 @@ def test_a_trace_of_unknown_tools_alone_is_refused_and_lists_them() -> None:
         "objects cannot be scored\n"
         "  object 1: session `s1`, step 1: no tool is known to be a search; the trace calls `kb` (2);"
         " others that are no searches: `visit` (1)\n\n"
-        "hint: say which tools are searches with a mapping (`--tools FILE`): `tools: {NAME: search}`"
+        "hint: say which tools are searches with a mapping (`--tools FILE`): `tools: {kb: search}`"
     )
 
 

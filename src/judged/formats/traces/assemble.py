@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from judged.formats.traces.conversation import Call, Conversation, Step, Turn
-from judged.formats.traces.reading import Reading
+from judged.formats.traces.reading import UNREAD, Reading
 from judged.formats.traces.results.fields import result_of
 from judged.formats.traces.results.search_tools import Unparsed
 from judged.tables.session import Iteration, Result, Search, Session
@@ -103,7 +103,7 @@ def _found(call: Call, queries: list[str], where: str, reading: Reading) -> Foun
     try:
         return reading.tools.found(call.tool, call.output, queries)
     except Unparsed as error:
-        reading.fault("unread search outputs", where, str(error))
+        reading.fault(UNREAD, where, str(error))
         return nothing
 
 

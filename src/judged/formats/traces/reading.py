@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -10,15 +11,18 @@ from judged.errors import BadInput, Fault
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
 
-__all__ = ["Reading", "TurnChoice"]
+__all__ = ["FOREIGN", "UNREAD", "Reading", "TurnChoice"]
 
 TurnChoice: TypeAlias = Literal["last", "last-with-search"]
 """Which turn of a conversation is its session: the last one, or the last one that searched."""
 
 NO_SEARCH = "traces without a search"
 FOREIGN = "calls in another format"
+OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
+"""Formats in which contents are recorded only if asked for."""
+UNREAD = "unread search outputs"
 EARLIER_ONLY = "traces without a search in any last turn"
-MAPPING = "say which tools are searches with a mapping (`--tools FILE`): `tools: {NAME: search}`"
+_PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass
@@ -82,7 +86,7 @@ class Reading:
         elif self.unknown:
             first = self._met[next(iter(self.unknown))]
             self.skipped.note(
-                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {MAPPING}"
+                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {_mapping(next(iter(self.unknown)))}"
             )
         if self.unanswered:
             self.skipped.note(
@@ -117,6 +121,8 @@ class Reading:
                 if sessions == 1
                 else f"none of its {sessions:,} sessions searches"
             )
+            if not OPENTELEMETRY.isdisjoint(self.formats):
+                count += "; its spans tell of no tool, as is so where contents are not recorded"
             self.fault(NO_SEARCH, self.label, count)
         self.settle()
 
@@ -127,14 +133,44 @@ def _named(tools: Counter[str]) -> str:
     return shown if len(tools) <= 10 else f"{shown} and {len(tools) - 10:,} more"
 
 
+def _mapping(tool: str) -> str:
+    """What to write for a tool to be known as a search."""
+    return (
+        f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{_quoted(tool)}: search}}`"
+    )
+
+
+def _tool(fault: Fault) -> str | None:
+    """The tool that a fault is about: told last of where it is, else first of what it is."""
+    found = re.search(r", `([^`]+)`$", fault.where) or re.search(r"`([^`]+)`", fault.what)
+    return found[1] if found else None
+
+
+def _quoted(tool: str) -> str:
+    """A tool's name as YAML has it."""
+    return tool if _PLAIN_NAME.fullmatch(tool) else f'"{tool}"'
+
+
 def _hint(faults: list[Fault]) -> str | None:
-    kinds = {fault.kind for fault in faults}
-    if kinds & {"unknown tools", NO_SEARCH}:
-        return MAPPING if any("`" in fault.what for fault in faults) else None
-    if FOREIGN in kinds:
+    first = {fault.kind: fault for fault in reversed(faults)}
+    unsearched = first.get("unknown tools") or first.get(NO_SEARCH)
+    if unsearched:
+        tool = _tool(unsearched)
+        return _mapping(tool) if tool else None
+    if "empty traces" in first:
+        return None
+    if FOREIGN in first:
         return "say how the traces are written (`--trace-format`)"
-    if EARLIER_ONLY in kinds:
+    if EARLIER_ONLY in first:
         return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
-    if "unread search outputs" in kinds:
-        return "say where the results lie with a mapping (`--tools FILE`), or leave such searches out with `--lenient`"
+    if UNREAD in first:
+        return _paths(_quoted(_tool(first[UNREAD]) or "NAME"))
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"
+
+
+def _paths(tool: str) -> str:
+    """What to write for the results of a tool to be found."""
+    written = (
+        f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
+    )
+    return f"say where the results lie with a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"

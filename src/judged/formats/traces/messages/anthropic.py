@@ -10,7 +10,7 @@ from judged.formats.traces.conversation import Call
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.messages.messages import Messages, conversations, shown
 from judged.formats.traces.messages.transcript import Transcript, seconds_of, text_of, tokens_of
-from judged.formats.traces.objects import word
+from judged.formats.traces.objects import inner, word
 from judged.formats.traces.reading import Reading
 from judged.formats.traces.trace import Trace
 from judged.tables.session import Session
@@ -90,7 +90,30 @@ def _is_result(block: dict[str, Any]) -> bool:
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    blocks = content if isinstance(content, list) else []
+    return [_typed(block) for block in blocks if isinstance(block, dict)]
+
+
+def _typed(block: dict[str, Any]) -> dict[str, Any]:
+    """A block as Anthropic writes it; Amazon Bedrock names the block by a key and its fields in camel case."""
+    use, result = inner(block, "toolUse"), inner(block, "toolResult")
+    if use:
+        return {"type": "tool_use", "id": use.get("toolUseId"), **use}
+    if not result:
+        return block
+    given = result.get("content")
+    content = [_part(each) for each in given] if isinstance(given, list) else given
+    return {
+        "type": "tool_result",
+        "tool_use_id": result.get("toolUseId"),
+        "content": content,
+        "is_error": result.get("status") == "error",
+    }
+
+
+def _part(part: Any) -> Any:
+    """A part of what a tool gave back: JSON as it is, text as a block."""
+    return inner(part, "json") or ({"type": "text", **part} if "text" in part else part)
 
 
 FORMAT = TraceFormat("anthropic", "Anthropic messages", recognises, sessions)

@@ -47,7 +47,7 @@ def messages_in(value: Any) -> Messages | None:
         return None
     if is_message(value):
         return [_named(value)]
-    for holder in (value, *(sent(value, name) for name in ("request", "body", "inputs", "kwargs"))):
+    for holder in (value, *(sent(value, name) for name in ("request", "body", "inputs", "kwargs", "values"))):
         for name in HOLDERS:
             if isinstance(holder.get(name), list) and (found := messages_in(holder[name])) is not None:
                 return found + _responded(value)
@@ -147,6 +147,7 @@ def _responded(value: dict[str, Any]) -> Messages:
 def _named(message: dict[str, Any]) -> dict[str, Any]:
     """A message with its role and content under their usual names."""
     role = _role(message) or ""
+    message = _bare(message)
     return {
         **message,
         "role": SPELLED.get(role, role),
@@ -159,5 +160,12 @@ def _role(value: Any) -> str | None:
     for name in ("role", "from"):
         if word(value, name) in ROLES:
             return word(value, name)
-    kind = word(value, "type")
-    return kind if kind in LANGCHAIN and "content" in value else None
+    bare = _bare(value)
+    kind = word(bare, "type")
+    return kind if kind in LANGCHAIN and "content" in bare else None
+
+
+def _bare(value: Any) -> Any:
+    """A message without the envelopes of LangChain's `messages_to_dict` and `dumps`."""
+    envelope = inner(value, "data") or inner(value, "kwargs")
+    return envelope if "content" in envelope and "type" in envelope else value

@@ -27,6 +27,8 @@ ELSEWHERE = frozenset(("function_call", "custom_tool_call", "computer_call"))
 TASKS = ("task", "task_id", "query_id")
 
 Items = list[dict[str, Any]]
+Chain = list[tuple[Document, Items]]
+"""Documents of one conversation, each with the items that it adds."""
 
 
 def recognises(head: Head) -> bool:
@@ -40,38 +42,59 @@ def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
 
 
 def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
-    """Responses that follow one another by `previous_response_id` are one conversation."""
-    chain: list[Document] = []
-    alone: list[Document] = []
+    """Responses are one conversation that follow one another by `previous_response_id`, or repeat all before them."""
+    chain: Chain = []
+    alone: Items = []
     for document in trace.documents():
         if _is_item(document.value):
-            alone.append(document)
+            alone.append(document.value)
             continue
-        if chain and _previous(document.value) not in {_identity(each.value) for each in chain}:
+        new = _new(document.value, chain)
+        if chain and new is None:
             yield _conversation(chain, reading)
             chain = []
-        chain.append(document)
+        chain.append((document, _items(document.value) if new is None else new))
     if chain:
         yield _conversation(chain, reading)
     if alone:
-        yield _conversation(
-            [Document(trace.label, {"items": [each.value for each in alone]}, trace.name or "1")], reading
-        )
+        yield _conversation([(Document(trace.label, {}, trace.name or "1"), alone)], reading)
 
 
-def _conversation(chain: list[Document], reading: Reading) -> Conversation:
+def _new(value: Any, chain: Chain) -> Items | None:
+    """The items that a document adds to those before it; None if it begins a conversation."""
+    items = _items(value)
+    previous = _previous(value)
+    if previous is not None and previous in {_identity(document.value) for document, _ in chain}:
+        return items
+    before = [item for _, added in chain for item in added]
+    repeats = 0 < len(before) < len(items) and all(map(_same, items, before))
+    return items[len(before) :] if repeats else None
+
+
+def _same(item: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two items say the same; a request repeats them without their ids."""
+    fields = ("role", "call_id", "name", "arguments", "output")
+    return (
+        (word(item, "type") or "message") == (word(other, "type") or "message")
+        and all(item.get(name) == other.get(name) for name in fields)
+        and text_of(item.get("content")) == text_of(other.get("content"))
+    )
+
+
+def _conversation(chain: Chain, reading: Reading) -> Conversation:
     transcript = Transcript()
-    for document in chain:
-        _read(_items(document.value), _usage(document.value), transcript)
-    first = chain[0].value if isinstance(chain[0].value, dict) else {}
+    for document, items in chain:
+        _read(items, _usage(document.value), transcript)
+    document = chain[0][0]
+    first = document.value if isinstance(document.value, dict) else {}
     response = sent(first, "response") or first
     metadata = inner(first, "metadata") or inner(response, "metadata")
-    name = _called(first, metadata) or _identity(first) or chain[0].name
+    name = _called(first, metadata) or _identity(first) or document.name
     for kind, what in transcript.wrong():
-        reading.fault(kind, f"{chain[0].place}: session `{name}`", what)
+        reading.fault(kind, f"{document.place}: session `{name}`", what)
     return Conversation(
         id=name,
-        place=chain[0].place,
+        place=document.place,
         turns=transcript.turns,
         system=named(metadata, ("system",)) or named(response, ("model",)),
         task=named(metadata, TASKS) or named(first, TASKS),
@@ -161,9 +184,11 @@ def _is_response(value: Any) -> bool:
 
 
 def _is_item(value: Any) -> bool:
-    return isinstance(value, dict) and (
-        _is_telling(value) or (word(value, "type") in {"message", "reasoning"} and "object" not in value)
-    )
+    if not isinstance(value, dict):
+        return False
+    said = "content" in value and word(value, "role") in {"user", "assistant", "system", "developer"}
+    told = said or word(value, "type") in {"message", "reasoning"}
+    return _is_telling(value) or (told and "object" not in value)
 
 
 def _is_telling(item: dict[str, Any]) -> bool:

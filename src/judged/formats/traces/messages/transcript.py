@@ -100,7 +100,7 @@ def text_of(content: Any) -> str:
 
 def tokens_of(message: dict[str, Any]) -> float | None:
     """The tokens that a message or a response says it took, in and out."""
-    for holder in (message, message.get("response_metadata"), message.get("metadata")):
+    for holder in (message, *(message.get(name) for name in ("response_metadata", "metadata", "meta"))):
         if not isinstance(holder, dict):
             continue
         usage = next(

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from judged.formats.traces.objects import shown, word
+from judged.formats.traces.objects import inner, shown, word
 from judged.formats.traces.results.fields import ALIASES, NESTED
 from judged.formats.traces.results.python_values import NotAValue, python_value
 from judged.formats.traces.results.text_outputs import Group, groups_of_text
@@ -21,7 +21,10 @@ LISTS = (
 )
 """Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
 
-WRAPPERS = ("structuredContent", "output", "result", "content", "artifact", "observation", "text", "message")
+WRAPPERS = (
+    *("structuredContent", "raw_output", "output", "result", "content", "artifact", "observation"),
+    *("payload", "text", "message"),
+)
 """Where the output itself lies, if it was wrapped once more."""
 
 _OWN = frozenset(name for field in ("url", "title", "snippet") for name in ALIASES[field])
@@ -64,7 +67,7 @@ def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
         return None
     if isinstance(output, str):
         value = parsed(output)
-        return groups_of_text(output) if isinstance(value, str) else _groups(value, queries, depth + 1)
+        return groups_of_text(output) if value is output else _groups(value, queries, depth + 1)
     if isinstance(output, dict):
         return _of_mapping(output, queries, depth)
     return _of_list(output, queries, depth) if isinstance(output, list) else None
@@ -75,6 +78,8 @@ def _of_mapping(output: dict[str, Any], queries: list[str], depth: int) -> list[
         return _apart([(query, output[query]) for query in queries], depth)
     if isinstance(output.get("ids"), list):
         return _of_columns(output)
+    if output.get("isError") is True or output.get("is_error") is True:
+        return [(None, [])]
     held = _held(output)
     if held is not None:
         return _groups(held, queries, depth + 1)
@@ -89,13 +94,18 @@ def is_failure(output: dict[str, Any]) -> bool:
 def _held(output: dict[str, Any]) -> Any:
     """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
     for name in LISTS:
-        if isinstance(output.get(name), (list, dict)):
-            return output[name]
+        if isinstance(held := output.get(name), (list, dict)) or _is_json(held):
+            return held
     if isinstance(output.get("query"), dict):  # MediaWiki
         return output["query"]
     if is_result(output):
         return [output]
     return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is the JSON text of a list or an object."""
+    return isinstance(value, str) and value[:1] in {"{", "["} and not isinstance(parsed(value), str)
 
 
 def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:
@@ -158,8 +168,9 @@ def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group]
 
 
 def _unwrapped(value: Any) -> Any:
-    """A result that was written as JSON or printed once more."""
-    return parsed(value) if isinstance(value, str) else value
+    """A result that was written as JSON, printed, or put into LangChain's constructor once more."""
+    value = parsed(value) if isinstance(value, str) else value
+    return inner(value, "kwargs") or value if isinstance(value, dict) and "lc" in value else value
 
 
 def is_result(value: dict[str, Any]) -> bool:

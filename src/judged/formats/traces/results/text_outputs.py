@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from judged.formats.traces.results.marked_outputs import elements, sections
+from judged.formats.traces.results.python_values import NotAValue, python_value
+
 __all__ = ["Group", "groups_of_text", "is_empty"]
 
 Group = tuple[str | None, list[Any]]
@@ -17,15 +20,23 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FAILED = re.compile(
-    r"\W*(?:\[?(?:\w+)?(?:error|exception|traceback)\b|failed\b|failure\b|timed? ?out|request timed|rate limit|"
-    r"too many requests|the (?:search|tool|request)\b.{0,40}(?:fail|error|timed)|search (?:failed|error)).{0,2000}",
+    r"\W*(?:\[?(?:(?:an?|the|there was|unexpected|internal|encountered|tool|search|mcp|api|http|server|network|"
+    r"connection|execution)\s+){0,4}(?:\w+)?(?:error|exception|traceback)\b(?=\s*(?:[:.!,(\d]|-\d|\](?!\()|\Z|occurred|"
+    r"encountered|while|when|during|code|message|(?:executing|running|calling|invoking|performing|fetching|searching|"
+    r"retrieving|processing|connecting|accessing|querying|getting)\b|(?:from|with|on|in)\s(?:the\s)?"
+    r"(?:tool|search|server|request|api)\b))|failed\b|failure\b|timed? ?out|request timed|rate limit|"
+    r"too many requests|the (?:search|tool|request)\b.{0,40}(?:fail|error|timed)|(?:search|tool)\b.{0,20} failed|"
+    r"unable to (?:search|retrieve|fetch|connect|reach|complete)).{0,2000}|"
+    r".{1,2000}\bfix the errors and try again\.?",
     re.IGNORECASE | re.DOTALL,
 )
+"""How the report of a failure begins; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """What lies between the outputs for several queries."""
 _ASKED = re.compile(r"\A\s*A Google search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
 _LINK = re.compile(
-    r"^[ \t]*(?:\d+[.)]|\[\d+\]|[-*])?[ \t]*\[(?P<title>[^\n]*?)\]\((?P<url>[a-z][a-z0-9+.-]*:[^\s]+)\)[ \t]*$",
+    r"^[ \t]*(?:#{1,6}[ \t])?[ \t]*(?:\d+[.)]|\[\d+\]|[-*])?[ \t]*[*_]{0,2}\[(?P<title>[^\n]*?)\]"
+    r"\((?P<url>[a-z][a-z0-9+.-]*:[^\s]+)\)[*_]{0,2}(?:[ \t]*[-–—:|][ \t]+(?=\S)|[ \t]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _TITLED = re.compile(
@@ -36,7 +47,7 @@ _NUMBERED_TITLE = re.compile(
     r"\(\d+\)[ \t]*Title:[ \t]*(?P<title>.*?)[ \t\n]*Text:[ \t]*", re.IGNORECASE | re.DOTALL
 )
 _RECORD_LINE = re.compile(
-    r"^[ \t]*(?:\[?\d+[\].):]*[ \t]*)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
+    r"^[ \t]*(?:\[?\d+[\].):]*[ \t]*|[-*][ \t]+)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
     r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -74,10 +85,12 @@ def _values(text: str) -> list[Any] | None:
     if is_empty(text):
         return []
     readers: tuple[Callable[[str], list[Any]], ...] = (
+        elements,
         _links,
         _titled,
         _numbered,
         _inline,
+        sections,
         _records,
         _passages,
     )
@@ -123,7 +136,21 @@ def _records(text: str) -> list[Any]:
     named = [
         (match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)
     ]
-    return _gathered([(_NAMES.get(name, name), below) for name, below in named])
+    return [
+        _with_metadata(record)
+        for record in _gathered([(_NAMES.get(name, name), below) for name, below in named])
+    ]
+
+
+def _with_metadata(record: dict[str, Any]) -> dict[str, Any]:
+    """A record whose source is not a name but all metadata, as Python prints it, which LangChain's guides do."""
+    source = record.get("source")
+    if not isinstance(source, str) or not source.startswith("{"):
+        return record
+    try:
+        return {**record, "metadata": python_value(source)}
+    except NotAValue:
+        return record
 
 
 def _passages(text: str) -> list[Any]:
@@ -144,7 +171,7 @@ def _passage(text: str) -> dict[str, Any]:
     title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
     if not below:
         return {"url": found and found[0], "text": title}
-    return {"url": found and found[0], "title": title.strip(" -–—:|"), "text": below}
+    return {"url": found and found[0], "title": title.strip(" -–—:|*_"), "text": below}
 
 
 def _gathered(named: list[tuple[str, str]]) -> list[Any]:
@@ -153,7 +180,7 @@ def _gathered(named: list[tuple[str, str]]) -> list[Any]:
     for name, below in named:
         if not records or name in records[-1]:
             records.append({})
-        records[-1][name] = below.strip().rstrip(",") if name != "score" else _number(below)
+        records[-1][name] = _number(below) if name == "score" else below.strip().rstrip(",")
     telling = [each for each in records if len(each) > 1]
     return telling if len(telling) == len(records) else []
 

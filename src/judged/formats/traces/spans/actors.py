@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -21,6 +22,7 @@ class Actors:
         self.forest = forest
         self.known = tools
         self._roles = {span.id: self._role(span) for span in forest.spans}
+        self._roles |= dict.fromkeys(self._agents(), "other")
         self._within = self._surroundings()
         self.models = [self._whole(span) for span in forest.spans if self._is_model(span)]
         """Calls of models in the order of time; a call within a call is the same, recorded twice."""
@@ -86,6 +88,12 @@ class Actors:
         if told is not None:
             return "search" if told.search else "tool"
         return "search" if span.kind == "search" or self.known.is_search(span.name) else "tool"
+
+    def _agents(self) -> Iterator[str]:
+        """Spans that call themselves a model's and have tools beneath: a model asks for tools, an agent calls them."""
+        for span in self.forest.spans:
+            if self.role(span) in {"tool", "search"}:
+                yield from (above.id for above in self.forest.ancestors(span) if self.role(above) == "llm")
 
     def _surroundings(self) -> dict[str, frozenset[Kind]]:
         """What each span lies within."""

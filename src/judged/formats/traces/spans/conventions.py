@@ -11,16 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from judged.formats.traces.spans.attributes import decoded, first, listed, mapping
+from judged.formats.traces.spans.message_events import with_messages
 from judged.formats.traces.spans.payloads import (
     added,
     arguments_of,
     asked,
     call_of,
-    calls_of,
     documents_of,
     tokens_of,
 )
 from judged.formats.traces.spans.span import Kind
+from judged.formats.traces.spans.tool_messages import answers_of, asks_of
 
 __all__ = ["Event", "described"]
 
@@ -74,7 +75,8 @@ _HIT = "db.query.result"
 
 def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()) -> dict[str, Any]:
     """What the attributes and events of a span say, as fields of `Span`."""
-    kind = _kind(attributes, events)
+    kind = _kind(attributes, name, events)
+    attributes = with_messages(attributes, events, tool=kind in {"tool", "search"}) if events else attributes
     held = {**mapping(attributes.get("metadata")), **attributes}
     facts: dict[str, Any] = {
         "kind": kind,
@@ -90,9 +92,11 @@ def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Even
     return facts | _tool(attributes, name, events)
 
 
-def _kind(attributes: Mapping[str, Any], events: Sequence[Event]) -> Kind:
-    for name in KIND_NAMES:
-        kind = KINDS.get(str(decoded(attributes.get(name))).lower())
+def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> Kind:
+    if name.rpartition(".")[2].startswith("_prepare_"):  # LlamaIndex calls it a model, and none is called
+        return "other"
+    for each in KIND_NAMES:
+        kind = KINDS.get(str(decoded(attributes.get(each))).lower())
         if kind is not None:
             return kind
     if "gen_ai.tool.name" in attributes:
@@ -102,10 +106,13 @@ def _kind(attributes: Mapping[str, Any], events: Sequence[Event]) -> Kind:
 
 def _model(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The tool calls that a model asked for, its tokens, and what it was asked."""
-    answers = map(calls_of, _told(attributes, ANSWERS_LISTED, ANSWERS))
+    asks = next(filter(None, map(asks_of, _told(attributes, ANSWERS_LISTED, ANSWERS))), ())
     questions = map(asked, _told(attributes, INPUTS_LISTED, INPUTS))
+    sent = (*map(attributes.get, INPUTS), *(listed(attributes, name) for name in INPUTS_LISTED))
     return {
-        "calls": next(filter(None, answers), ()),
+        "calls": tuple(str(each.id) for each in asks),
+        "asks": asks,
+        "answers": next(filter(None, map(answers_of, sent)), {}),  # flattened, they do not say what failed
         "tokens": _tokens(attributes),
         "question": next(filter(None, questions), None),
     }

@@ -23,6 +23,7 @@ from judged.formats.traces.spans.payloads import (
 from judged.formats.traces.spans.span import Kind, Span
 from judged.formats.traces.spans.span_ids import nanoseconds
 from judged.formats.traces.spans.spans import reader
+from judged.formats.traces.spans.tool_messages import answers_of, asks_of
 
 __all__ = ["FORMAT"]
 
@@ -86,6 +87,8 @@ def _described(run: Mapping[str, Any], kind: Kind, extra: Mapping[str, Any]) -> 
     if kind == "llm":
         return facts | {
             "calls": calls_of(outputs),
+            "asks": asks_of(outputs),
+            "answers": answers_of(inputs),
             "tokens": _tokens(run, mapping(outputs), mapping(extra.get("metadata"))),
             "question": asked(inputs),
         }

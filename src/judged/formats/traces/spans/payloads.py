@@ -8,16 +8,27 @@ from typing import Any, TypeGuard
 from judged.formats.traces.results.outputs import LISTS
 from judged.formats.traces.spans.attributes import decoded, mapping
 
-__all__ = ["added", "arguments_of", "asked", "call_of", "calls_of", "documents_of", "tokens_of"]
+__all__ = [
+    "added",
+    "arguments_of",
+    "asked",
+    "asked_calls",
+    "call_id",
+    "call_of",
+    "calls_of",
+    "documents_of",
+    "text_of",
+    "tokens_of",
+]
 
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
 """Where OpenLLMetry and LlamaIndex keep the arguments within the arguments."""
-_OUTPUTS = ("output", "outputs")
+_OUTPUTS = ("output", "outputs", "raw_output")
 _MESSAGE = ("artifact", "content")
 """What LangChain's message of a tool holds: what the program gets, and the text that the model gets."""
 _QUESTIONS = (
     *("question", "query", "input", "inputs", "q", "prompt", "user_input"),
-    *("messages", "text", "contents"),
+    *("messages", "text", "contents", "task", "user_msg"),
 )
 _MOST = 10**15
 """More tokens than anybody ever counted: such a number is none of them."""
@@ -61,10 +72,12 @@ def _unwrapped(value: Mapping[str, Any]) -> Any:
     if any(isinstance(value.get(name), (list, dict)) for name in LISTS):
         return None
     message = "tool_call_id" in value or value.get("type") == "tool"
+    if message and value.get("status") == "error":
+        return []
     for name in (*_OUTPUTS, *_MESSAGE) if message else _OUTPUTS:
         if isinstance(value.get(name), (list, dict, str)) and value[name]:
             return value[name]
-    return None
+    return [] if message and "content" in value else None  # its other fields are no result
 
 
 def _documents(values: list[Any]) -> Any:
@@ -100,30 +113,34 @@ def call_of(value: Any) -> str | None:
 
 def calls_of(value: Any) -> tuple[str, ...]:
     """The ids of the tool calls in a model's answer, in its order, each once."""
-    return tuple(dict.fromkeys(_calls(decoded(value))))
+    return tuple(dict.fromkeys(found for call in asked_calls(value) if (found := call_id(call))))
 
 
-def _calls(value: Any) -> Iterator[str]:
+def asked_calls(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The tool calls in a model's answer, as they are written, wherever among objects they stand."""
+    value = decoded(value)
     if isinstance(value, list):
         for each in value:
-            yield from _calls(each)
+            yield from asked_calls(each)
     elif isinstance(value, dict):
-        if value.get("type") in _CALL_TYPES:
-            yield from _call_id(value)
+        if value.get("type") in _CALL_TYPES or "toolUse" in value:
+            yield _call(value)
         for name, each in value.items():
             if name == "tool_calls" and isinstance(each, list):
-                for call in each:
-                    yield from _call_id(call)
+                yield from map(_call, each)
             elif isinstance(each, (list, dict)):
-                yield from _calls(each)
+                yield from asked_calls(each)
 
 
-def _call_id(call: Any) -> Iterator[str]:
+def _call(call: Any) -> Mapping[str, Any]:
     call = mapping(call)
-    call = mapping(call.get("tool_call")) or call
-    identity = call.get("call_id") or call.get("id")
-    if isinstance(identity, str):
-        yield identity
+    return mapping(call.get("tool_call")) or mapping(call.get("toolUse")) or call
+
+
+def call_id(call: Mapping[str, Any]) -> str | None:
+    """The id of a tool call that a model asked for."""
+    identity = call.get("call_id") or call.get("id") or call.get("toolUseId")
+    return identity if isinstance(identity, str) else None
 
 
 def tokens_of(value: Any) -> float | None:
@@ -179,16 +196,16 @@ def _from_user(message: Any) -> str | None:
     if message.get("role", message.get("type")) not in _USERS:
         return None
     held = (message.get(name) for name in ("content", "contents", "parts"))
-    return next((found for each in held if (found := _text(each))), None)
+    return next((found for each in held if (found := text_of(each))), None)
 
 
-def _text(content: Any) -> str | None:
+def text_of(content: Any) -> str | None:
     """The text of a message, out of its parts where it has several."""
     if isinstance(content, str):
         return content.strip() or None
     if isinstance(content, dict):
         content = content.get("message_content", content)
-        return _text(content.get("text") or content.get("content"))
+        return text_of(content.get("text") or content.get("content"))
     if isinstance(content, list):
-        return "\n".join(found for each in content if (found := _text(each))) or None
+        return "\n".join(found for each in content if (found := text_of(each))) or None
     return None

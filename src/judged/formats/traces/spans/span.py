@@ -6,6 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from judged.formats.traces.conversation import Call
+
 __all__ = ["Kind", "Span"]
 
 Kind: TypeAlias = Literal["llm", "search", "tool", "other"]
@@ -34,6 +36,10 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     """The id of the tool call that this span carries out."""
     calls: tuple[str, ...] = ()
     """The ids of the tool calls that a model asked for, in its order."""
+    asks: tuple[Call, ...] = ()
+    """The same calls, as the model wrote them."""
+    answers: dict[str, Any] = {}
+    """What tools had given back since the model was called before, by the id of the call."""
     tokens: float | None = None
     failed: bool = False
     question: str | None = None

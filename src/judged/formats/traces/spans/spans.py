@@ -14,6 +14,7 @@ from judged.formats.traces.reading import Reading
 from judged.formats.traces.spans.forest import Forest
 from judged.formats.traces.spans.span import Span
 from judged.formats.traces.spans.turns import turn_of
+from judged.formats.traces.spans.unrecorded import Traces, with_unrecorded
 from judged.formats.traces.trace import Document, Trace
 from judged.tables.session import Session
 
@@ -64,10 +65,11 @@ def conversations_of(spans: Iterable[Span], reading: Reading) -> Iterator[Conver
 
 def _traces(spans: Iterable[Span], reading: Reading) -> list[Forest]:
     """The traces in which a model or a tool was called; others, such as of web requests, are noted."""
-    found: dict[str, dict[str, Span]] = defaultdict(dict)
+    found: Traces = defaultdict(dict)
     for span in spans:
         there = found[span.trace].get(span.id)
         found[span.trace][span.id] = span if there is None else max(there, span, key=_fullness)
+    found = with_unrecorded(found)
     acting = [each for each in found.values() if any(span.kind != "other" for span in each.values())]
     if len(acting) < len(found):
         reading.skipped.note(
