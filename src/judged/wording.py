@@ -8,10 +8,12 @@ __all__ = ["counted", "plural"]
 def plural(thing: str) -> str:
     """The word for several of a thing.
 
-    >>> plural("query"), plural("task")
-    ('queries', 'tasks')
+    >>> plural("query"), plural("task"), plural("search")
+    ('queries', 'tasks', 'searches')
     """
-    return f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+    if thing.endswith("y"):
+        return f"{thing[:-1]}ies"
+    return f"{thing}es" if thing.endswith(("ch", "sh", "s", "x")) else f"{thing}s"
 
 
 def counted(count: int, thing: str) -> str:

@@ -163,10 +163,19 @@ def test_an_output_that_answers_no_call_is_refused() -> None:
 def test_a_search_without_an_output_counts_as_empty_and_is_noted() -> None:
     """The trace may have been stopped there."""
     skipped = Skipped()
-    session = one([ask(), call("a", "q")], skipped=skipped)
+    session = one([ask(), call("a", "q"), tell("a"), call("b", "q")], skipped=skipped)
 
-    assert ids(session) == [[]]
-    assert skipped.notes == ["objects: 1 searches have no output in the trace and count as empty"]
+    assert ids(session)[1] == []
+    assert skipped.notes == ["objects: 1 search without an output in the trace: counted as empty"]
+
+
+def test_a_trace_without_any_output_of_its_searches_is_refused() -> None:
+    """Contents were not recorded: a score of it would be of nothing."""
+    with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
+        read_sessions([{"messages": [ask(), call("a", "q")]}])
+    skipped = Skipped()
+    assert ids(one([ask(), call("a", "q")], skipped=skipped, lenient=True)) == [[]]
+    assert skipped.counts == {"traces without any search output": 1}
 
 
 def test_tokens_and_times_of_messages_are_those_of_the_iteration() -> None:
@@ -303,18 +312,19 @@ def test_items_alone_are_one_conversation_and_chunks_of_a_file_share_its_id() ->
     assert session.iterations[0].searches[0].query == "q\nr"  # results that are not told apart by query
 
 
-def test_a_web_search_without_its_sources_is_noted() -> None:
-    """They come only if they are asked for."""
-    skipped = Skipped()
+def test_a_web_search_without_its_sources_is_refused() -> None:
+    """They come only if they are asked for, and the hint says so."""
     item = {
         "type": "web_search_call",
         "status": "completed",
         "action": {"type": "search", "queries": ["q", "r"], "query": "q"},
     }
-    session = one({"object": "response", "id": "r1", "output": [item]}, skipped=skipped)
+    response = {"object": "response", "id": "r1", "output": [item]}
+    with pytest.raises(BadInput, match="`include` of sources"):
+        one(response)
 
+    session = one(response, lenient=True)
     assert [search.query for search in session.iterations[0].searches] == ["q", "r"]
-    assert "1 searches have no output in the trace" in skipped.notes[0]
 
 
 def test_calls_between_tags_that_are_no_json_are_read_as_far_as_they_go() -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from judged.errors import BadInput
 from judged.formats.traces.read import read_sessions, stream_sessions
 from judged.formats.traces.skipped import Skipped
 from judged.tables.session import Session
@@ -187,12 +188,14 @@ def test_a_trace_with_nothing_of_an_agent_is_no_turn_and_is_counted() -> None:
     assert skipped.notes == ["1 traces without any call of a model or tool are no turns"]
 
 
-def test_results_that_no_span_holds_are_noted() -> None:
+def test_results_that_no_span_holds_are_refused() -> None:
     """Content is recorded only if asked for, so a search without any is told apart from one that found nothing."""
     acts = [each for each in agent() if each.kind != "tool"]
     silent = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
     spans = sdk(acts, genai)
     spans.append({**spans[1], "context": {**spans[1]["context"], "span_id": "0x77"}, "attributes": silent})
-    table = read_sessions(lines(spans))
+    with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
+        read_sessions(lines(spans))
+    table = read_sessions(lines(spans), lenient=True)
 
-    assert any("1 searches have no output in the trace" in note for note in table.notes)
+    assert any("traces without any search output (1)" in note for note in table.notes)

@@ -102,12 +102,13 @@ def test_a_tool_that_was_recorded_is_not_told_once_more_by_messages() -> None:
     assert story(session) == [[["d1"]]]
 
 
-def test_a_search_that_no_later_call_tells_of_is_noted() -> None:
-    """It counts, without results, as everywhere."""
-    sessions = read_sessions([model(1, [ASKED], "a")])
+def test_a_search_that_no_later_call_tells_of_is_refused_if_it_is_the_only_one() -> None:
+    """There is nothing to score; a lenient reading counts it, without results."""
+    with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
+        read_sessions([model(1, [ASKED], "a")])
+    sessions = read_sessions([model(1, [ASKED], "a")], lenient=True)
 
     assert [story(each) for each in sessions] == [[[[]]]]
-    assert "1 searches have no output" in sessions.notes[0]
 
 
 def test_spans_without_contents_are_refused_with_the_reason() -> None:

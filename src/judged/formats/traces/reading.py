@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from judged.errors import BadInput, Fault
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
+from judged.wording import counted
 
 __all__ = ["FOREIGN", "UNREAD", "Reading", "TurnChoice"]
 
@@ -21,6 +22,7 @@ FOREIGN = "calls in another format"
 OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
 """Formats in which contents are recorded only if asked for."""
 UNREAD = "unread search outputs"
+NO_OUTPUT = "traces without any search output"
 EARLIER_ONLY = "traces without a search in any last turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
@@ -89,13 +91,21 @@ class Reading:
                 f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {_mapping(next(iter(self.unknown)))}"
             )
         if self.unanswered:
-            self.skipped.note(
-                f"{self.label}: {self.unanswered:,} searches have no output in the trace and count as empty"
-            )
+            self._without_outputs()
         if self.earlier:
             self.skipped.note(
                 f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
             )
+
+    def _without_outputs(self) -> None:
+        """Note searches without an output, which may have been stopped; refuse a trace that holds no output at all."""
+        told = counted(self.unanswered, "search")
+        if self.unanswered < self.searches.total():
+            self.skipped.note(f"{self.label}: {told} without an output in the trace: counted as empty")
+            return
+        what = f"no output of its {told} is in the trace, expected what they found"
+        self.fault(NO_OUTPUT, self.label, what)
+        self.settle()
 
     def _without_search(self, sessions: int) -> None:
         """Refuse a trace in which no session searches; a reading that is lenient notes it."""
@@ -163,6 +173,8 @@ def _hint(faults: list[Fault]) -> str | None:
         return "say how the traces are written (`--trace-format`)"
     if EARLIER_ONLY in first:
         return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
+    if NO_OUTPUT in first:
+        return "have contents recorded: capture of messages in OpenTelemetry, `include` of sources in OpenAI Responses"
     if UNREAD in first:
         return _paths(_quoted(_tool(first[UNREAD]) or "NAME"))
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"
