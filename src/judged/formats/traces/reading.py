@@ -167,17 +167,21 @@ def _hint(faults: list[Fault]) -> str | None:
     if unsearched:
         tool = _tool(unsearched)
         return _mapping(tool) if tool else None
-    if "empty traces" in first:
-        return None
-    if FOREIGN in first:
-        return "say how the traces are written (`--trace-format`)"
-    if EARLIER_ONLY in first:
-        return 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)'
-    if NO_OUTPUT in first:
-        return "have contents recorded: capture of messages in OpenTelemetry, `include` of sources in OpenAI Responses"
+    known = next((kind for kind in _HINTS if kind in first), None)
+    if known is not None:
+        return _HINTS[known]
     if UNREAD in first:
         return _paths(_quoted(_tool(first[UNREAD]) or "NAME"))
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"
+
+
+_HINTS = {
+    "empty traces": None,
+    FOREIGN: "say how the traces are written (`--trace-format`)",
+    EARLIER_ONLY: 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
+    NO_OUTPUT: "have contents recorded: capture of messages in OpenTelemetry, `include` of sources in OpenAI Responses",
+}
+"""What to do about a kind of fault, the gravest first; None: nothing that is known here."""
 
 
 def _paths(tool: str) -> str:
