@@ -118,3 +118,17 @@ def comparisons(path: Path) -> None:
     assert_type(comparison, judged.Comparison)
     assert_type(comparison.contrast("b").p, float | None)
     assert_type(comparison.differences("b"), dict[str, float])
+
+
+def sessions(path: Path) -> None:
+    """Sessions are evaluated, compared and gated with the types that runs are."""
+    evaluation = judged.evaluate_sessions(
+        {"a": path, "b": path}, ["CG@3", "SRR"], unit="passage", reference="union"
+    )
+    assert_type(evaluation, judged.SessionEvaluation)
+    assert_type(evaluation["CG@3"], float)
+    assert_type(evaluation.per_query(), judged.Scores)
+    assert_type(evaluation.protocol, judged.SessionProtocol)
+    assert_type(judged.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
+    assert_type(judged.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
+    judged.evaluate_sessions(path, "CG", conflict="least")  # type: ignore[arg-type]
