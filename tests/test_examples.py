@@ -65,6 +65,16 @@ def test_measures_are_defined_and_scored() -> None:
     assert "The share of the first `cutoff` results that bring nothing relevant." in done.stdout
 
 
+def test_sessions_of_two_agents_are_compared() -> None:
+    """Gains of eager are (4 + 3) and (2 + 4), of frugal (4 + 3) and 4: means 6.5 and 5.5."""
+    done = run("sessions.py")
+
+    assert done.returncode == 0, done.stderr
+    assert "'CG@last': 6.5" in done.stdout
+    assert "good results: 3 in common, 1 only eager, 0 only frugal" in done.stdout
+    assert "frugal − eager: -1.00 CG" in done.stdout
+
+
 def test_no_example_is_forgotten() -> None:
     """Every script in the directory is run above."""
     here = Path(__file__).read_text(encoding="utf-8")
