@@ -43,6 +43,18 @@ def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
     assert "Note: new: 1 of 4 unique results have no label" in outcome.stderr
 
 
+def test_without_any_gain_only_counts_and_repeats_are_shown(tmp_path: Path) -> None:
+    """A gain of 0 would be a statement; two of three results are different."""
+    path = tmp_path / "trace.jsonl"
+    path.write_text(json.dumps(conversation("c", "a? b?", "a?")))
+    outcome = run(path)
+    assert [line.split() for line in outcome.stdout.splitlines()[::2]] == [
+        ["system", "sessions", "R@last", "UR@last", "Dup@last", "SRR@last", "N"],
+        ["a", "1", "3.0000", "2.0000", "1.0000", "0.3333", "2.0000"],
+    ]
+    assert "Note: no result has a gain" in outcome.stderr
+
+
 def test_a_rate_is_never_shown_alone(trace: Path) -> None:
     """RG rises when an agent stops early, so that gain and length stand beside it."""
     columns = run(trace, "-m", "RG@2").stdout.splitlines()[0].split()

@@ -195,6 +195,12 @@ def test_a_measure_of_a_reference_needs_one() -> None:
         evaluate_sessions("no such file", "Recall")
 
 
+def test_other_measures_need_no_second_reading() -> None:
+    """The view is kept, so that further measures can be asked for."""
+    found = evaluate_sessions([WORKED], "CG").measured(["SRR@1", "N"])
+    assert found.mean() == {"SRR@1": 0.2, "N": 3}
+
+
 def test_systems_are_told_apart() -> None:
     """Each system has its own means; a dict names the systems, whatever their traces say."""
     trace = [conversation("c1", "a4", system="x"), conversation("c1", "a2", system="y")]

@@ -32,6 +32,8 @@ __all__ = ["command"]
 
 INSPECT = "inspect"
 DEFAULT = "CG@last DCG@last RG@last SRE@last SRR@last N"
+WITHOUT_GAINS = "R UR Dup SRR N"
+"""What is shown of traces without any gain, where nothing is asked for."""
 EXAMPLES = """\b
 Examples:
   judged sessions traces.jsonl
@@ -251,7 +253,7 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
         msg = "`--overlap` tells what systems found together, and `--reference` names judgments"
         raise BadProtocol(msg, hint="leave `--reference` out, or say `--reference union`")
     with Progress("Reading sessions", enabled=not options["quiet"]) as progress:
-        return evaluate_sessions(
+        evaluation = evaluate_sessions(
             [(name, path) for name, path in named],
             _measures(options),
             labels=options["labels"],
@@ -267,6 +269,9 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
             explain=options["explain"],
             told=progress,
         )
+    if evaluation.observations.labelled or options["measures"]:
+        return evaluation
+    return evaluation.measured(WITHOUT_GAINS)
 
 
 def _rules(options: dict[str, Any]) -> Rules:

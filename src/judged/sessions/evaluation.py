@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
@@ -70,6 +70,13 @@ class SessionEvaluation:
     def per_query(self) -> Scores:
         """The table of scores, session by session."""
         return self.scores
+
+    def measured(self, measures: Iterable[Measure | str] | Measure | str) -> SessionEvaluation:
+        """The same sessions by other measures; nothing is read again."""
+        chosen = parse_session_measures(measures)
+        values = {str(each): each.per_query(self.view) for each in chosen}
+        scores = Scores(self.scores.queries, values, run=self.run, unit=self.scores.unit)
+        return replace(self, scores=scores, measures=tuple(chosen))
 
     def per_task(self) -> SessionEvaluation:
         """The same with a row for each task: the mean over its sessions, where a system tried it more than once."""

@@ -49,7 +49,7 @@ def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4, title: s
 
 
 def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:
-    """Each number with unlabelled results at their least and at their most; None where all are labelled."""
+    """Each number with unlabelled results at their least and at their most; None where that moves none of them."""
     partly = {name: each for name, each in systems.items() if each.observations.coverage < 1}
     if not partly:
         return None
@@ -58,6 +58,8 @@ def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:
         (name, f"{each.observations.coverage:.1%}", *(_between(each, measure) for measure in each.measures))
         for name, each in partly.items()
     )
+    if not any(isinstance(cell, Between) for row in rows for cell in row):
+        return None
     title = "Unlabelled results as gain 0, and as gain 4"
     return Table(("system", "labelled", *map(str, first.measures)), rows, title=title)
 
