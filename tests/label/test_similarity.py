@@ -269,6 +269,7 @@ def test_without_calibration_the_command_refuses(files: Path) -> None:
     assert not (files / "labels.jsonl").exists()
 
 
+@pytest.mark.slow
 @needs_model
 def test_the_packaged_model_is_the_one_it_is_called() -> None:
     """Cosines of all-MiniLM-L6-v2 in the README of sentence-transformers: 0.6660, 0.1046 and 0.1411; weights of 8 bits are near."""
@@ -281,6 +282,7 @@ def test_the_packaged_model_is_the_one_it_is_called() -> None:
     assert np.diag(cosines) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @needs_model
 def test_the_packaged_model_labels_as_people_do() -> None:
     """What answers the question is told from what is near it and from the rest, for topics that had no part."""
@@ -291,6 +293,7 @@ def test_the_packaged_model_labels_as_people_do() -> None:
     assert found.kappa("quadratic").value > 0.8
 
 
+@pytest.mark.slow
 @needs_model
 def test_a_folder_with_model_and_tokenizer_is_loaded(tmp_path: Path) -> None:
     """The same files in a folder give the same vectors, and its name."""
