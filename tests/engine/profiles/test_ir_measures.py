@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from engine.profiles.inputs import Case, agrees, cases
 
 ir_measures: Any = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-pytestmark = pytest.mark.filterwarnings("ignore:ast:DeprecationWarning")  # ir_measures' own, from Python 3.12 on
+# ir_measures' own, from Python 3.12 on
+pytestmark = pytest.mark.filterwarnings(r"ignore:.* deprecated .* Python 3\.14:DeprecationWarning")
 
 NAMES = [
     "P@5", "P(rel=2)@3", "P(judged_only=True)@3", "R@3", "R(rel=2)@3", "AP", "AP@3", "AP(rel=2)", "RR", "MRR",
