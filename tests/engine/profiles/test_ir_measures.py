@@ -31,7 +31,9 @@ GDEVAL = ["ERR@5", "nDCG(dcg='exp-log2')@5"]
 def compare(case: Case, name: str) -> None:
     """Assert that judged and ir_measures agree on every query of the judgments, and on the aggregate."""
     measure = ir_measures.parse_measure(name)
-    total, found = ir_measures.calc([measure], case.qrels, case.run)
+    # Of documents that are tied in grade and score, the ideal list of `Compat` has the order of the judgments.
+    qrels = {query: dict(sorted(grades.items())) for query, grades in case.qrels.items()}
+    total, found = ir_measures.calc([measure], qrels, case.run)
     queries = {each.query_id: each.value for each in found}
 
     agrees(case, "ir_measures", name, queries, total[measure])

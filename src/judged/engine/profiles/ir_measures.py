@@ -109,6 +109,7 @@ PROFILE = Profile(
         "Of a document that stands twice under a query, the last row counts, or both do.",
         "Measures of cwl_eval cut a query whose rows do not stand together into several.",
         "It has neither `RBP` with a cutoff or without `rel`, nor the others of cwl_eval without `max_rel`.",
+        "`Compat` puts documents of one grade and one score into its ideal list as the judgments have them, not by id.",
         "Negative grades only, with `AP` and `Bpref` together, end the interpreter.",
     ),
 )
