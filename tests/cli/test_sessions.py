@@ -163,6 +163,9 @@ def test_labels_and_one_session_are_chosen(trace: Path, tmp_path: Path) -> None:
         (("--unlabelled", "error"), "session `b2` of `new`: 1 of 2 unique results have no gain"),
         (("--trace-format", "nope"), "nope"),
         (("--min-delta", "-1%"), "needs one `--baseline NAME`"),
+        (("--min-delta", "-1%", "--baseline", "old", "-m", "N"), "N cannot be a gate"),
+        (("--weight", "colour=0.3"), "no field that results are compared by is called `colour`"),
+        (("-m", "N", "--picture", "x.svg"), "has no curve to draw"),
     ],
 )
 def test_a_mistake_is_named(trace: Path, arguments: tuple[str, ...], told: str) -> None:

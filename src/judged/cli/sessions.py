@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -16,8 +16,9 @@ from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
 from judged.dedup.rules import Unit
 from judged.dedup.url_rules import URL_RULES
-from judged.errors import BadProtocol
+from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.report.write import write
+from judged.sessions.defaults import DEFAULT_MEASURES, WITHOUT_GAINS
 from judged.sessions.protocol import Conflict, Unlabelled
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 INSPECT = "inspect"
-DEFAULT = "CG@last DCG@last RG@last SRE@last SRR@last N"
-WITHOUT_GAINS = "R UR Dup SRR N"
-"""What is shown of traces without any gain, where nothing is asked for."""
 EXAMPLES = """\b
 Examples:
   judged sessions traces.jsonl
@@ -77,7 +75,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @click.command("sessions", cls=Command, epilog=EXAMPLES)
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=InputPath(named=True))
-@named_measures(f"`judged measures` lists them by family.  [default: {DEFAULT}]")
+@named_measures(f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option("--labels", metavar="FILE", help="Gains of results: JSONL, CSV, TSV or TREC judgments.")
 @click.option(
     "--reference",
@@ -209,6 +207,9 @@ def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> S
     good = options["good"] or 2
     systems = evaluation.systems.items()
     curved = curve_measures(evaluation.measures) if options["curve"] or options["picture"] else []
+    if options["picture"] and not curved:
+        msg = f"{', '.join(map(str, evaluation.measures))} is one number for a session, and has no curve to draw"
+        raise BadMeasure(msg, hint="for example `-m CG`")
     return SessionReport(
         evaluation,
         list(_inputs(named, options)),
@@ -238,6 +239,9 @@ def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[Gate
     sided = [
         each for each in evaluation.measures if each.higher_is_better is not None and each.aggregate == "mean"
     ]
+    if not sided:
+        msg = f"{', '.join(map(str, evaluation.measures))} cannot be a gate: neither more nor less is better"
+        raise BadMeasure(msg, hint="for example `-m CG`")
     settings = {"min_delta": options["min_delta"], "seed": options["seed"]}
     return gate_systems(
         replace(evaluation, measures=tuple(sided)), baseline=options["baselines"][0], **settings
@@ -277,7 +281,11 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
 def _rules(options: dict[str, Any]) -> Rules:
     from judged.dedup.rules import Rules, Weights
 
-    weights = Rules().weights if not options["weights"] else Weights(**dict(options["weights"]))
+    known = [each.name for each in fields(Weights)]
+    for name in dict(options["weights"]).keys() - set(known):
+        kind = "field that results are compared by"
+        raise UnknownName(kind, name, known)
+    weights = Weights(**dict(options["weights"]))
     given = {"threshold": options["threshold"]} if options["threshold"] is not None else {}
     off = frozenset(options["url_rules_off"])
     return Rules(unit=options["unit"], weights=weights, url_rules_off=off, near=options["near"], **given)
@@ -287,7 +295,7 @@ def _measures(options: dict[str, Any]) -> list[Measure]:
     """The measures asked for, with the settings that hold for all, and what must not be shown without."""
     from judged.measures.session_names import parse_session_measures
 
-    texts = " ".join(options["measures"]) or DEFAULT
+    texts = " ".join(options["measures"]) or " ".join(DEFAULT_MEASURES)
     shared = {name: options[name] for name in ("good", "discount", "beyond") if options[name] is not None}
     if "discount" in shared and shared["discount"].replace(".", "", 1).isdecimal():
         shared["discount"] = float(shared["discount"])

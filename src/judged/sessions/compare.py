@@ -9,7 +9,8 @@ from typing import Any
 from judged.comparing.compare import compare_evaluations
 from judged.comparing.comparison import Comparison
 from judged.comparing.settings import Settings, chosen_settings
-from judged.sessions.evaluate import DEFAULT_MEASURES, evaluate_sessions
+from judged.sessions.defaults import DEFAULT_MEASURES
+from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation
 from judged.wording import counted
 

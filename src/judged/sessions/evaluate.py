@@ -18,6 +18,7 @@ from judged.kernels.steps import UNLABELLED, Steps
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
 from judged.sessions.book import Book
+from judged.sessions.defaults import DEFAULT_MEASURES
 from judged.sessions.evaluation import SessionEvaluation, asks_for_reference
 from judged.sessions.gather import Gathering, Keep
 from judged.sessions.observations import observed
@@ -28,10 +29,8 @@ from judged.tables.scores import Scores
 from judged.tables.session import Session
 from judged.wording import counted
 
-__all__ = ["DEFAULT_MEASURES", "UNION", "evaluate_sessions"]
+__all__ = ["UNION", "evaluate_sessions"]
 
-DEFAULT_MEASURES = ("CG@last", "DCG@last", "RG@last", "SRE@last", "SRR@last", "N")
-"""What is computed where nothing is asked for: gains, and rates only beside them and the number of iterations."""
 UNION = "union"
 """The reference that is made of what all systems found on a task together."""
 
