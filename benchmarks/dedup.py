@@ -12,6 +12,7 @@ from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
 from judged.tables.session import Result
 from machine import description
+from telling import tell
 
 SEED = 20_240_607
 SESSION = 90
@@ -29,12 +30,7 @@ def main() -> None:
     parser.add_argument("--results", type=int, default=1_000_000)
     parser.add_argument("--write", type=Path, help="where the report is written as well")
     options = parser.parse_args()
-    lines = []
-    for line in _report(options.results):
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    tell(_report(options.results), options.write)
 
 
 def _report(count: int) -> Iterator[str]:

@@ -22,6 +22,7 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 
 from machine import description  # noqa: E402
+from telling import tell  # noqa: E402
 
 SEED = 20_240_607
 SYSTEMS, QUERIES, FLIPS = 50, 1_000, 10_000
@@ -34,12 +35,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=2, help="how many pairs the peers are timed on")
     parser.add_argument("--write", type=Path, help="where the report is written as well")
     options = parser.parse_args()
-    lines = []
-    for line in _report(options.pairs):
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    tell(_report(options.pairs), options.write)
 
 
 def _report(pairs: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ from generate import QUERIES, VARIANTS, Data, generate
 from machine import description, trec_eval_program
 from process import Cost, Failed, Task, measure
 from readme import fill
+from telling import tell
 
 HERE = Path(__file__).parent
 PEERS = ("pytrec_eval", "trec_eval", "ir_measures", "ranx")
@@ -32,12 +33,8 @@ def main() -> None:
     data = generate(options.data, queries=queries)
     for path in data.directory.glob("*.txt"):
         path.read_bytes()  # so that no tool is the one to fetch it from the disk
-    lines = []
-    for line in _report(data, options):
-        print(line, flush=True)
-        lines.append(line)
+    lines = tell(_report(data, options), options.write)
     if options.write:
-        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
         fill(HERE.parent / "README.md", lines)
         _tell(f"written to {options.write}, and the ratios to README.md")
 

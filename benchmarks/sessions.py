@@ -23,6 +23,7 @@ from judged.kernels.steps import Steps, steps_from_results  # noqa: E402
 from judged.measures.catalogue import SESSION_MEASURES  # noqa: E402
 from judged.measures.names import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
+from telling import tell  # noqa: E402
 
 SEED = 20_240_607
 SESSIONS, ITERATIONS, RESULTS, NEW = 100_000, 10, 20, 0.7
@@ -39,12 +40,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="how often each part is timed")
     parser.add_argument("--write", type=Path, help="where the report is written as well")
     options = parser.parse_args()
-    lines = []
-    for line in _report(options.rounds):
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    tell(_report(options.rounds), options.write)
 
 
 def _report(rounds: int) -> Iterator[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from machine import description
+from telling import tell
 
 DATA = Path("bench-data")
 SEED = 20_261_116
@@ -35,12 +36,7 @@ def main() -> None:
     if options.child:
         print(json.dumps(_cost(options.child)))
         return
-    lines = []
-    for line in _report(options.megabytes):
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    tell(_report(options.megabytes), options.write)
 
 
 def _report(megabytes: int) -> Iterator[str]:

@@ -114,8 +114,9 @@ class SessionReport:
             (self.stops, lambda: _table(_stop_rows(self.stops))),
             (self.single, lambda: _table([asdict(each) for each in self.single])),
             (self.comparison is not None, self._differences),
+            (True, lambda: show.records(systems)),
         ]
-        return next((table() for was, table in asked if was), show.records(systems))
+        return next(table() for was, table in asked if was)
 
     def _differences(self) -> Table:
         return Table((), ()) if self.comparison is None else self.comparison.table("differences")

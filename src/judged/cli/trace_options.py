@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
+
+from judged.formats.traces.turn_choice import TurnChoice
 
 __all__ = ["trace_options"]
 
@@ -30,7 +32,7 @@ def trace_options(command: F) -> F:
             ),
             click.option(
                 "--turn",
-                type=click.Choice(["last", "last-with-search"]),
+                type=click.Choice(get_args(TurnChoice)),
                 default="last",
                 show_default=True,
                 help="Which turn of a conversation counts.",

@@ -14,9 +14,9 @@ from judged.dedup.rules import Rules
 from judged.errors import Unusable
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
-from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.label.pool import Item, Pool
 from judged.label.texts import Text, read_documents, read_queries
 from judged.tables.faults import Faults

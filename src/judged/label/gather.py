@@ -11,8 +11,8 @@ from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
 from judged.formats.read import is_file, kind_of, open_source
 from judged.formats.text import is_number_text
-from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
 from judged.label.pool import Pool, Source

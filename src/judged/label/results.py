@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Unit
-from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.label.asking import Asking, Structure
 from judged.label.gather import gather
 from judged.label.job import Tell

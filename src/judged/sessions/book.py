@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judged.dedup.find import Deduplicator
-from judged.dedup.keys import keys_of
+from judged.dedup.keys import Keys, keys_of
 from judged.dedup.rules import Rules
 from judged.tables.labels import Label, Labels
 from judged.tables.session import Result
@@ -45,13 +45,13 @@ class Book:
 
     def find(self, task: str, query: str | None, result: Result, scope: str | None) -> int | None:
         """The entry of a result for a task, or for the query it was found by; None if there is none."""
-        keys = self._names(result, scope, {scope, None})
+        keys = keys_of(result, scope, self._rules)
         tasks = (task, None) if query is None or query == task else (task, query, None)
-        entry = self._first(tasks, keys)
+        entry = self._first(tasks, _names(result, keys, {scope, None}))
         if entry is None:
             entry = self._same(tasks, result, scope)
         if entry is None:
-            entry = self._first(tasks, self._title(result))
+            entry = self._first(tasks, _title(keys))
         if entry is not None:
             self._used.add(entry)
         return entry
@@ -80,9 +80,9 @@ class Book:
             title=label.title,
             snippet=label.snippet,
         )
-        keys = [(label.task, *key) for key in self._names(known, label.tool, {label.tool})]
-        if not keys and not known.snippet:
-            keys = [(label.task, *key) for key in self._title(known)]
+        own = keys_of(known, label.tool, self._rules)
+        names = _names(known, own, {label.tool}) or ([] if known.snippet else _title(own))
+        keys = [(label.task, *name) for name in names]
         entry = next((self._entry[key] for key in keys if key in self._entry), None)
         if entry is None:
             entry = len(self.gains)
@@ -95,21 +95,22 @@ class Book:
         if known.url or known.title or known.snippet:
             self._things.setdefault(label.task, _Things(self._rules)).add(known, label.tool, entry)
 
-    def _names(self, result: Result, scope: str | None, tools: set[str | None]) -> list[tuple[object, ...]]:
-        """What a label is surely found by: an id under any of the tools, or a domain id also with its domain before it."""
-        keys = keys_of(result, scope, self._rules)
-        found: list[tuple[object, ...]] = []
-        if result.domain_id:
-            found = [("domain", keys.space, keys.id), ("id", None, f"{result.domain}:{keys.id}")]
-        elif keys.id:
-            found = [("id", tool, keys.id) for tool in sorted(tools, key=lambda tool: tool is None)]
-        if keys.url:
-            found.append(("url", keys.url))
-        return found
 
-    def _title(self, result: Result) -> list[tuple[object, ...]]:
-        title = keys_of(Result(title=result.title), None, self._rules).title
-        return [("title", title)] if title else []
+def _names(result: Result, keys: Keys, tools: set[str | None]) -> list[tuple[object, ...]]:
+    """What a label is surely found by: an id under any of the tools, or a domain id also with its domain before it."""
+    found: list[tuple[object, ...]] = []
+    if result.domain_id:
+        found = [("domain", keys.space, keys.id), ("id", None, f"{result.domain}:{keys.id}")]
+    elif keys.id:
+        found = [("id", tool, keys.id) for tool in sorted(tools, key=lambda tool: tool is None)]
+    if keys.url:
+        found.append(("url", keys.url))
+    return found
+
+
+def _title(keys: Keys) -> list[tuple[object, ...]]:
+    """What a label is found by that is known by nothing but its title."""
+    return [("title", keys.title)] if keys.title else []
 
 
 class _Things:

@@ -11,9 +11,9 @@ from judged.dedup.rules import Rules, Unit
 from judged.errors import BadInput, BadMeasure, Fault, UnknownName
 from judged.formats.labels import read_labels
 from judged.formats.traces.read import stream_sessions
-from judged.formats.traces.reading import TurnChoice
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.kernels.steps import UNLABELLED, Steps
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures

@@ -96,8 +96,7 @@ class SessionEvaluation:
         known = self._known(measure)
         if self.pools and asks_for_reference(known):
             return nan
-        best = upper(self.view)
-        return over_sessions(known, best, known.per_query(best))
+        return over_sessions(known, self._upper, known.per_query(self._upper))
 
     def curve(self, measure: Measure | str, *, iterations: int | None = None) -> Curve:
         """The measure at each iteration, with how many sessions still run there."""
@@ -116,6 +115,11 @@ class SessionEvaluation:
         from judged.sessions.overlap import overlaps
 
         return overlaps(self, good=good)
+
+    @cached_property
+    def _upper(self) -> Steps:
+        """The view with every unlabelled result at the gain 4."""
+        return upper(self.view)
 
     @cached_property
     def systems(self) -> Mapping[str, SessionEvaluation]:

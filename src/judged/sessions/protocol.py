@@ -9,18 +9,15 @@ from typing import Any, Literal, get_args
 
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
+from judged.formats.traces.turn_choice import TurnChoice
 
-__all__ = ["Conflict", "SessionProtocol", "TurnChoice", "Unlabelled"]
+__all__ = ["Conflict", "SessionProtocol", "Unlabelled"]
 
 Conflict = Literal["first", "max", "last", "error"]
 """Which gain a result has that was labelled differently at different times: the first, greatest or last of them; or
 that is an error."""
 Unlabelled = Literal["zero", "error"]
 """What a result counts that nobody labelled: 0, or it is an error."""
-
-
-TurnChoice = Literal["last", "last-with-search"]
-"""The turn of a conversation that counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from judged.errors import BadInput, Fault
 from judged.formats.traces.catalogue import TRACE_FORMATS
 from judged.formats.traces.format import Head, TraceFormat
 from judged.formats.traces.open import Source, open_source
-from judged.formats.traces.reading import Reading, TurnChoice
+from judged.formats.traces.reading import Reading
 from judged.formats.traces.results.search_tools import Tools, tools_of
 from judged.formats.traces.skipped import Skipped
 from judged.formats.traces.trace import Trace
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.tables.session import Session
 from judged.tables.sessions import Sessions
 

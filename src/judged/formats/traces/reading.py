@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from judged.errors import BadInput, Fault
 from judged.formats.traces.results.search_tools import Tools
 from judged.formats.traces.skipped import Skipped
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.wording import counted
 
-__all__ = ["FOREIGN", "UNREAD", "Reading", "TurnChoice"]
-
-TurnChoice: TypeAlias = Literal["last", "last-with-search"]
-"""Which turn of a conversation is its session: the last one, or the last one that searched."""
+__all__ = ["FOREIGN", "UNREAD", "Reading"]
 
 NO_SEARCH = "traces without a search"
 FOREIGN = "calls in another format"

@@ -12,8 +12,9 @@ from judged.errors import BadInput
 from judged.formats.traces.open import open_source
 from judged.formats.traces.plain.write import plain_object
 from judged.formats.traces.read import sessions_of_source
-from judged.formats.traces.reading import Reading, TurnChoice
+from judged.formats.traces.reading import Reading
 from judged.formats.traces.results.search_tools import Tools, tools_of
+from judged.formats.traces.turn_choice import TurnChoice
 from judged.tables.session import Result, Session
 
 __all__ = ["FIELDS", "Understood", "understand"]
