@@ -13,7 +13,7 @@ PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --const
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
-  print('compiled part: ' + ('built' if find('judged.kernels._scan') else 'not built (is there a C compiler?)'))"
+  print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
 .PHONY: help demo test test-slow lint docs bench bench-quick clean
 .DELETE_ON_ERROR:

@@ -7,22 +7,22 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-KERNELS = "src/judged/kernels"
+SCAN = "src/judged/kernels/scan"
 
 
 def extension(name: str) -> Extension:
     """One compiled module of the kernels, left out with a warning where it cannot be built."""
     return Extension(
-        f"judged.kernels.{name}",
-        [f"{KERNELS}/{name}.pyx"],
+        f"judged.kernels.scan.{name}",
+        [f"{SCAN}/{name}.pyx"],
         depends=[
-            f"{KERNELS}/_bytes.h",
-            f"{KERNELS}/_bytes.pxd",
-            f"{KERNELS}/_folding.h",
-            f"{KERNELS}/_index.pxd",
-            f"{KERNELS}/_blocks.pxd",
+            f"{SCAN}/_bytes.h",
+            f"{SCAN}/_bytes.pxd",
+            f"{SCAN}/_folding.h",
+            f"{SCAN}/_index.pxd",
+            f"{SCAN}/_blocks.pxd",
         ],
-        include_dirs=[KERNELS],
+        include_dirs=[SCAN],
         extra_compile_args=[] if os.name == "nt" else ["-O3"],
         optional=True,
     )

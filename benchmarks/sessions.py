@@ -19,7 +19,7 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from judged.kernels.steps import Steps, steps_from_results  # noqa: E402
+from judged.kernels.sessions.view import Steps, steps_from_results  # noqa: E402
 from judged.measures.catalogue import SESSION_MEASURES  # noqa: E402
 from judged.measures.names import parse_measures  # noqa: E402
 from machine import description  # noqa: E402

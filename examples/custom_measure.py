@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import judged
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"d": 1, "e": 1}}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from judged.kernels.compiled import compiled
+from judged.kernels.scan.compiled import compiled
 from judged.measures.catalogue import FAMILIES, unregister
 
 # On a build server a change must not fail for what chance finds elsewhere; at a desk new examples are welcome.

@@ -14,8 +14,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from judged.kernels.steps import Steps
-from judged.kernels.steps_by_hand import steps_of
+from judged.kernels.sessions.examples import steps_of
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 
 NAMES = "abcdefgh"

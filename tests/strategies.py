@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from judged.kernels.ranking import Ranking, rank
+from judged.kernels.ranked.ranking import Ranking, rank
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
 

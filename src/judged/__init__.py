@@ -20,34 +20,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judged.comparing.compare import compare as compare
-    from judged.comparing.comparison import Comparison as Comparison
+    from judged.agreements.api import agreement as agreement
+    from judged.agreements.result import Agreement as Agreement
+    from judged.checks.lint import lint as lint
+    from judged.checks.report import LintReport as LintReport
+    from judged.comparison.compare import compare as compare
+    from judged.comparison.comparison import Comparison as Comparison
     from judged.engine.evaluate import evaluate as evaluate
     from judged.engine.evaluation import Evaluation as Evaluation
     from judged.engine.observations import Observations as Observations
-    from judged.engine.profiles.catalogue import PROFILES as PROFILES
-    from judged.engine.profiles.profile import Profile as Profile
-    from judged.engine.protocol import Protocol as Protocol
     from judged.errors import JudgedError as JudgedError
-    from judged.explaining.difference import (
+    from judged.explanation.difference import (
         Difference as Difference,
         explain_difference as explain_difference,
     )
-    from judged.explaining.explain import explain as explain
-    from judged.explaining.explanation import Explanation as Explanation
-    from judged.explaining.published import Published as Published, explain_published as explain_published
-    from judged.formats.labels import read_labels as read_labels
-    from judged.formats.preferences import read_preferences as read_preferences
-    from judged.formats.read import read_judgments as read_judgments, read_run as read_run
-    from judged.formats.traces.read import read_sessions as read_sessions
-    from judged.gating.gate import gate as gate
-    from judged.gating.report import GateReport as GateReport
-    from judged.label.agreed import Agreement as Agreement
-    from judged.label.agreement import agreement as agreement
+    from judged.explanation.explain import explain as explain
+    from judged.explanation.explanation import Explanation as Explanation
+    from judged.explanation.published import Published as Published, explain_published as explain_published
+    from judged.gates.gate import gate as gate
+    from judged.gates.report import GateReport as GateReport
+    from judged.io.labels import read_labels as read_labels
+    from judged.io.preferences import read_preferences as read_preferences
+    from judged.io.read import read_judgments as read_judgments, read_run as read_run
     from judged.label.labelling import Labelling as Labelling
     from judged.label.results import label_results as label_results
-    from judged.linting.lint import lint as lint
-    from judged.linting.report import LintReport as LintReport
     from judged.measures.browsing.bpm import BPM as BPM
     from judged.measures.browsing.ed import ED as ED
     from judged.measures.browsing.etu import ETU as ETU
@@ -122,6 +118,9 @@ if TYPE_CHECKING:
     from judged.measures.ranked.unjudged import Unjudged as Unjudged
     from judged.measures.ranked.utility import Utility as Utility
     from judged.measures.ranked.yaap import yaap as yaap
+    from judged.profiles.catalogue import PROFILES as PROFILES
+    from judged.profiles.profile import Profile as Profile
+    from judged.protocol import Protocol as Protocol
     from judged.sessions.compare import compare_sessions as compare_sessions
     from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
     from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
@@ -134,38 +133,39 @@ if TYPE_CHECKING:
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
     from judged.tables.sessions import Sessions as Sessions
+    from judged.traces.read import read_sessions as read_sessions
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "compare": "judged.comparing.compare",
-    "Comparison": "judged.comparing.comparison",
+    "compare": "judged.comparison.compare",
+    "Comparison": "judged.comparison.comparison",
     "Evaluation": "judged.engine.evaluation",
     "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
-    "PROFILES": "judged.engine.profiles.catalogue",
-    "Profile": "judged.engine.profiles.profile",
-    "Protocol": "judged.engine.protocol",
+    "PROFILES": "judged.profiles.catalogue",
+    "Profile": "judged.profiles.profile",
+    "Protocol": "judged.protocol",
     "JudgedError": "judged.errors",
-    "Difference": "judged.explaining.difference",
-    "explain_difference": "judged.explaining.difference",
-    "explain": "judged.explaining.explain",
-    "Explanation": "judged.explaining.explanation",
-    "Published": "judged.explaining.published",
-    "explain_published": "judged.explaining.published",
-    "read_labels": "judged.formats.labels",
-    "read_preferences": "judged.formats.preferences",
-    "read_judgments": "judged.formats.read",
-    "read_run": "judged.formats.read",
-    "read_sessions": "judged.formats.traces.read",
-    "gate": "judged.gating.gate",
-    "GateReport": "judged.gating.report",
-    "Agreement": "judged.label.agreed",
-    "agreement": "judged.label.agreement",
+    "Difference": "judged.explanation.difference",
+    "explain_difference": "judged.explanation.difference",
+    "explain": "judged.explanation.explain",
+    "Explanation": "judged.explanation.explanation",
+    "Published": "judged.explanation.published",
+    "explain_published": "judged.explanation.published",
+    "read_labels": "judged.io.labels",
+    "read_preferences": "judged.io.preferences",
+    "read_judgments": "judged.io.read",
+    "read_run": "judged.io.read",
+    "read_sessions": "judged.traces.read",
+    "gate": "judged.gates.gate",
+    "GateReport": "judged.gates.report",
+    "Agreement": "judged.agreements.result",
+    "agreement": "judged.agreements.api",
     "Labelling": "judged.label.labelling",
     "label_results": "judged.label.results",
-    "lint": "judged.linting.lint",
-    "LintReport": "judged.linting.report",
+    "lint": "judged.checks.lint",
+    "LintReport": "judged.checks.report",
     "BPM": "judged.measures.browsing.bpm",
     "ED": "judged.measures.browsing.ed",
     "ETU": "judged.measures.browsing.etu",

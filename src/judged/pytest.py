@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from judged.gating.gate import gate
-from judged.gating.report import GateReport, MeasureGate
-from judged.gating.words import figure
+from judged.gates.gate import gate
+from judged.gates.report import GateReport, MeasureGate
+from judged.gates.words import figure
 from judged.testing import assert_passed
 from judged.wording import counted
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from judged.engine.protocol import PROTOCOLS
+from judged.protocol import PROTOCOLS
 
 Invoke = Callable[..., Result]
 

@@ -223,7 +223,7 @@ def test_asking_for_what_was_not_scored_is_an_error() -> None:
 
 def test_threads_change_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One thread or four, few cuts or many: the same bits."""
-    from judged.kernels import align
+    from judged.kernels.scan import align
 
     rng = np.random.default_rng(5)
     qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(20)} for i in range(60)}

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from judged.cli.main import judged
 from judged.engine.evaluate import evaluate
 from judged.errors import BadInput, BadMeasure
-from judged.formats.read import read_judgments
-from judged.formats.write import write_judgments
+from judged.io.read import read_judgments
+from judged.io.write import write_judgments
 from judged.tables.judgments import Judgments
 
 ROWS = [
@@ -180,7 +180,7 @@ def test_weights_are_written_where_there_is_room(tmp_path: Path) -> None:
 
 def test_skipped_queries_take_their_intents_with_them() -> None:
     """With `missing="skip"` the remaining queries keep their values."""
-    from judged.engine.protocol import Protocol
+    from judged.protocol import Protocol
 
     whole = evaluate(nested(), RUN, MEASURES).scores
     skipped = evaluate(nested(), {"2": RUN["2"]}, MEASURES, protocol=Protocol(missing="skip")).scores

@@ -7,8 +7,8 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from judged import Protocol
-from judged.engine.protocol import PROTOCOLS
 from judged.errors import BadProtocol, UnknownName
+from judged.protocol import PROTOCOLS
 
 
 def test_the_default_is_trec_eval_9() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.kernels import align as kernel
-from judged.kernels.align import (
+from judged.kernels.scan import align as kernel
+from judged.kernels.scan.align import (
     RULES,
     Aligned,
     JudgedIndex,
@@ -20,8 +20,8 @@ from judged.kernels.align import (
     align_mapping,
     align_text,
 )
-from judged.kernels.compiled import compiled
-from judged.kernels.strings import Strings
+from judged.kernels.scan.compiled import compiled
+from judged.kernels.scan.strings import Strings
 
 Nested = dict[str, dict[str, float]]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judged.kernels import browsing
-from judged.kernels.browsing import Reader, browse, gain_share
-from judged.kernels.ranking import rank
-from judged.kernels.readers import goal_minded, patient
+from judged.kernels.ranked import browsing
+from judged.kernels.ranked.browsing import Reader, browse, gain_share
+from judged.kernels.ranked.ranking import rank
+from judged.kernels.ranked.readers import goal_minded, patient
 
 
 def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judged.kernels.ranking import rank
+from judged.kernels.ranked.ranking import rank
 
 
 def test_a_view_made_by_hand_holds_judged_documents_only() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judged.kernels.steps import UNLABELLED, graded, steps_from_results
-from judged.kernels.steps_by_hand import steps_of
+from judged.kernels.sessions.examples import steps_of
+from judged.kernels.sessions.view import UNLABELLED, graded, steps_from_results
 
 
 def test_iterations_and_sessions_without_results_keep_their_place() -> None:

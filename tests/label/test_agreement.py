@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import judged
+from judged.agreements.system_order import rank_systems
+from judged.agreements.tables import as_page, long_table, sentences
 from judged.errors import BadInput, BadSample, UnknownName, Unusable
-from judged.label.agreement_tables import as_page, long_table, sentences
-from judged.label.ranked_systems import rank_systems
 from judged.stats import Undefined
 from judged.tables.labels import Label, Labels
 from rag25 import COUNTS, PUBLISHED, pairs

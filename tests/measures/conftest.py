@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from judged.engine.align import align
-from judged.engine.protocol import Protocol
 from judged.measures.names import parse_measure
+from judged.protocol import Protocol
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judged.engine.evaluate import evaluate
-from judged.kernels.ranking import rank
+from judged.kernels.ranked.ranking import rank
 from judged.measures.ranked.compat import compatibility
 
 Score = Callable[..., dict[str, Any]]

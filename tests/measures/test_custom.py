@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.cli.main import judged as program
 from judged.errors import BadMeasure, UnknownName
-from judged.kernels.ranking import Ranking, rank
+from judged.kernels.ranked.ranking import Ranking, rank
 from judged.kernels.segments import Floats
 from judged.measures.cards import card
 from judged.measures.catalogue import FAMILIES, MEASURES

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from judged.engine.evaluate import evaluate
-from judged.kernels.ranking import rank
+from judged.kernels.ranked.ranking import rank
 from judged.measures.names import parse_measure
 
 # Three intents. Found: {1, 2}, {2}, unjudged, {1}; missed: {3}, {2, 3}. With α = 1/2 the novelties are 2, 1/2, 0, 1/2.
@@ -110,7 +110,7 @@ def test_two_alphas_in_one_call_are_both_right() -> None:
 
 def test_unjudged_documents_can_be_removed() -> None:
     """With `unjudged="removed"` the values are those of a run without them; ir_measures 0.4.3 fails so."""
-    from judged.engine.protocol import Protocol
+    from judged.protocol import Protocol
 
     names = ["alpha_nDCG@5", "ERR_IA@5", "NRBP", "AP_IA", "P_IA@2", "StRecall@1", "nDCG_IA@5"]
     judged_only = {query: [each for each in found if each not in "uvw"] for query, found in RUN.items()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judged.errors import BadMeasure
-from judged.kernels.ranking import rank
+from judged.kernels.ranked.ranking import rank
 from judged.measures.catalogue import FAMILIES, MEASURES
 from judged.measures.parameters import checked, written
 

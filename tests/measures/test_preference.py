@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.errors import BadInput, BadMeasure, WrongKind
-from judged.kernels.opinions import Opinions, opine
+from judged.kernels.preferences.view import Opinions, opine
 from judged.measures.cards import Card, card
 from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES
 from judged.measures.measure import Measure

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from judged.errors import BadMeasure
-from judged.kernels.steps import Steps, upper
-from judged.kernels.steps_by_hand import steps_of
+from judged.kernels.sessions.examples import steps_of
+from judged.kernels.sessions.view import Steps, upper
 from judged.measures.catalogue import SESSION_MEASURES
 from judged.measures.names import parse_measure
 from judged.measures.pooling import pooled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judged.errors import BadMeasure, UnknownName
-from judged.kernels.ranking import rank
+from judged.kernels.ranked.ranking import rank
 from judged.measures.ranked.set_f import SetF
 from judged.measures.trec_names import TrecMeasure, Version, expand, names
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 
 from judged import Protocol, evaluate
 from judged.engine.align import align
-from judged.engine.holes import hole_bounds
+from judged.engine.unjudged import hole_bounds
 from judged.errors import BadMeasure
-from judged.formats.read import read_judgments, read_run
+from judged.io.read import read_judgments, read_run
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measure
@@ -62,7 +62,7 @@ def test_bounds_contain_every_completion(
     run = {name: float(-place) for place, name in enumerate(results)}
     meeting = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
     try:
-        with patch("judged.engine.holes.COMPLETIONS", few):
+        with patch("judged.engine.unjudged.COMPLETIONS", few):
             bounds = hole_bounds(measure, meeting)
     except BadMeasure:
         assert {"gains", "stops"} & dict(measure.given).keys()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadMeasure, JudgedError
-from judged.kernels.ranking import Ranking, rank
+from judged.kernels.ranked.ranking import Ranking, rank
 from judged.measures.catalogue import MEASURES
 from judged.measures.laws import LAWS
 from judged.measures.measure import Measure

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from good_gain import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
-from judged.kernels.steps import UNLABELLED, Steps, upper
-from judged.kernels.steps_by_hand import steps_of
+from judged.kernels.sessions.examples import steps_of
+from judged.kernels.sessions.view import UNLABELLED, Steps, upper
 from judged.measures.catalogue import SESSION_MEASURES
 from judged.measures.laws import SESSION_LAWS
 from judged.measures.measure import Measure

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from judged import Protocol, evaluate
 from judged.engine.align import align
 from judged.engine.ties import expected, tie_range
-from judged.formats.read import read_judgments, read_run
+from judged.io.read import read_judgments, read_run
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
 from strategies import variants

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from judged.dedup.rules import Rules, Weights
-from judged.formats.traces.read import read_sessions
 from judged.sessions.evaluate import evaluate_sessions
+from judged.traces.read import read_sessions
 from sessions.traces import conversation
 
 EXAMPLES = {

@@ -14,7 +14,7 @@ from judged.cli.output import EXTENSIONS as TABLES, format_of, laid_out, says_bo
 from judged.report.write import write
 
 if TYPE_CHECKING:
-    from judged.label.agreed import Agreement
+    from judged.agreements.result import Agreement
 
 __all__ = ["command"]
 
@@ -106,7 +106,7 @@ def command(labels: str, human: str, runs: tuple[str, ...], **options: Any) -> N
 def _found(
     labels: str, human: str, judges: dict[str, str], runs: dict[str, str], options: dict[str, Any]
 ) -> Agreement:
-    from judged.label.agreement import agreement
+    from judged.agreements.api import agreement
     from judged.measures.names import split_measures
 
     profile = profile_of(options)
@@ -128,7 +128,7 @@ def _found(
 def _rendered(
     found: Agreement, kind: str, *, by_task: bool, digits: int, inputs: dict[str, str], bold: bool = False
 ) -> str:
-    from judged.label.agreement_tables import as_page, long_table, picture_of, shown
+    from judged.agreements.tables import as_page, long_table, picture_of, shown
     from judged.report.delimited import to_delimited
     from judged.report.json import to_json, to_json_lines
 
@@ -154,7 +154,7 @@ def _about(inputs: dict[str, str]) -> dict[str, Any]:
 
 
 def _tell(found: Agreement, outputs: list[Path]) -> None:
-    from judged.label.agreement_tables import sentences
+    from judged.agreements.tables import sentences
 
     for sentence in sentences(found):
         click.echo(sentence, err=True)

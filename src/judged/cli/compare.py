@@ -22,9 +22,9 @@ from judged.errors import BadInput, Fault, UnknownName
 from judged.report.write import write
 
 if TYPE_CHECKING:
-    from judged.comparing.comparison import Comparison
+    from judged.comparison.comparison import Comparison
     from judged.engine.evaluation import Evaluation
-    from judged.engine.profiles.profile import Profile
+    from judged.profiles.profile import Profile
 
 __all__ = ["command"]
 
@@ -129,7 +129,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     if options["picture"]:
         write(options["picture"], comparison.picture())
     if options["diagram"]:
-        from judged.comparing.further import diagram
+        from judged.comparison.further import diagram
 
         write(options["diagram"], diagram(comparison))
     click.echo(rendered_comparison(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
@@ -151,9 +151,9 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
 
 
 def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Comparison:
-    from judged.comparing.compare import compare_evaluations
-    from judged.comparing.latency import read_timings
-    from judged.comparing.slices import read_attributes
+    from judged.comparison.compare import compare_evaluations
+    from judged.comparison.latency import read_timings
+    from judged.comparison.slices import read_attributes
 
     settings = settings_of(options)
     attributes = read_attributes(options["slices"]) if options["slices"] else None
@@ -170,7 +170,7 @@ def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Compari
 def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[str, Any]) -> list[Evaluation]:
     """Every run, scored; what was noticed about it is told at once."""
     from judged.cli.score import evaluated
-    from judged.engine.demanded import judgments_demanded
+    from judged.engine.inputs import judgments_demanded
     from judged.measures.names import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
@@ -190,7 +190,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
 
 
 def _tell(comparison: Comparison, outputs: list[Path]) -> None:
-    from judged.comparing.show import sentences
+    from judged.comparison.show import sentences
 
     click.echo(f"Compared: {comparison.method}", err=True)
     for sentence in sentences(comparison):

@@ -10,7 +10,7 @@ from judged.cli.inputs import digest
 from judged.cli.output import fitted, laid_out
 
 if TYPE_CHECKING:
-    from judged.comparing.comparison import Comparison
+    from judged.comparison.comparison import Comparison
     from judged.report.layout import Table
 
 __all__ = ["rendered_comparison"]
@@ -29,7 +29,7 @@ def rendered_comparison(
     title: str | None = None,
 ) -> str | bytes:
     """The comparison in a format, under a title where people read it; those of one table have the differences, every number in full."""
-    from judged.comparing.further import further, rows_of
+    from judged.comparison.further import further, rows_of
     from judged.report.delimited import to_delimited
     from judged.report.json import to_json, to_json_lines
     from judged.report.parquet import to_parquet
@@ -52,7 +52,7 @@ def rendered_comparison(
 def _tables(
     comparison: Comparison, kind: str, title: str | None, *, per_query: bool, digits: int
 ) -> Iterator[Table]:
-    from judged.comparing.show import query_tables, shown
+    from judged.comparison.show import query_tables, shown
 
     first, *others = shown(comparison, superscript=kind == "latex", digits=digits)
     first = replace(first, title=title)

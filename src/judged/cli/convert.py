@@ -52,8 +52,8 @@ def command(
     Formats are told by how names end (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
     .arrow; then .gz, .zst, .bz2, .xz), or by what the file begins with. `-` is standard input or output.
     """
-    from judged.formats.read import read_judgments, read_run
-    from judged.formats.write import write_judgments, write_run
+    from judged.io.read import read_judgments, read_run
+    from judged.io.write import write_judgments, write_run
 
     content, name = (sys.stdin.buffer.read(), "stdin") if source == "-" else (source, None)
     if (kind or _kind(content, source, read_as)) == "judgments":
@@ -68,7 +68,7 @@ def command(
 
 def _kind(content: Any, source: str, read_as: str | None) -> str:
     """What the source holds; where it does not tell, the user has to."""
-    from judged.formats.read import kind_of
+    from judged.io.read import kind_of
 
     kind = kind_of(content, format=read_as)
     if kind is None:

@@ -12,8 +12,8 @@ from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.report.write import write
 
 if TYPE_CHECKING:
-    from judged.engine.profiles.profile import Profile
-    from judged.explaining.explained import Explained
+    from judged.explanation.explained import Explained
+    from judged.profiles.profile import Profile
 
 __all__ = ["command"]
 
@@ -95,18 +95,18 @@ def _explained(qrels: str, run: Input, profile: Profile, options: dict[str, Any]
     """What was asked for, explained."""
     given: dict[str, Any] = {"name": run.name}
     if options["query"]:
-        from judged.explaining.explain import explain
+        from judged.explanation.explain import explain
 
         told = explain(qrels, run.path, options["measure"], query=options["query"], protocol=profile, **given)
         if not options["quiet"]:
             click.echo(f"Protocol: {told.protocol}", err=True)
         return told
     if options["published"]:
-        from judged.explaining.published import explain_published
+        from judged.explanation.published import explain_published
 
         given |= {"protocol": profile, "changes": options["changes"]}
         return explain_published(qrels, run.path, options["measure"], options["published"], **given)
-    from judged.explaining.difference import explain_difference
+    from judged.explanation.difference import explain_difference
 
     first, second = (profile, *options["against"])[-2:]
     return explain_difference(qrels, run.path, options["measure"], protocol=first, against=second, **given)
@@ -116,7 +116,7 @@ def _rendered(
     told: Explained, kind: str, inputs: list[tuple[str, str]], *, digits: int, bold: bool = False
 ) -> str | bytes:
     """The explanation in a format; those of one table have the main one, every number in full."""
-    from judged.explaining.explained import as_text
+    from judged.explanation.explained import as_text
     from judged.report.delimited import to_delimited
     from judged.report.json import to_json, to_json_lines
     from judged.report.parquet import to_parquet

@@ -11,13 +11,13 @@ import click
 from judged.cli.inputs import InputPath, named_runs, only_one_standard_input
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import format_of
-from judged.engine.protocol import Protocol
+from judged.protocol import Protocol
 from judged.report.write import write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from judged.gating.show import Gated
+    from judged.gates.show import Gated
 
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
@@ -172,7 +172,7 @@ def _chosen(options: dict[str, Any], from_file: int | None) -> int:
 
 def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
     """What the verdict of all gates exits with."""
-    from judged.gating.show import outcome
+    from judged.gates.show import outcome
 
     return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[outcome(gates)]
 
@@ -182,7 +182,7 @@ def _rendered(
 ) -> str:
     from judged import __version__
     from judged.cli.output import says_bold
-    from judged.gating.show import as_document, as_junit, as_markdown, as_text
+    from judged.gates.show import as_document, as_junit, as_markdown, as_text
     from judged.report.json import to_json
 
     if kind == "json":
@@ -196,7 +196,7 @@ def _rendered(
 
 def _tell(gates: Sequence[Gated], outputs: Sequence[Path]) -> None:
     """What a reader of the verdict should know, on standard error."""
-    from judged.gating.report import GateReport
+    from judged.gates.report import GateReport
 
     reports = [each for each in gates if isinstance(each, GateReport)]
     told = [f"Protocol: {each.protocol}" for each in reports]

@@ -12,13 +12,13 @@ from msgspec import UNSET, Struct
 
 from judged.cli.configuration import Conventions, parsed_yaml, refuse_unknown
 from judged.cli.inputs import STANDARD_INPUT, named_runs, split_name
-from judged.engine.profiles.catalogue import PROFILES
-from judged.engine.profiles.profile import Profile
 from judged.errors import BadProtocol, JudgedError
-from judged.gating.delta import as_delta
-from judged.gating.gate import gate as gated
-from judged.gating.report import GateReport, RefusedGate
+from judged.gates.delta import as_delta
+from judged.gates.gate import gate as gated
+from judged.gates.report import GateReport, RefusedGate
 from judged.measures.names import split_measures
+from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import Profile
 from judged.stats.margin import Test
 
 __all__ = ["Gate", "Gates", "decided", "decided_all", "read_gates"]

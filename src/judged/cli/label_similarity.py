@@ -59,7 +59,7 @@ def similar(sources: tuple[Path, ...], **options: Any) -> None:
     each grade begins. What they grade is left to them, the rest is labelled, and how far such labels agree with people
     is told: each graded result by what the other tasks alone had taught.
     """
-    from judged.formats.labels import write_labels
+    from judged.io.labels import write_labels
     from judged.label.similarity import similarity_labels
 
     pool = pool_of(sources, options, relabel=True)
@@ -83,7 +83,7 @@ def _rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any
 
 
 def _tell(pool: Pool, found: SimilarityLabels, output: Path) -> None:
-    from judged.label.agreement_tables import as_text
+    from judged.agreements.tables import as_text
 
     for note in pool.notes:
         click.echo(f"Note: {note}", err=True)

@@ -11,7 +11,7 @@ import click
 from judged.cli.inputs import STANDARD_INPUT, InputPath, only_one_standard_input
 
 if TYPE_CHECKING:
-    from judged.linting.report import LintReport
+    from judged.checks.report import LintReport
 
 __all__ = ["command"]
 
@@ -72,7 +72,7 @@ def command(
     """
     only_one_standard_input([qrels, *runs])
     fixed = _copies(qrels, runs, policy, outputs)
-    from judged.linting.lint import lint
+    from judged.checks.lint import lint
 
     given = {path: _content(path) for path in (qrels, *runs)}
     report = lint(given[qrels], *(given[run] for run in runs), intents=intents)
@@ -110,7 +110,7 @@ def _content(path: str) -> Any:
 
 
 def _fix(given: Any, destination: str, **how: Any) -> None:
-    from judged.linting.fix import fix
+    from judged.checks.fix import fix
 
     if isinstance(given, io.BytesIO):
         given.seek(0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.engine.profiles.catalogue import PROFILES
+from judged.profiles.catalogue import PROFILES
 
 if TYPE_CHECKING:
     from judged.measures.cards import Card

@@ -9,10 +9,10 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import click
 
 from judged.cli.output import FORMATS
-from judged.comparing.settings import CORRECTIONS, TESTS, Settings, chosen_settings
-from judged.engine.profiles.catalogue import PROFILES
-from judged.engine.profiles.profile import Profile
-from judged.engine.protocol import Protocol
+from judged.comparison.settings import CORRECTIONS, TESTS, Settings, chosen_settings
+from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import Profile
+from judged.protocol import Protocol
 
 __all__ = ["compared_by", "conventions", "named_measures", "profile_of", "settings_of", "written_results"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from judged.engine.profiles.profile import Profile
+from judged.profiles.profile import Profile
 from judged.report.json import to_json
 from judged.report.layout import Table
 from judged.report.markdown import to_markdown

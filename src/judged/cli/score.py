@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from judged.cli.configuration import Configuration
     from judged.cli.scored import Scored
     from judged.engine.evaluation import Evaluation, Part
-    from judged.engine.profiles.profile import Profile
     from judged.measures.measure import Measure
+    from judged.profiles.profile import Profile
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
 
@@ -125,7 +125,7 @@ def _judgments(
     qrels: str, measures: list[Measure], *, binary: bool, intents: bool
 ) -> Judgments | Preferences:
     """What the measures demand, with every positive grade as 1 where that is asked for."""
-    from judged.engine.demanded import judgments_demanded
+    from judged.engine.inputs import judgments_demanded
     from judged.tables.judgments import Judgments
 
     judgments = judgments_demanded(qrels, measures, intents=intents)

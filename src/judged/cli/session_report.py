@@ -15,8 +15,8 @@ from judged.report.layout import Table, Value
 from judged.sessions import show
 
 if TYPE_CHECKING:
-    from judged.comparing.comparison import Comparison
-    from judged.gating.report import GateReport
+    from judged.comparison.comparison import Comparison
+    from judged.gates.report import GateReport
     from judged.sessions.curve import Curve
     from judged.sessions.evaluation import SessionEvaluation
     from judged.sessions.overlap import Alone, Overlap
@@ -96,7 +96,7 @@ class SessionReport:
     def _gated(self, kind: str, *, digits: int) -> list[str]:
         if not self.gates:
             return []
-        from judged.gating.show import as_markdown, as_text
+        from judged.gates.show import as_markdown, as_text
 
         return [
             as_markdown(self.gates, digits=digits)

@@ -11,8 +11,8 @@ from judged.cli.inputs import InputPath
 from judged.cli.trace_options import trace_options
 
 if TYPE_CHECKING:
-    from judged.formats.traces.understood import Understood
     from judged.tables.session import Result, Session
+    from judged.traces.understood import Understood
 
 __all__ = ["command"]
 
@@ -38,7 +38,7 @@ def inspect(*, file: str, as_json: bool, **how: Any) -> None:
     what results are known by, and one session as an example. Nothing is scored. The exit code is 2 if the traces
     would be refused; what was read before that is shown.
     """
-    from judged.formats.traces.understood import understand
+    from judged.traces.understood import understand
 
     understood = understand(file, **how)
     click.echo(_json(understood) if as_json else "\n".join(_told(understood)), nl=False)
@@ -54,7 +54,7 @@ def _json(understood: Understood) -> str:
 
 def _told(understood: Understood) -> Iterator[str]:
     """The parts of the report, each ending its last line."""
-    from judged.formats.traces.catalogue import TRACE_FORMATS
+    from judged.traces.catalogue import TRACE_FORMATS
 
     formats = [TRACE_FORMATS[name].title for name in understood.reading.formats]
     if formats:
@@ -98,9 +98,9 @@ def _tools(understood: Understood) -> str:
 
 def _fields(understood: Understood) -> str:
     from judged.cli.output import says_bold
-    from judged.formats.traces.understood import FIELDS
     from judged.report.layout import Table
     from judged.report.text import to_text
+    from judged.traces.understood import FIELDS
 
     rows = tuple(
         (name.replace("_", " "), understood.fields[name], _share(understood.fields[name], understood.results))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath, only_one_standard_input
-from judged.engine.protocol import PROTOCOLS, Protocol
 from judged.errors import BadInput, BadProtocol, Fault
+from judged.protocol import PROTOCOLS, Protocol
 
 if TYPE_CHECKING:
     from judged.measures.measure import Measure
@@ -97,7 +97,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
     Standard output is trec_eval's to the last byte. Messages and exit codes are judged's own: an input
     that cannot be scored is explained on standard error, with exit code 2.
     """
-    from judged.formats.read import read_run
+    from judged.io.read import read_run
     from judged.measures.trec_names import expand
 
     _refuse(options)
@@ -136,8 +136,8 @@ def _refuse(options: dict[str, Any]) -> None:
 
 def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
     """The judgments, read as the format of that name."""
-    from judged.formats.preferences import read_preferences
-    from judged.formats.read import read_judgments
+    from judged.io.preferences import read_preferences
+    from judged.io.read import read_judgments
 
     return read_preferences(qrels, columns=COLUMNS[kind]) if kind in COLUMNS else read_judgments(qrels)
 

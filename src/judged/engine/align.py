@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.engine.alignment import Meeting
 from judged.engine.intents import view_of_intents
-from judged.engine.meeting import Meeting
 from judged.engine.observations import Observations
-from judged.engine.prepare import prepared
-from judged.engine.protocol import Protocol
-from judged.engine.refuse import refuse
+from judged.engine.run_conventions import prepared
+from judged.engine.run_problems import refuse
 from judged.errors import MissingQueries
-from judged.kernels.align import (
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
     Progress,
@@ -23,8 +23,8 @@ from judged.kernels.align import (
     align_mapping,
     align_text,
 )
-from judged.kernels.ranking import Ranking
 from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
+from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text

@@ -12,22 +12,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.engine.align import align
-from judged.engine.demanded import judgments_demanded
+from judged.engine.alignment import Meeting
 from judged.engine.evaluation import Evaluation, Part
-from judged.engine.meeting import Meeting
-from judged.engine.profiles.catalogue import as_profile
-from judged.engine.profiles.profile import Profile, Reading
-from judged.engine.protocol import Protocol
-from judged.formats.read import read_run
-from judged.kernels.align import Progress
+from judged.engine.inputs import judgments_demanded
+from judged.io.read import read_run
+from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
+from judged.profiles.catalogue import as_profile
+from judged.profiles.profile import Profile, Reading
+from judged.protocol import Protocol
 from judged.tables.arrays import numpy_of
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.scores import Scores
 
 if TYPE_CHECKING:
-    from judged.engine.hear import Hearing
+    from judged.engine.align_preferences import Hearing
     from judged.tables.preferences import Preferences
 
 __all__ = ["evaluate"]
@@ -80,7 +80,7 @@ def _met(
 ) -> Meeting | Hearing:
     if isinstance(judgments, Judgments):
         return align(judgments, run, protocol, **work)
-    from judged.engine.hear import hear  # few need it, and its modules take time to load
+    from judged.engine.align_preferences import hear  # few need it, and its modules take time to load
 
     return hear(judgments, run, protocol, measures, **work)
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.engine.meeting import Meeting
+from judged.engine.alignment import Meeting
 from judged.engine.observations import Observations
-from judged.engine.profiles.profile import Profile
-from judged.engine.protocol import Protocol
 from judged.errors import BadMeasure
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measures
+from judged.profiles.profile import Profile
+from judged.protocol import Protocol
 from judged.tables.scores import Scores
 
 if TYPE_CHECKING:
-    from judged.engine.hear import Hearing
+    from judged.engine.align_preferences import Hearing
 
 __all__ = ["Evaluation", "Part", "Range", "aggregate"]
 
@@ -97,7 +97,7 @@ class Evaluation:
 
     def judged_share(self, measure: Measure | str) -> float:
         """The mean share of judged documents among the results that the measure looks at."""
-        from judged.engine.holes import judged_shares
+        from judged.engine.unjudged import judged_shares
 
         known = self._named(measure)
         cutoff = known.parameters.get("cutoff")
@@ -111,13 +111,13 @@ class Evaluation:
 
     def hole_range(self, measure: Measure | str) -> Range:
         """The least and the greatest aggregate over all grades that unjudged results could be given."""
-        from judged.engine.holes import hole_range
+        from judged.engine.unjudged import hole_range
 
         return self._over_queries(measure, hole_range)
 
     def hole_ranges(self, measure: Measure | str) -> dict[str, Range]:
         """For each query, the least and the greatest value over all grades of its unjudged results."""
-        from judged.engine.holes import hole_range
+        from judged.engine.unjudged import hole_range
 
         return self._by_query(measure, hole_range)
 

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.errors import BadMeasure
-from judged.kernels.by_intent import INTENTS_HINT
-from judged.kernels.intents import Intents
+from judged.kernels.diversity.by_intent import INTENTS_HINT
+from judged.kernels.diversity.intents import Intents
 from judged.kernels.segments import Floats, Ints, segment_ids
 from judged.measures.measure import Measure
 from judged.tables.arrays import arrow_of, numpy_of

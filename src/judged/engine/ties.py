@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.engine.meeting import Meeting
+from judged.engine.alignment import Meeting
 from judged.errors import BadMeasure
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
-from judged.kernels.tie_groups import Group, groups
-from judged.kernels.tie_orders import ORDERS, Orders, every_order
-from judged.kernels.tie_steps import Steps, TooManyOrders, steps_of
+from judged.kernels.ties.contributions import Steps, TooManyOrders, steps_of
+from judged.kernels.ties.groups import Group, groups
+from judged.kernels.ties.orders import ORDERS, Orders, every_order
 from judged.measures.measure import Measure
 
 __all__ = ["expected", "tie_range"]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.errors import Unusable
-from judged.formats.read import read_judgments, read_run
+from judged.io.read import read_judgments, read_run
 from judged.label.pool import Item, Pool
 from judged.label.texts import read_documents, read_queries
 from judged.tables.faults import Faults

@@ -12,16 +12,16 @@ import msgspec
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
 from judged.errors import Unusable
-from judged.formats.labels import read_labels
-from judged.formats.traces.read import stream_sessions
-from judged.formats.traces.results.search_tools import Tools
-from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.turn_choice import TurnChoice
+from judged.io.labels import read_labels
 from judged.label.pool import Item, Pool
 from judged.label.texts import Text, read_documents, read_queries
 from judged.tables.faults import Faults
 from judged.tables.labels import Label
 from judged.tables.session import Result, Session
+from judged.traces.read import stream_sessions
+from judged.traces.results.search_tools import Tools
+from judged.traces.skipped import Skipped
+from judged.traces.turn_choice import TurnChoice
 
 __all__ = ["pool_of_trace"]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
-from judged.formats.read import is_file, kind_of, open_source
-from judged.formats.text import is_number_text
-from judged.formats.traces.results.search_tools import Tools
-from judged.formats.traces.turn_choice import TurnChoice
+from judged.io.read import is_file, kind_of, open_source
+from judged.io.text import is_number_text
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
 from judged.label.pool import Pool, Source
 from judged.tables.run import Run
 from judged.tables.sessions import Sessions
+from judged.traces.results.search_tools import Tools
+from judged.traces.turn_choice import TurnChoice
 
 __all__ = ["gather"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judged.formats.labels import read_labels
+from judged.io.labels import read_labels
 from judged.tables.labels import Labels
 
 __all__ = ["Labelling"]

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Unit
-from judged.formats.traces.results.search_tools import Tools
-from judged.formats.traces.turn_choice import TurnChoice
 from judged.label.asking import Asking, Structure
 from judged.label.gather import gather
 from judged.label.job import Tell
@@ -17,6 +15,8 @@ from judged.label.money import Prices
 from judged.label.pool import Source
 from judged.label.prompt import Prompt, read_prompt
 from judged.label.service import Patience, Service
+from judged.traces.results.search_tools import Tools
+from judged.traces.turn_choice import TurnChoice
 
 __all__ = ["label_results"]
 

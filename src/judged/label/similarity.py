@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from judged.agreements.api import agreement
+from judged.agreements.grades import Graded, Grades, graded_of, read_grades
+from judged.agreements.result import Agreement
 from judged.errors import Fault, Unusable
-from judged.formats.labels import read_labels
-from judged.label.agreed import Agreement
-from judged.label.agreement import agreement
+from judged.io.labels import read_labels
 from judged.label.calibration import LEAST, Cuts, calibrate, cross_validated
 from judged.label.embedding import Embedder, load_model
-from judged.label.grades import Graded, Grades, graded_of, read_grades
 from judged.label.pool import Item
 from judged.stats.paired import Floats
 from judged.tables.labels import Label, Labels

@@ -15,7 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from judged.errors import Unreadable, Unusable
-from judged.formats.columns import NAMES as COLUMNS
+from judged.io.columns import NAMES as COLUMNS
 from judged.tables.faults import Faults
 
 __all__ = ["Text", "read_documents", "read_queries"]

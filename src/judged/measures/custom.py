@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from judged.errors import BadMeasure, JudgedError
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.catalogue import FAMILIES, register, unregister
 from judged.measures.laws import checked_laws
@@ -49,7 +49,7 @@ def define(
     docstring becomes the card. `properties` are laws of `judged.measures.laws.LAWS` that it obeys, which makes
     ranges over ties and unjudged results faster to find. `replace` allows to define the same name again, as a notebook does.
 
-    >>> from judged.kernels.ranking import rank
+    >>> from judged.kernels.ranked.ranking import rank
     >>> def missed(ranking, *, rel: float | None = None):
     ...     "How many relevant documents were not retrieved."
     ...     return ranking.relevant(rel) - ranking.hits_within(None, rel)
@@ -83,7 +83,7 @@ def define_per_query(name: str, function: Callable[..., float], **settings: Any)
     1), their grades, the number of results retrieved, and all judged grades of the query, highest first.
     `settings` are those of `define`.
 
-    >>> from judged.kernels.ranking import rank
+    >>> from judged.kernels.ranked.ranking import rank
     >>> first = define_per_query("FirstJudged", lambda ranks, grades, retrieved, judged: 1 / ranks[0])
     >>> first.per_query(rank([None, 1], [0]))
     array([0.5, 1. ])

@@ -6,7 +6,7 @@ import math
 
 from judged.errors import BadMeasure
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 
 __all__ = ["pooled", "pooled_parts"]

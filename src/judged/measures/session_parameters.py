@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judged.kernels.steps import GAINS
+from judged.kernels.sessions.view import GAINS
 from judged.measures.parameters import PARAMETERS, Parameter
 
 __all__ = ["LONGEST", "LOOKED_AT", "SESSION_PARAMETERS"]

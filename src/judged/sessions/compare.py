@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from judged.comparing.compare import compare_evaluations
-from judged.comparing.comparison import Comparison
-from judged.comparing.settings import Settings, chosen_settings
+from judged.comparison.compare import compare_evaluations
+from judged.comparison.comparison import Comparison
+from judged.comparison.settings import Settings, chosen_settings
 from judged.sessions.defaults import DEFAULT_MEASURES
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation

@@ -9,12 +9,8 @@ from typing import Any
 
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadInput, BadMeasure, Fault, UnknownName
-from judged.formats.labels import read_labels
-from judged.formats.traces.read import stream_sessions
-from judged.formats.traces.results.search_tools import Tools
-from judged.formats.traces.skipped import Skipped
-from judged.formats.traces.turn_choice import TurnChoice
-from judged.kernels.steps import UNLABELLED, Steps
+from judged.io.labels import read_labels
+from judged.kernels.sessions.view import UNLABELLED, Steps
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
 from judged.sessions.book import Book
@@ -27,6 +23,10 @@ from judged.sessions.reference import Pool, by_judgments, by_union, pools
 from judged.tables.arrays import strings_of
 from judged.tables.scores import Scores
 from judged.tables.session import Session
+from judged.traces.read import stream_sessions
+from judged.traces.results.search_tools import Tools
+from judged.traces.skipped import Skipped
+from judged.traces.turn_choice import TurnChoice
 from judged.wording import counted
 
 __all__ = ["UNION", "evaluate_sessions"]

@@ -12,8 +12,8 @@ import numpy as np
 
 from judged.errors import UnknownName
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps, upper
-from judged.kernels.steps_chosen import chosen_steps
+from judged.kernels.sessions.selection import chosen_steps
+from judged.kernels.sessions.view import Steps, upper
 from judged.measures.measure import Measure
 from judged.measures.pooling import pooled
 from judged.measures.session_names import parse_session_measures

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from judged.errors import BadSample, UnknownName
-from judged.gating.delta import Delta
-from judged.gating.gate import gate_scores
-from judged.gating.report import GateReport
+from judged.gates.delta import Delta
+from judged.gates.gate import gate_scores
+from judged.gates.report import GateReport
 from judged.measures.measure import Measure
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation

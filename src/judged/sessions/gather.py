@@ -13,7 +13,7 @@ import numpy as np
 from judged.dedup.explain import Decision, Explainer
 from judged.dedup.find import Deduplicator
 from judged.errors import BadInput, Fault
-from judged.kernels.steps import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, Steps
 from judged.sessions.book import Book
 from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judged.kernels.segments import Ints
-from judged.kernels.steps import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, Steps
 from judged.wording import counted
 
 __all__ = ["SessionObservations", "Tally", "observed"]

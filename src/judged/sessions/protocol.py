@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
-from judged.formats.traces.turn_choice import TurnChoice
+from judged.traces.turn_choice import TurnChoice
 
 __all__ = ["Conflict", "SessionProtocol", "Unlabelled"]
 

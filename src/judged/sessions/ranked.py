@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from judged.formats.labels import read_labels
-from judged.label.grades import graded_of, read_grades
-from judged.label.ranked_systems import RankedSystems, rank_systems
+from judged.agreements.grades import graded_of, read_grades
+from judged.agreements.system_order import RankedSystems, rank_systems
+from judged.io.labels import read_labels
 from judged.measures.measure import Measure
 from judged.sessions.evaluate import evaluate_sessions
 from judged.tables.labels import Labels

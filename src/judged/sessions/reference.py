@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.dedup.find import Deduplicator
 from judged.kernels.segments import Ints
-from judged.kernels.steps import UNLABELLED, Reference, Steps
+from judged.kernels.sessions.view import UNLABELLED, Reference, Steps
 from judged.sessions.book import Book
 from judged.sessions.gather import Find, Gathering
 from judged.sessions.protocol import SessionProtocol

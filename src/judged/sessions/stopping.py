@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.kernels.good_gain import counted, gain_of, total
 from judged.kernels.segments import Floats
+from judged.kernels.sessions.good_gain import counted, gain_of, total
 from judged.sessions.evaluation import SessionEvaluation
 
 __all__ = ["Stop", "stopping_points"]

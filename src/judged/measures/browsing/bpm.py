@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import bejewelled
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import bejewelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -45,7 +45,7 @@ def bejewelled_player(
     Example:
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> bejewelled_player(rank([0, 1, 0, 0]), cutoff=4), bejewelled_player(rank([0, 1, 0, 0]), cutoff=4, T=2)
         (array([0.5]), array([0.25]))
 

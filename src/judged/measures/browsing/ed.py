@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import Model, modelled
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import Model, modelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -42,7 +42,7 @@ def expected_depth(
     Example:
         One in two readers goes on from each of three results:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> expected_depth(rank([0, 0, 0]), model="rbp", p=0.5, depth=3)
         array([1.75])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import Model, modelled
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import Model, modelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -44,7 +44,7 @@ def expected_total(
     Example:
         A reader who goes on with a chance of 0.5 finds the whole of the first gain and a quarter of the other:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> expected_total(rank([1, 0, 1]), model="rbp", p=0.5)
         array([1.25])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import Model, modelled
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import Model, modelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -43,7 +43,7 @@ def expected_residual(
     Example:
         The second of two results is unjudged, and the reader goes no further; its weight is 0.5 of 1.5:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> expected_residual(rank([1, None]), model="rbp", p=0.5, depth=2).round(4)
         array([0.3333])
 

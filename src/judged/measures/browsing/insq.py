@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import goal_settled
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import goal_settled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -38,7 +38,7 @@ def inverse_squared(
     Example:
         With $T = 1/2$ the three ranks weigh $1 : 1/4 : 1/9$, and only the first result has a gain:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> inverse_squared(rank([1, 0, 0]), T=0.5, depth=3).round(4)
         array([0.7347])
 

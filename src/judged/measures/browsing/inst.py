@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import goal_minded
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import goal_minded
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -40,7 +40,7 @@ def inverse_squared_adaptive(
         The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> inverse_squared_adaptive(rank([1, 0, 0]), depth=3).round(4)
         array([0.7347])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import satisfied_by_patience
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import satisfied_by_patience
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -39,7 +39,7 @@ def nearly_expected_reciprocal_patient(
     Example:
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> nearly_expected_reciprocal_patient(rank([0, 1, 1]), p=0.5).round(4)
         array([0.3333])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import satisfied_only
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import satisfied_only
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -38,7 +38,7 @@ def nearly_expected_reciprocal(
     Example:
         The second result satisfies:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> nearly_expected_reciprocal(rank([0, 1, 1]), cutoff=3)
         array([0.5])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from judged.kernels.browsing import browse, gain_share
-from judged.kernels.gains import Gain
-from judged.kernels.ranking import Ranking
-from judged.kernels.readers import logarithmic
+from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.gains import Gain
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.readers import logarithmic
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -36,7 +36,7 @@ def scaled_discounted_gain(
     Example:
         The first of two ranks weighs $1$ and the second $1 / \log_2 3 = 0.6309$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> scaled_discounted_gain(rank([1, 0]), cutoff=2).round(4)
         array([0.6131])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.novelty import logarithmic, share_of_bound
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.novelty import logarithmic, share_of_bound
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -32,7 +32,7 @@ def alpha_discounted_gain(
     Example:
         Of two intents, the first result answers one, so half of what a result can be worth:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> alpha_discounted_gain(rank([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
         array([0.5])
 

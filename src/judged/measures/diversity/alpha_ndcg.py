@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.greedy import SURPASSED
-from judged.kernels.novelty import best_novelty, logarithmic, novelty
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.greedy import SURPASSED
+from judged.kernels.diversity.novelty import best_novelty, logarithmic, novelty
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -35,7 +35,7 @@ def alpha_normalised_gain(
         The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
         over 1 + 0.6309:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> alpha_normalised_gain(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8066])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.by_intent import by_intent, intent_mean
-from judged.kernels.precision import precision_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.ranked.precision import precision_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def intent_aware_average_precision(
     Example:
         The first result is all that one intent needs; of the other, the only document comes third:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> intent_aware_average_precision(rank([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
         array([0.6667])
 

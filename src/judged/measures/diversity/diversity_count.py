@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.targets import targets_found
 from judged.kernels.segments import Floats
-from judged.kernels.targets import targets_found
 from judged.measures.measure import Measure
 
 __all__ = ["DiversityCount", "diversity_count"]
@@ -30,7 +30,7 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
     Example:
         Three relevant results answer two targets:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> diversity_count(rank([1, 1, 1], targets=[[7, 7, 8]]))
         array([2.])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.targets import targets_found, targets_judged
 from judged.kernels.segments import Floats, divide
-from judged.kernels.targets import targets_found, targets_judged
 from judged.measures.measure import Measure
 
 __all__ = ["DR", "diversity_recall"]
@@ -28,7 +28,7 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
     Example:
         Three relevant documents answer two targets; the first two results answer the same one:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> diversity_recall(rank([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
         array([0.5])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.novelty import reciprocal, share_of_bound
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.novelty import reciprocal, share_of_bound
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.parameters import SATISFIED
@@ -34,7 +34,7 @@ def intent_aware_err(
     Example:
         Of two intents, both results answer the first; of a possible 1 + 1/4 for each, it has all:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> intent_aware_err(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
 

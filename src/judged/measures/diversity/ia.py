@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.by_intent import by_intent, intent_mean
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measure
@@ -30,7 +30,7 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     Example:
         The first result answers one intent, the second another, so the reciprocal ranks are 1 and 1/2:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> intent_aware(rank([1, 1], intents=[[{1}, {2}]]), of="RR")
         array([0.75])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.greedy import SURPASSED
-from judged.kernels.novelty import best_novelty, novelty, reciprocal
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.greedy import SURPASSED
+from judged.kernels.diversity.novelty import best_novelty, novelty, reciprocal
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 from judged.measures.parameters import SATISFIED
@@ -35,7 +35,7 @@ def normalised_intent_aware_err(
     Example:
         Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 were to be had:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> normalised_intent_aware_err(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8333])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.greedy import SURPASSED
-from judged.kernels.novelty import best_novelty, novelty, patience
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.greedy import SURPASSED
+from judged.kernels.diversity.novelty import best_novelty, novelty, patience
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 from judged.measures.parameters import PATIENCE
@@ -36,7 +36,7 @@ def normalised_novelty_rank_biased(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> normalised_novelty_rank_biased(rank([0, 1]))
         array([0.5])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.by_intent import intent_weight
-from judged.kernels.novelty import novelty, patience
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.by_intent import intent_weight
+from judged.kernels.diversity.novelty import novelty, patience
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 from judged.measures.parameters import PATIENCE
@@ -31,7 +31,7 @@ def novelty_rank_biased(
     Example:
         One intent, answered first: of 1 + 1/4 + 1/16 and so on, the first term:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> novelty_rank_biased(rank([1, 0]))
         array([0.75])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.by_intent import by_intent, intent_mean
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -26,7 +26,7 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
     Example:
         Both results are relevant to the first intent, one to the second:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> intent_aware_precision(rank([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
         array([0.75])
 

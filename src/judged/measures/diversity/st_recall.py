@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.by_intent import by_intent, intent_mean
-from judged.kernels.ranking import Ranking
+from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -29,7 +29,7 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first two results answer one intent, twice; the second was to be had:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> subtopic_recall(rank([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
 

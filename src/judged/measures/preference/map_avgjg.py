@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import judge_mean
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import judge_mean
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.ap import average_precision
@@ -27,7 +27,7 @@ def average_precision_of_judges(opinions: Opinions, *, rel: float | None = None)
     Example:
         Ann finds the first result relevant, Bob the second, so their average precisions are 1 and 1/2:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}
         >>> average_precision_of_judges(opine((["a", "b"], said)))
         array([0.75])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import judge_mean
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import judge_mean
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.precision import precision
@@ -27,7 +27,7 @@ def precision_of_judges(opinions: Opinions, *, cutoff: int, rel: float | None = 
     Example:
         Ann finds the first result relevant, Bob does not:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}
         >>> precision_of_judges(opine((["a", "b"], said)), cutoff=1)
         array([0.5])

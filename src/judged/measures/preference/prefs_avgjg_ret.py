@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import group_share
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import group_share
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def group_preference_share_retrieved(opinions: Opinions) -> Floats:
     Example:
         Ann's only preference is obeyed; of Bob's three, one is:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}
         >>> group_preference_share_retrieved(opine((["a", "c", "b"], said))).round(4)
         array([0.6667])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import balanced_share
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import balanced_share
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -34,7 +34,7 @@ def balanced_preference_share_retrieved(opinions: Opinions) -> Floats:
     Example:
         One relevant document and one other, in the right order; a second group judged nothing but relevant ones:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}
         >>> balanced_preference_share_retrieved(opine((["a", "b"], said))).round(4)
         array([0.75])

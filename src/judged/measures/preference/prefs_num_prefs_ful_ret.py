@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from judged.kernels.fulfilment import fulfilled
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import fulfilled
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def number_of_preferences_fulfilled_retrieved(opinions: Opinions) -> Floats:
     Example:
         The only preference between retrieved documents is a > b:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
         >>> number_of_preferences_fulfilled_retrieved(opine((["b", "a"], said)))
         array([0.])

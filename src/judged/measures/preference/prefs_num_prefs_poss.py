@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from judged.kernels.fulfilment import possible
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import possible
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def number_of_preferences(opinions: Opinions) -> Floats:
     Example:
         Three documents of different levels, whatever is retrieved:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
         >>> number_of_preferences(opine((["b", "a"], said)))
         array([3.])

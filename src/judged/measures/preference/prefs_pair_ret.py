@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import pair_share
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import pair_share
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def pair_preference_share_retrieved(opinions: Opinions) -> Floats:
     Example:
         Two of three groups prefer a to b, so a list with a first earns 2/3 of that pair:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 2, "b": 1}, "bob": {"a": 1, "b": 2}, "eve": {"a": 5, "b": 1}}
         >>> pair_preference_share_retrieved(opine((["a", "b"], said))).round(4)
         array([0.6667])

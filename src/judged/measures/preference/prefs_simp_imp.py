@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import simple_share
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import simple_share
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def preference_share_implied(opinions: Opinions) -> Floats:
     Example:
         Of a > b, a > c and b > c, the list c leaves a > b out, and obeys neither of the others:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
         >>> preference_share_implied(opine((["c"], said))).round(4)
         array([0.])

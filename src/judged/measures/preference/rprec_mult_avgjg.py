@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.fulfilment import judge_mean
-from judged.kernels.opinions import Opinions
+from judged.kernels.preferences.fulfilment import judge_mean
+from judged.kernels.preferences.view import Opinions
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.rprec import r_precision
@@ -27,7 +27,7 @@ def r_precision_of_judges(opinions: Opinions, *, rel: float | None = None, multi
     Example:
         One document is relevant to each, and among the first two:
 
-        >>> from judged.kernels.opinions import opine
+        >>> from judged.kernels.preferences.view import opine
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}
         >>> r_precision_of_judges(opine((["a", "b"], said)), multiple=2)
         array([0.5])

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.precision import precision_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.precision import precision_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -36,7 +36,7 @@ def average_precision(
     Example:
         Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> average_precision(rank([1, 0, 1], missed=[[1]])).round(4)
         array([0.5556])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.precision import interpolated_precision
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.precision import interpolated_precision
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -32,7 +32,7 @@ def eleven_point_average(
     Example:
         The one relevant document comes second, so precision is 1/2 at every point:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> eleven_point_average(rank([0, 1]))
         array([0.5])
 

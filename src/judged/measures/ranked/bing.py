@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_sum
 from judged.measures.measure import Measure
 
@@ -27,7 +27,7 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One relevant document has nothing above it, the other one result that is not relevant:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> binary_gain(rank([1, 0, 1])).round(4)
         array([0.8155])
 

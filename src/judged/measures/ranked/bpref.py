@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.preference import binary_preference
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.bpref import binary_preference
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of the two relevant documents stands below the one judged non-relevant:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> preference(rank([1, 0, None, 1]))
         array([0.5])
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.overlap import ideal_overlap, ideal_places, overlap_of_ideals, overlap_weights
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.overlap import ideal_overlap, ideal_places, overlap_of_ideals, overlap_weights
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.measure import Measure
 
@@ -42,7 +42,7 @@ def compatibility(
         The two documents are in the wrong order, so the first depth has no overlap and the second all:
         $(0 + 0.5 \cdot 2/2) / (1 + 0.5)$
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> compatibility(rank([1, 2]), p=0.5, depth=2).round(4)
         array([0.3333])
 

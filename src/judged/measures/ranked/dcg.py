@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.gains import Gain, Gains, discounted_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.gains import Gain, Gains, discounted_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def discounted_gain(
     Example:
         $3/1 + 0 + 2/2 + 1/\log_2 5$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> discounted_gain(rank([3, 0, 2, 1])).round(4)
         array([4.4307])
 

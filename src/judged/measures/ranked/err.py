@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.cascade import expected_reciprocal_rank
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.cascade import expected_reciprocal_rank
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -29,7 +29,7 @@ def expected_reciprocal(
     Example:
         On a scale from 0 to 1, the second reader in two goes on to rank 2, and half of those stop there:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> expected_reciprocal(rank([1, 1]))
         array([0.625])
 

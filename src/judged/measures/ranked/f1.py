@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -26,7 +26,7 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     Example:
         Precision is 1/2 and recall is 1:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> f1(rank([1, 0]), cutoff=2).round(4)
         array([0.6667])
 

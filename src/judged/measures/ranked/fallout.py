@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count
 from judged.measures.measure import Measure
 
@@ -34,7 +34,7 @@ def fall_out(
     Example:
         One of the two judged non-relevant documents comes first:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> fall_out(rank([0, 1, 0]), cutoff=2), fall_out(rank([0, 1, None]), cutoff=3, collection=101)
         (array([0.5]), array([0.02]))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.gains import Gains, best_gains, found_gains
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.gains import Gains, best_gains, found_gains
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_cumsum, segment_sum
 from judged.measures.measure import Measure
 
@@ -31,7 +31,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
     Example:
         A result without gain pushes the one of grade 1 to $1 / \log_2 3$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> normalised_gain(rank([0, 1])).round(4)
         array([0.6309])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.precision import precision_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.precision import precision_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -26,7 +26,7 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
     Example:
         The query's own value is its average precision, (1/1 + 2/3) / 2:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> geometric_average_precision(rank([1, 0, 1])).round(4)
         array([0.8333])
 

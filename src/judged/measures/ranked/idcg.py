@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.gains import Gain, Gains, ideal_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.gains import Gain, Gains, ideal_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,7 +30,7 @@ def ideal_discounted_gain(
     Example:
         The best order of [3, 0, 2, 1] is [3, 2, 1, 0]:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> ideal_discounted_gain(rank([3, 0, 2, 1])).round(4)
         array([4.7619])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_running_count, segment_sum
 from judged.measures.measure import Measure
 
@@ -34,7 +34,7 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     Example:
         The result above the relevant one is in the pool but was not judged, so nothing speaks against it:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> inferred_average_precision(rank([-1, 1])), inferred_average_precision(rank([0, 1])).round(4)
         (array([0.75]), array([0.5]))
 

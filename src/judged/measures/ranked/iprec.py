@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.precision import interpolated_precision
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.precision import interpolated_precision
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     Example:
         Half of the relevant documents are found at rank 2, but precision is higher at rank 3:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> precision_at_recall(rank([0, 1, 1]), recall=0.5).round(4)
         array([0.6667])
 

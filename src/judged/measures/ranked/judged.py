@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count
 from judged.measures.measure import Measure
 
@@ -27,7 +27,7 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
     Example:
         One of two results was judged; the list has no tenth:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> judged_share(rank([0, None]), cutoff=10)
         array([0.5])
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.blended import blended_ratio
-from judged.kernels.gains import Gain, Gains, worth
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.blended import blended_ratio
+from judged.kernels.ranked.gains import Gain, Gains, worth
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_sum
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
@@ -49,7 +49,7 @@ def normalised_utility(
     Example:
         One in three readers stops at grade 1, with a ratio of $2/3$; the others at grade 2, with a ratio of 1:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> normalised_utility(rank([1, 2])).round(4)
         array([0.8889])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.gains import Gain, Gains, discounted_sum, ideal_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.gains import Gain, Gains, discounted_sum, ideal_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -32,7 +32,7 @@ def normalised_discounted_gain(
     Example:
         The grades [3, 0, 2, 1] collect 4.4307 of the 4.7619 that [3, 2, 1, 0] would:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> normalised_discounted_gain(rank([3, 0, 2, 1]), cutoff=4).round(4)
         array([0.9305])
 

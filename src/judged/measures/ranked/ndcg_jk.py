@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.gains import Gain, Gains, best_gains, found_gains
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.gains import Gain, Gains, best_gains, found_gains
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints, divide, segment_sum
 from judged.measures.measure import Measure
 
@@ -38,7 +38,7 @@ def originally_discounted_gain(
     Example:
         The one relevant document comes third, at $1 / \log_2 3$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> originally_discounted_gain(rank([0, 0, 1])).round(4)
         array([0.6309])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.gains import (
+from judged.kernels.ranked.gains import (
     Gains,
     best_gains,
     discounted_sum,
@@ -13,7 +13,7 @@ from judged.kernels.gains import (
     running_discounted,
     running_ideal,
 )
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.measure import Measure
 
@@ -37,7 +37,7 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     Example:
         nDCG is 0.6309 at rank 2, where the one document with a gain is found:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> discounted_gain_at_relevant(rank([0, 1])).round(4)
         array([0.6309])
 

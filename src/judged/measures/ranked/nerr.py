@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.cascade import best_reciprocal_rank, expected_reciprocal_rank
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.cascade import best_reciprocal_rank, expected_reciprocal_rank
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def normalised_expected_reciprocal(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> normalised_expected_reciprocal(rank([0, 1]))
         array([0.5])
 

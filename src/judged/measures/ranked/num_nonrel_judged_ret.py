@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
     Example:
         Of two results that are not relevant, one was judged:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> number_refuted_retrieved(rank([1, 0, None]))
         array([1.])
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> number_relevant_retrieved(rank([1, 0], missed=[[1]]))
         array([1.])
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def number_retrieved(ranking: Ranking) -> Floats:
     Example:
         Three documents, one of them unjudged:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> number_retrieved(rank([1, None, 0]))
         array([3.])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.blended import ideal_gain_down_to, relevant_gains
-from judged.kernels.gains import Gain, Gains
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.blended import ideal_gain_down_to, relevant_gains
+from judged.kernels.ranked.gains import Gain, Gains
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_sum
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
@@ -39,7 +39,7 @@ def o_measure(
     Example:
         A document of grade 1 comes second, where the best order would have gained 3, $(1 + 1) / (2 + 3)$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> o_measure(rank([0, 1, 2]))
         array([0.4])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.blended import blended_ratio
-from judged.kernels.gains import Gain, Gains
-from judged.kernels.preferred import preferred
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.blended import blended_ratio
+from judged.kernels.ranked.gains import Gain, Gains
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.top_document import preferred
 from judged.kernels.segments import Floats, segment_sum
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
@@ -42,7 +42,7 @@ def preferred_ratio(
     Example:
         The best result comes third, after one that is relevant and one that is not, $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> preferred_ratio(rank([0, 1, 2])).round(4)
         array([0.8333])
 

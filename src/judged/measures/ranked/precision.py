@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -35,7 +35,7 @@ def precision(
     Example:
         Two of the first four results are relevant:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> precision(rank([1, 0, 1, 0]), cutoff=4)
         array([0.5])
         >>> precision(rank([1, 0]), cutoff=4), precision(rank([1, 0]), cutoff=4, over="retrieved")

@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.blended import blended_ratio
-from judged.kernels.gains import Gain, Gains
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.blended import blended_ratio
+from judged.kernels.ranked.gains import Gain, Gains
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_sum
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
@@ -44,7 +44,7 @@ def q_measure(
     Example:
         Grades 1 and 2 are in the wrong order, so the first ratio is $(1 + 1) / (1 + 2)$ and the second 1:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> q_measure(rank([1, 2])).round(4)
         array([0.8333])
 

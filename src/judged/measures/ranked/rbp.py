@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.gains import Gain, worth
-from judged.kernels.persistence import reach
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.gains import Gain, worth
+from judged.kernels.ranked.persistence import reach
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_max, segment_sum
 from judged.measures.measure import Measure
 
@@ -44,7 +44,7 @@ def rank_biased_precision(
     Example:
         Relevant results come first and third, $0.5 (1 + 0.5^2)$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> rank_biased_precision(rank([1, 0, 1]), p=0.5)
         array([0.625])
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.persistence import reach
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.persistence import reach
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count, segment_sum
 from judged.measures.measure import Measure
 
@@ -34,7 +34,7 @@ def rank_biased_residual(
     Example:
         The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> rank_biased_residual(rank([1, None, 0]), p=0.5)
         array([0.375])
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -36,7 +36,7 @@ def recall(
     Example:
         Three documents are relevant, one of them comes among the first two results:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> recall(rank([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
         array([0.3333])
         >>> recall(rank([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.measures.measure import Measure
 
 __all__ = ["relevance_string", "relstring"]
@@ -30,7 +30,7 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
     Example:
         A grade of 3, an unjudged result, a negative grade, and one beyond 9:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> relevance_string(rank([3, None, -1, 12])).tolist()
         ['3-.>']
 

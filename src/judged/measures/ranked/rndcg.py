@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.gains import (
+from judged.kernels.ranked.gains import (
     Gains,
     best_gains,
     discounted_sum,
@@ -12,7 +12,7 @@ from judged.kernels.gains import (
     running_discounted,
     running_ideal,
 )
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_sum
 from judged.measures.measure import Measure
 
@@ -38,7 +38,7 @@ def r_level_discounted_gain(
     Example:
         One document of grade 2 and one of grade 1: nDCG@1 is 1/2 and nDCG@2 is 0.8597:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> r_level_discounted_gain(rank([1, 2])).round(4)
         array([0.6799])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     Example:
         Two documents are relevant; one of them comes among the first two, both among the first four:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> r_precision(rank([0, 1, 1])), r_precision(rank([0, 1, 1]), multiple=2)
         (array([0.5]), array([0.5]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_max
 from judged.measures.measure import Measure
 
@@ -24,7 +24,7 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first relevant result comes second:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> reciprocal_rank(rank([0, 1, 1]))
         array([0.5])
 

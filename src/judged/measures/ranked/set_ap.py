@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -25,7 +25,7 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
     Example:
         Set precision and set recall are 1/2 each:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> set_average_precision(rank([0, 1], missed=[[1]]))
         array([0.25])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -28,7 +28,7 @@ def set_f(
     Example:
         Precision is 1 and recall 1/2:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> set_f(rank([1], missed=[[1]])).round(4), set_f(rank([1], missed=[[1]]), beta=2).round(4)
         (array([0.6667]), array([0.5556]))
 

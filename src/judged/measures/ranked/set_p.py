@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -24,7 +24,7 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of four retrieved documents is relevant:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> set_precision(rank([0, 1, 0, None]))
         array([0.25])
 

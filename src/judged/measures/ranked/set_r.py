@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -24,7 +24,7 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> set_recall(rank([0, 1], missed=[[1]]))
         array([0.5])
 

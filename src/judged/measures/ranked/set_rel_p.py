@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -27,7 +27,7 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
     Example:
         Two documents are retrieved and one of them is relevant; two could have been:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> set_relative_precision(rank([0, 1], missed=[[1, 1]]))
         array([0.5])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -25,7 +25,7 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
     Example:
         The relevant result comes third:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> success(rank([0, 0, 1]), cutoff=2), success(rank([0, 0, 1]), cutoff=3)
         (array([0.]), array([1.]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count
 from judged.measures.measure import Measure
 
@@ -27,7 +27,7 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
     Example:
         One of two results is unjudged, over four places:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> unjudged_share(rank([0, None]), cutoff=4)
         array([0.25])
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -38,7 +38,7 @@ def utility(
     Example:
         One relevant document and two others are retrieved:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> utility(rank([1, 0, None]))
         array([-1.])
 

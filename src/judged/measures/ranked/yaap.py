@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from judged.kernels.precision import precision_sum
-from judged.kernels.ranking import Ranking
+from judged.kernels.ranked.precision import precision_sum
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -31,7 +31,7 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
     Example:
         The one relevant document comes second, an average precision of 1/2:
 
-        >>> from judged.kernels.ranking import rank
+        >>> from judged.kernels.ranked.ranking import rank
         >>> logit_average_precision(rank([0, 1])), logit_average_precision(rank([1])).round(4)
         (array([0.]), array([0.6931]))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats
-from judged.kernels.sought import Sought, completed
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.reference import Sought, completed
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -28,7 +28,7 @@ def all_good_reached(steps: Steps, *, good: int = 2, reference: Sought = "own") 
     Example:
         The second session never finds `b`:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> steps = steps_of(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
         >>> all_good_reached(steps, reference="given")
         array([1., 0.])

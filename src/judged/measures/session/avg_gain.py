@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import Beyond, Iteration, Worth, average_gain, read_at, where_found
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, average_gain, read_at, where_found
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import LOOKED_AT, SESSION_PARAMETERS
 
@@ -34,7 +34,7 @@ def iteration_yield(
     Example:
         The second iteration brings 2 with two results:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> iteration_yield(steps_of(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([1.])
 

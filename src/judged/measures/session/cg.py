@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Iteration, Worth, counted, gain_of
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, counted, gain_of
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -29,7 +29,7 @@ def cumulative_gain(
     Example:
         The second iteration brings 2 more, the duplicate of `a` nothing:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> cumulative_gain(steps_of(["a4 b3 c1", "d2 a4"]))
         array([9.])
 

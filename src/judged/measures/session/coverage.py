@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.good_gain import Iteration, counted
 from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, counted
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -27,7 +27,7 @@ def label_coverage(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         `b` has no label:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> label_coverage(steps_of(["a3 b? c0", "d2"]))
         array([0.75])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Discount, Iteration, Worth, discounted_total, gain_of
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Discount, Iteration, Worth, discounted_total, gain_of
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -34,7 +34,7 @@ def discounted_iteration_gain(
     Example:
         The first iteration's 7 count whole, the second's 2 are divided by $\log_2 3$:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> discounted_iteration_gain(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
         array([8.2619])
 

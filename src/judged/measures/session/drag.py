@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import (
+from judged.kernels.segments import Floats, divide
+from judged.kernels.sessions.good_gain import (
     Beyond,
     Discount,
     Iteration,
@@ -12,8 +13,7 @@ from judged.kernels.good_gain import (
     divisor,
     where_found,
 )
-from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -45,7 +45,7 @@ def discounted_yield_rate(
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> discounted_yield_rate(steps_of(["a2", "b2", "c2"])).round(6)
         array([1.42062])
 

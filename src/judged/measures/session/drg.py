@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import (
+from judged.kernels.segments import Floats, divide
+from judged.kernels.sessions.good_gain import (
     Beyond,
     Discount,
     Iteration,
@@ -14,8 +15,7 @@ from judged.kernels.good_gain import (
     gain_of,
     where_found,
 )
-from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -46,7 +46,7 @@ def discounted_gain_rate(
     Example:
         $(7 + 2 / \log_2 3) / 2$:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> discounted_gain_rate(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
         array([4.1309])
 

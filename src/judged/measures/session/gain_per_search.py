@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Iteration, Worth, gain_for_each
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, gain_for_each
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -30,7 +30,7 @@ def gain_per_search(
     Example:
         9 with three searches:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> gain_per_search(steps_of(["a4 b3 | c1", "d2 a4"]))
         array([3.])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Iteration, counted, good_results
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, counted, good_results
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -27,7 +27,7 @@ def good_unique_results(steps: Steps, *, iteration: Iteration = "last", good: in
     Example:
         `a`, `b` and `d` are good:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> good_unique_results(steps_of(["a4 b3 c1", "d2 a4"]))
         array([3.])
 

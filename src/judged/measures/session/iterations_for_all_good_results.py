@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats
-from judged.kernels.sought import Sought, completed
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.reference import Sought, completed
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -32,7 +32,7 @@ def iterations_for_all_good(steps: Steps, *, good: int = 2, reference: Sought = 
     Example:
         The last good result comes in iteration 2; `z` of the reference is never found:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> steps = steps_of(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
         >>> iterations_for_all_good(steps), iterations_for_all_good(steps, reference="given")
         (array([2.]), array([100.]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.good_gain import Iteration, Worth, counted, gain_of
 from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, counted, gain_of
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -29,7 +29,7 @@ def gain_lost(
     Example:
         Two of nine would have been lost:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> gain_lost(steps_of(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
         array([0.2222])
 

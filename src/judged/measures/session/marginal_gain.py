@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Beyond, Iteration, Worth, gain_of, read_at
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, gain_of, read_at
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import LOOKED_AT, SESSION_PARAMETERS
 
@@ -34,7 +34,7 @@ def marginal_gain(
     Example:
         The second iteration adds 2:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> marginal_gain(steps_of(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([2.])
 

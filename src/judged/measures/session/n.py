@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 
 __all__ = ["N", "iterations_searched"]
@@ -25,7 +25,7 @@ def iterations_searched(steps: Steps) -> Floats:
     Example:
         Three iterations, of which the second finds nothing:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> iterations_searched(steps_of(["a4 b3 c1", "", "d2 a4"]))
         array([3.])
 

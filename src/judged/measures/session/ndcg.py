@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.good_gain import Discount, Iteration, Worth, best_gain, discounted_total, gain_of
 from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Discount, Iteration, Worth, best_gain, discounted_total, gain_of
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -37,7 +37,7 @@ def order_of_gain(
     Example:
         With `c` and `a` exchanged, 4 would have come at once and 0 after:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> order_of_gain(steps_of(["c0", "a4"])).round(4)
         array([0.6309])
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import Beyond, Iteration, Worth, average_gain, divisor, total, where_found
 from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import (
+    Beyond,
+    Iteration,
+    Worth,
+    average_gain,
+    divisor,
+    total,
+    where_found,
+)
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -35,7 +43,7 @@ def yield_rate(
     Example:
         The mean of $7/3$ and $2/2$:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> yield_rate(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
         array([1.6667])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.good_gain import Iteration, Worth, counted
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sought import found_of_reference, sought_of_reference
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, counted
+from judged.kernels.sessions.reference import found_of_reference, sought_of_reference
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -31,7 +31,7 @@ def reference_recall(
     Example:
         Two of three good results are found:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> reference_recall(steps_of(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
         array([0.6667])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Beyond, Iteration, Worth, counted, divisor, gain_of, where_found
 from judged.kernels.segments import Floats, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, counted, divisor, gain_of, where_found
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -35,7 +35,7 @@ def gain_rate(
     Example:
         7 and then 2 make 4.5 on average:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> gain_rate(steps_of(["a4 b3 c1", "d2 a4"]))
         array([4.5])
 

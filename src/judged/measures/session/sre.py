@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import Iteration, counted, good_results, where_found
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, counted, good_results, where_found
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -26,7 +26,7 @@ def result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int 
     Example:
         Three of five results are good and new:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> result_efficiency(steps_of(["a4 b3 c1", "d2 a4"]))
         array([0.6])
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import Iteration
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session.sre import good_of_all, result_efficiency
 from judged.measures.session_parameters import SESSION_PARAMETERS
@@ -27,7 +27,7 @@ def pooled_result_efficiency(steps: Steps, *, iteration: Iteration = "last", goo
     Example:
         One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is 0.3.
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> from judged.measures.pooling import pooled
         >>> steps = steps_of(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
         >>> pooled_result_efficiency(steps), round(pooled(SRE_micro, steps), 6)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import Iteration, counted, where_found
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, counted, where_found
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -27,7 +27,7 @@ def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         One of five results repeats another:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> result_redundancy(steps_of(["a4 b3 c1", "d2 a4"]))
         array([0.2])
 

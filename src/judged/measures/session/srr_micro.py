@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.good_gain import Iteration
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session.srr import again_of_all, result_redundancy
 from judged.measures.session_parameters import SESSION_PARAMETERS
@@ -27,7 +27,7 @@ def pooled_result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> 
     Example:
         One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> from judged.measures.pooling import pooled
         >>> steps = steps_of(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
         >>> pooled_result_redundancy(steps), pooled(SRR_micro, steps)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.good_gain import Iteration, counted
 from judged.kernels.segments import Floats
-from judged.kernels.steps import Steps
+from judged.kernels.sessions.good_gain import Iteration, counted
+from judged.kernels.sessions.view import Steps
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -26,7 +26,7 @@ def unique_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Three new results, then one:
 
-        >>> from judged.kernels.steps_by_hand import steps_of
+        >>> from judged.kernels.sessions.examples import steps_of
         >>> unique_results(steps_of(["a4 b3 c1", "d2 a4"]))
         array([4.])
 

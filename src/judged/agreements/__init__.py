@@ -1,0 +1,1 @@
+"""Agreement between labels and human grades of the same results."""

@@ -1,0 +1,143 @@
+"""Whether two sets of labels put systems in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from judged.agreements.grades import Graded
+from judged.engine.evaluate import evaluate
+from judged.errors import BadSample, Fault, Unusable
+from judged.io.read import read_run
+from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
+from judged.stats.rows import Cell, as_cell
+from judged.stats.undefined import Undefined
+from judged.tables.judgments import Judgments
+
+__all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]
+
+TOP = 5
+"""How many of the best systems, by the human grades, are looked at apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSystems:
+    """Systems by one measure under human grades and under labels, and how alike the orders are."""
+
+    measure: str
+    human: Mapping[str, float]
+    """The score of each system under human grades, the best first."""
+    labels: Mapping[str, float]
+    """The same under labels, in the same order."""
+    tau: RankAgreement
+    tau_ap: RankAgreement
+    """With the top weighing more; the symmetrical variant where human grades tie systems."""
+    top_tau: RankAgreement | Undefined
+    """τ_b of the best five systems alone."""
+    higher_is_better: bool = True
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """A dict for each system: its scores and places under both."""
+        return [
+            {
+                "measure": self.measure,
+                "system": name,
+                "human": score,
+                "labels": self.labels[name],
+                "place by human": self._place(self.human, name),
+                "place by labels": self._place(self.labels, name),
+            }
+            for name, score in self.human.items()
+        ]
+
+    def _place(self, scores: Mapping[str, float], name: str) -> int:
+        """One more than how many systems are better."""
+        sign = 1 if self.higher_is_better else -1
+        return 1 + sum(sign * other > sign * scores[name] for other in scores.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, for JSON; what is undefined as its words."""
+        return {
+            "measure": self.measure,
+            "systems": self.rows(),
+            "tau_b": as_cell(self.tau.value),
+            self.tau_ap.name: as_cell(self.tau_ap.value),
+            f"tau_b of the top {TOP}": as_cell(
+                self.top_tau if isinstance(self.top_tau, Undefined) else self.top_tau.value
+            ),
+        }
+
+
+def rank_systems(
+    measure: str, human: Mapping[str, float], labels: Mapping[str, float], *, higher_is_better: bool = True
+) -> RankedSystems:
+    """How alike two sets of scores of the same systems rank them; `human` is the truth.
+
+    >>> found = rank_systems("nDCG@10", {"a": 0.7, "b": 0.5, "c": 0.4}, {"a": 0.8, "b": 0.5, "c": 0.6})
+    >>> round(found.tau.value, 4), found.tau_ap.value
+    (0.3333, 0.5)
+    """
+    if set(human) != set(labels):
+        strange = ", ".join(sorted(set(human) ^ set(labels))[:3])
+        msg = f"human grades and labels score different systems, expected the same: {strange} in one only"
+        raise BadSample(msg)
+    sign = 1 if higher_is_better else -1
+    order = sorted(human, key=lambda name: -sign * human[name])
+    truth, given = ({name: sign * scores[name] for name in order} for scores in (human, labels))
+    top = order[:TOP]
+    weighed = tau_ap(truth, given)
+    return RankedSystems(
+        measure,
+        {name: human[name] for name in order},
+        {name: labels[name] for name in order},
+        kendall_tau(truth, given),
+        tau_ap_b(truth, given) if isinstance(weighed.value, Undefined) else weighed,
+        kendall_tau({name: truth[name] for name in top}, {name: given[name] for name in top})
+        if len(order) > TOP
+        else Undefined(f"there are no more than {TOP} systems"),
+        higher_is_better,
+    )
+
+
+def rank_runs(
+    pairs: Sequence[tuple[Graded, Graded]], runs: Mapping[str, Any], measures: Iterable[Any], *, protocol: Any
+) -> tuple[RankedSystems, ...]:
+    """Runs scored under both by each measure; `pairs` are what people and labels said of the same results.
+
+    Only these judge: what one side lacks would count as bad under it, and tell nothing of its grades.
+    """
+    wanted = list(measures)
+    read = {name: read_run(run, name=name) for name, run in runs.items()}
+    scored = [
+        {name: evaluate(judgments, run, wanted, protocol=protocol) for name, run in read.items()}
+        for judgments in _judgments(pairs)
+    ]
+    first = next(iter(scored[0].values()))
+    return tuple(
+        rank_systems(
+            str(measure),
+            *({name: each[measure] for name, each in evaluations.items()} for evaluations in scored),
+            higher_is_better=measure.higher_is_better is not False,
+        )
+        for measure in first.measures
+        if not measure.text
+    )
+
+
+def _judgments(pairs: Sequence[tuple[Graded, Graded]]) -> tuple[Judgments, Judgments]:
+    """Human grades and labels as judgments of the same documents, known by the surest key that either has."""
+    both = {
+        (item.task, max(item.keys, label.keys, key=len)[0]): (item.grade, label.grade)
+        for item, label in pairs
+        if item.task is not None
+    }
+    if not both:
+        told = "is of no task, expected tasks that the runs have as queries"
+        raise Unusable("the human grades", [Fault("tasks", "every grade", told)])
+    query, document = zip(*both, strict=True)
+    human, labels = zip(*both.values(), strict=True)
+    return (
+        Judgments.from_columns(query, document, human, name="human grades"),
+        Judgments.from_columns(query, document, labels, name="labels"),
+    )

@@ -1,0 +1,188 @@
+"""Judgment holes: between which values a measure would lie if the unjudged results were judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from judged.engine.alignment import Meeting
+from judged.errors import BadMeasure
+from judged.kernels.ranked.gains import worth
+from judged.kernels.segments import Flags, Floats, divide, segment_count
+from judged.kernels.ties.best_completion import best_counts
+from judged.kernels.ties.completions import Holes, holes, levels
+from judged.measures.measure import Measure
+
+__all__ = ["Bounds", "hole_bounds", "hole_range", "judged_shares"]
+
+COMPLETIONS = 5_000
+"""How many completions of one query are looked at one by one."""
+LAWLESS = (("max_grade", "query"), ("depth", "longer"))
+"""Parameters with which values are scaled by what is judged, so that no law of completions holds."""
+
+
+class Bounds(NamedTuple):
+    """For each query, the least and the greatest value over all ways to judge its unjudged results."""
+
+    low: Floats
+    high: Floats
+    exact: Flags
+    """Where some completion has these values; elsewhere no completion lies outside, but the bounds may be wide."""
+
+
+def hole_bounds(measure: Measure, meeting: Meeting) -> Bounds:
+    """The bounds of each query's value over all grades that its unjudged results could be given.
+
+    A grade is 0 or one that occurs in the judgments. Documents that were not retrieved stay as they are.
+    """
+    completed = _Completed(measure, meeting)
+    completed.refuse()
+    rows = [completed.bounds(query) for query in range(len(meeting.ranking))]
+    low, high, exact = (
+        (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
+    )
+    return Bounds(low, high, exact.astype(bool))
+
+
+def hole_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
+    """The bounds alone."""
+    bounds = hole_bounds(measure, meeting)
+    return bounds.low, bounds.high
+
+
+def judged_shares(meeting: Meeting, cutoff: int | None) -> Floats:
+    """The share of judged documents among each query's first `cutoff` results, or all; 0 of no results."""
+    view = meeting.ranking
+    shown = view.retrieved if cutoff is None else np.minimum(view.retrieved, cutoff)
+    return divide(segment_count(view.within(cutoff) & (view.grade >= 0), view.offset), shown)
+
+
+@dataclass(frozen=True)
+class _Completed:
+    """A measure, and a run with unjudged results."""
+
+    measure: Measure
+    meeting: Meeting
+
+    def refuse(self) -> None:
+        """Refuse what has no bounds: texts, ties in no order, and gains that fall where grades rise."""
+        if self.meeting.protocol.ties == "expected" and self.meeting.observations.tied_documents:
+            msg = (
+                "bounds over unjudged results hold for one order of the results, and tied ones have none here"
+            )
+            raise BadMeasure(msg, hint="another rule for `ties` chooses one")
+        if self.measure.text:
+            msg = f"{self.measure} is a text and has no bounds"
+            raise BadMeasure(msg)
+        given: Mapping[str, Any] = dict(self.measure.given)
+        for name in {"gains", "stops"} & given.keys():
+            value = worth(self._levels, gains=given[name])
+            if value[0] != 0 or (np.diff(value) < 0).any():
+                msg = f"{self.measure}: no bounds over unjudged results, for a higher grade has less of `{name}`"
+                raise BadMeasure(msg, hint=f"`{name}` must begin with 0 for grade 0 and rise with the grades")
+
+    def bounds(self, query: int) -> tuple[float, float, bool]:
+        """The bounds of one query, and whether they are reached."""
+        if self.measure.of_run and not self.meeting.present[query]:
+            return 0.0, 0.0, True
+        if self.measure.intents:  # an unjudged result could answer any of the intents, or a new one
+            return (*self.measure.bounds, False)
+        cutoff = self.measure.parameters.get("cutoff")
+        seen = cutoff if self._has("linear") or self._has("stepwise") else None
+        hole = holes(self.meeting.ranking, query, seen if isinstance(seen, int) else None)
+        rows = self._extremes(hole)
+        return self._graded(hole) if rows is None else self._among(hole, rows)
+
+    def _extremes(self, hole: Holes) -> Floats | None:
+        """Completions among which the extremes are, by the laws that the measure obeys."""
+        if self._has("grows"):
+            return self._constant(hole, [0, self._top])
+        if self._has("grade-free"):
+            return self._constant(hole, [0])
+        if self._has("in-order"):
+            return self._in_order(hole)
+        if self._has("discounted-ratio"):
+            return np.concatenate([self._in_order(hole), self._best_discounted(hole)[None]])
+        return None
+
+    def _graded(self, hole: Holes) -> tuple[float, float, bool]:
+        """All completions, if they are few; of those with the same grades, the two in order, if that is enough."""
+        unjudged, grades = len(hole.unjudged), len(self._levels)
+        few = comb(unjudged + grades - 1, unjudged) <= COMPLETIONS
+        if (
+            few and self._has("swap") and not self.measure.tabled
+        ):  # with a table a swap may hurt, as of nDCG_rel
+            rows = _rows(combinations_with_replacement(self._levels, unjudged), unjudged)
+            return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
+        if grades**unjudged <= COMPLETIONS:
+            return self._among(hole, _rows(product(self._levels, repeat=unjudged), unjudged))
+        low, high = self.measure.bounds
+        if self._has("parted"):
+            none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
+            low = float(hole.valued(self.measure.per_query, none, every)[0])
+            high = min(high, float(hole.valued(self.measure.per_query, every, none)[0]))
+        return low, high, False
+
+    def _among(self, hole: Holes, rows: Floats) -> tuple[float, float, bool]:
+        """The least and greatest value of some completions, among which the extremes are."""
+        values = hole.valued(self.measure.per_query, rows)
+        return float(values.min()), float(values.max()), True
+
+    def _constant(self, hole: Holes, grades: list[float]) -> Floats:
+        """All unjudged results with one grade."""
+        return np.repeat(np.array(grades, dtype=np.float64)[:, None], len(hole.unjudged), axis=1)
+
+    def _in_order(self, hole: Holes) -> Floats:
+        """The first so many, and the last so many, at the highest grade; all others at 0.
+
+        Below a cutoff a relevant document can only count as missed: there it is all or none of them.
+        """
+        unjudged, cutoff = len(hole.unjudged), self.measure.parameters.get("cutoff")
+        near = int((hole.unjudged < cutoff).sum()) if isinstance(cutoff, int) else unjudged
+        many, place = np.arange(near + 1)[:, None], np.arange(unjudged)
+        first, last = place < many, place >= near - many
+        every = np.ones((1, unjudged), dtype=bool)
+        return np.where(np.concatenate([first, last, every]), self._top, 0.0)
+
+    def _best_discounted(self, hole: Holes) -> Floats:
+        """The completion with the highest nDCG."""
+        given: Mapping[str, Any] = self.measure.parameters
+        value, best, found = (
+            worth(grade, given["gain"], given["gains"]) for grade in (self._levels, hole.best, hole.grade)
+        )
+        weight = 1.0 / np.log2(np.arange(len(hole.best) + len(hole.grade)) + 2.0)
+        if given["cutoff"] is not None:
+            weight[given["cutoff"] :] = 0.0
+        counts = best_counts(
+            np.diff(value),
+            (best >= value[1:, None]).sum(axis=1),
+            float((found * weight[: len(found)]).sum()),
+            weight[hole.unjudged],
+            np.concatenate(([0.0], np.cumsum(weight))),
+        )
+        reached = (np.arange(len(hole.unjudged))[:, None] < counts).sum(axis=1)
+        best_grades: Floats = self._levels[reached]
+        return best_grades
+
+    @property
+    def _levels(self) -> Floats:
+        return self.meeting.ranking.cached(("levels",), lambda: levels(self.meeting.ranking))
+
+    @property
+    def _top(self) -> float:
+        return float(self._levels[-1])
+
+    def _has(self, law: str) -> bool:
+        given = self.measure.parameters
+        return law in self.measure.properties and not any(given.get(name) == word for name, word in LAWLESS)
+
+
+def _rows(completions: Iterable[tuple[float, ...]], unjudged: int) -> Floats:
+    """The completions as a matrix, which has a row even where nothing is unjudged."""
+    every = list(completions)
+    return np.array(every, dtype=np.float64).reshape(len(every), unjudged)

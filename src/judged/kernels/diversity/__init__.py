@@ -1,0 +1,1 @@
+"""Arithmetic of diversity measures: intents, novelty, greedy ideal rankings."""

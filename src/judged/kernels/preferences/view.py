@@ -1,0 +1,236 @@
+"""The view of preference measures: where the documents stand that one or more people compare or grade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from judged.kernels.preferences.pairs import closed, stated_pairs
+from judged.kernels.ranked.ranking import Ranking, RecallPoints
+from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
+
+__all__ = ["Opinions", "Views", "contradiction", "opine", "opinions_of", "places_of", "preferred_pairs"]
+
+T = TypeVar("T")
+Said: TypeAlias = Mapping[str, float] | Sequence[Mapping[str, float]]
+"""What a group says: a level for each document, or several such dicts, its sub-groups."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """What groups of judgments say, before any run: an entry for each document of each group."""
+
+    level: Floats
+    """The level that the group gives the document."""
+    document: Ints
+    """The number of the document."""
+    offset: Ints
+    """Group `g` owns entries `offset[g]` to `offset[g + 1]`."""
+    partial: Flags
+    """Which groups are stated in several sub-groups, and so order their documents only in part."""
+    better: Ints
+    worse: Ints
+    """For each preference, the entry of the document preferred and that of the other."""
+    pair_offset: Ints
+    """Group `g` owns preferences `pair_offset[g]` to `pair_offset[g + 1]`."""
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What groups of judgments say of a query's documents, and where these stand in the run."""
+
+    views: Views
+    place: Ints
+    """For each entry, its document's place among all: by query, in the order of the ranking, and after these
+    what was not retrieved, in the order of the ids."""
+    found: Flags
+    """Which entries' documents were retrieved."""
+    query_offset: Ints
+    """Query `q` owns groups `query_offset[q]` to `query_offset[q + 1]`."""
+    ranking: Ranking
+    """The same as ranked lists with grades, one for each group, for measures that average over judges."""
+    _cache: dict[tuple[object, ...], object] = field(default_factory=dict, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.query_offset) - 1
+
+    @property
+    def groups(self) -> Ints:
+        """How many groups each query has."""
+        return np.diff(self.query_offset)
+
+    @property
+    def group(self) -> Ints:
+        """The number of each entry's group."""
+        return self.cached(("group",), lambda: segment_ids(self.views.offset))
+
+    @property
+    def fulfilled(self) -> Flags:
+        """Which preferences the run obeys: the better document was found, and the other later or not at all."""
+        return self.cached(("fulfilled",), self._fulfilled)
+
+    @property
+    def retrieved(self) -> Ints:
+        """How many of a preference's two documents were retrieved: 0, 1 or 2."""
+        return self.cached(("retrieved",), self._retrieved)
+
+    def count(self, flags: Flags) -> Ints:
+        """How many of each group's preferences are flagged."""
+        return segment_count(flags, self.views.pair_offset)
+
+    def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
+        """What `compute` returns, computed once for this view."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return cast("T", self._cache[key])
+
+    def _fulfilled(self) -> Flags:
+        first, second = self.views.better, self.views.worse
+        obeyed: Flags = self.found[first] & (self.place[first] < self.place[second])
+        return obeyed
+
+    def _retrieved(self) -> Ints:
+        found = self.found.astype(np.int64)
+        return found[self.views.better] + found[self.views.worse]
+
+
+def preferred_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> Views:
+    """What sorted rows of levels say: every preference stated, and in partial groups what follows from them."""
+    groups = int(group.max(initial=-1)) + 1
+    parts = np.bincount(group[np.unique(subgroup, return_index=True)[1]], minlength=groups)
+    key = group * (int(document.max(initial=0)) + 1) + document
+    _, entry = np.unique(key, return_inverse=True)
+    entry = entry.reshape(-1).astype(np.int64)
+    size = int(entry.max(initial=-1)) + 1
+    last = np.zeros(size, dtype=np.int64)
+    last[entry] = np.arange(len(entry))  # of several sub-groups the last one's level holds, as in trec_eval
+    offset = np.searchsorted(group[last], np.arange(groups + 1)).astype(np.int64)
+    better, worse = (entry[rows] for rows in stated_pairs(level, subgroup))
+    better, worse = _with_what_follows(better, worse, offset, parts > 1)
+    pair_offset = np.searchsorted(group[last][better], np.arange(groups + 1)).astype(np.int64)
+    return Views(level[last], document[last], offset, parts > 1, better, worse, pair_offset)
+
+
+def contradiction(views: Views) -> tuple[int, int] | None:
+    """Two entries of a partial group each of which is preferred to the other; None if there are none."""
+    parted = np.flatnonzero(np.repeat(views.partial, np.diff(views.pair_offset)))
+    above, below = views.better[parted], views.worse[parted]
+    loops = np.flatnonzero(above == below)  # whoever is preferred to itself stands in a circle with another
+    if not len(loops):
+        return None
+    first = int(above[loops[0]])
+    into = below[(above == first) & (below != first)]
+    back = above[(below == first) & (above != first)]
+    return first, int(np.intersect1d(into, back)[0])
+
+
+def opinions_of(
+    views: Views,
+    *,
+    place: Ints,
+    rank: Ints,
+    retrieved: Ints,
+    query_offset: Ints,
+    removed: bool = False,
+    rel: float = 1.0,
+    recall_points: RecallPoints = "truncated",
+) -> Opinions:
+    """The view, from each document's place and rank (0: not retrieved) and each query's number of results.
+
+    `removed` takes the documents that a group did not judge out of that group's ranked list.
+    """
+    here = rank[views.document]
+    group = segment_ids(views.offset)
+    chosen = here > 0
+    if removed:
+        chosen &= views.level >= 0
+    entries = np.flatnonzero(chosen)
+    entries = entries[np.lexsort((here[entries], group[entries]))]
+    offset = np.searchsorted(group[entries], np.arange(len(views.offset))).astype(np.int64)
+    best = np.lexsort((-views.level, group))
+    ranks = (
+        np.arange(1, len(entries) + 1) - np.repeat(offset[:-1], np.diff(offset)) if removed else here[entries]
+    )
+    ranking = Ranking(
+        rank=ranks,
+        grade=views.level[entries],
+        offset=offset,
+        retrieved=np.diff(offset) if removed else np.repeat(retrieved, np.diff(query_offset)),
+        best=views.level[best],
+        best_offset=views.offset,
+        target=entries,
+        best_target=best,
+        rel=rel,
+        highest=float(views.level.max(initial=0.0)),
+        recall_points=recall_points,
+    )
+    return Opinions(views, place[views.document], here > 0, query_offset, ranking)
+
+
+def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) -> tuple[Ints, Ints]:
+    """All preferences by group: those of whole groups as stated, those of partial ones closed, each once."""
+    if not partial.any():
+        return better, worse  # as they come, group after group
+    owner = segment_ids(offset)
+    order = np.argsort(owner[better], kind="stable")
+    better, worse = better[order], worse[order]
+    cut = np.searchsorted(owner[better], np.arange(len(offset)))
+    whole = ~partial[owner[better]]
+    parts = [(better[whole], worse[whole])]
+    for each in np.flatnonzero(partial).tolist():
+        first, here = int(offset[each]), slice(int(cut[each]), int(cut[each + 1]))
+        reach = closed(better[here] - first, worse[here] - first, int(offset[each + 1]) - first)
+        above, below = np.nonzero(reach)
+        parts.append((above + first, below + first))
+    upper, lower = (np.concatenate(columns).astype(np.int64) for columns in zip(*parts, strict=True))
+    order = np.argsort(owner[upper], kind="stable")
+    return upper[order], lower[order]
+
+
+def opine(*queries: tuple[Sequence[str], Mapping[str, Said]]) -> Opinions:
+    """A view made by hand, for examples and tests: for each query, ranked documents and what groups say.
+
+    A group is a dict from document to level, or a list of such dicts, its sub-groups.
+
+    >>> opine((["b", "a"], {"ann": {"a": 2, "b": 1}})).fulfilled
+    array([False])
+    """
+    rows: list[tuple[float, int, int, int]] = []
+    ranks: list[int] = []
+    owners: list[int] = []
+    groups = parts = 0
+    for ranked, said in queries:
+        split = [_parts(said[name]) for name in sorted(said)]
+        names = sorted({document for group in split for part in group for document in part})
+        number = {document: len(ranks) + at for at, document in enumerate(names)}
+        ranks += [ranked.index(document) + 1 if document in ranked else 0 for document in names]
+        owners += [groups] * len(names)
+        for groups, group in enumerate(split, groups):  # noqa: B020 - goes on counting over queries
+            for parts, part in enumerate(group, parts):  # noqa: B020
+                rows += [(level, number[each], groups, parts) for each, level in part.items()]
+            parts += 1
+        groups += 1
+    level, *ids = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    document, group_of, part_of = (column.astype(np.int64) for column in ids)
+    rank = np.array(ranks, dtype=np.int64)
+    return opinions_of(
+        preferred_pairs(level, document, group_of, part_of),
+        place=places_of(rank, np.array(owners, dtype=np.int64)),
+        rank=rank,
+        retrieved=np.array([len(ranked) for ranked, _ in queries], dtype=np.int64),
+        query_offset=np.cumsum([0, *(len(said) for _, said in queries)], dtype=np.int64),
+    )
+
+
+def _parts(said: Said) -> Sequence[Mapping[str, float]]:
+    return [said] if isinstance(said, Mapping) else said
+
+
+def places_of(rank: Ints, query: Ints) -> Ints:
+    """The place of every document, sorted by query and id: by rank, then what was not retrieved (rank 0)."""
+    place = np.empty(len(rank), dtype=np.int64)
+    place[np.lexsort((rank, rank == 0, query))] = np.arange(len(rank))
+    return place

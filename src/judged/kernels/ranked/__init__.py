@@ -1,0 +1,1 @@
+"""Arithmetic of ranked measures: gains, precision, browsing models, on ranks and grades."""

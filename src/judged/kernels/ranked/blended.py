@@ -1,0 +1,61 @@
+"""The blended ratio of NTCIR's measures: precision and cumulated gain in one, at each relevant result."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judged.kernels.ranked.gains import Gain, Gains, worth
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, divide, segment_cumsum
+
+__all__ = ["best_relevant_gains", "blended_ratio", "ideal_gain_down_to", "relevant_gains"]
+
+
+def relevant_gains(
+    ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
+) -> Floats:
+    """The gain of each retrieved judged document if it is relevant, else 0."""
+    return np.where(ranking.hits(rel), worth(ranking.grade, gain, gains), 0.0)
+
+
+def best_relevant_gains(
+    ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
+) -> Floats:
+    """The gains of all relevant documents, highest first within a query, then zeros for the other judged."""
+    value = np.where(ranking.best_relevant(rel), np.maximum(worth(ranking.best, gain, gains), 0.0), 0.0)
+    return value if gains is None else value[np.lexsort((-value, ranking.best_query))]
+
+
+def ideal_gain_down_to(
+    ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
+) -> Floats:
+    """What the best order gains down to the rank of each retrieved judged document."""
+    best = best_relevant_gains(ranking, rel, gain, gains)
+    running = np.concatenate(([0.0], segment_cumsum(best, ranking.best_offset)))
+    start, end = ranking.best_offset[ranking.query], ranking.best_offset[ranking.query + 1]
+    down_to: Floats = running[np.minimum(start + ranking.rank, end)]
+    return down_to
+
+
+def blended_ratio(
+    ranking: Ranking,
+    beta: float = 1.0,
+    rel: float | None = None,
+    gain: Gain = "linear",
+    gains: Gains | None = None,
+) -> Floats:
+    """The blended ratio at the rank of each retrieved judged document that is relevant; 0 at others.
+
+    >>> from judged.kernels.ranked.ranking import rank
+    >>> blended_ratio(rank([0, 1, 2])).round(4).tolist()
+    [0.0, 0.4, 0.8333]
+    """
+    at = ranking.threshold(rel)
+
+    def compute() -> Floats:
+        found = segment_cumsum(relevant_gains(ranking, at, gain, gains), ranking.offset)
+        ideal = ideal_gain_down_to(ranking, at, gain, gains)
+        ratio = divide(ranking.found(at) + beta * found, ranking.rank + beta * ideal)
+        return np.where(ranking.hits(at), ratio, 0.0)
+
+    return ranking.cached(("blended ratio", beta, at, gain, gains), compute)

@@ -1,0 +1,67 @@
+"""Rank-biased overlap of a ranking with the most similar of its ideal rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, Ints, segment_count, segment_sum
+
+__all__ = ["ideal_overlap", "ideal_places", "overlap_of_ideals", "overlap_weights"]
+
+
+def overlap_weights(p: float, depth: int) -> Floats:
+    """What a document adds that both lists hold from each rank on: the sum of pᵈ⁻¹/d from there to `depth`.
+
+    The last one, for ranks beyond the depth, is 0.
+
+    >>> overlap_weights(0.5, 2).tolist()
+    [1.25, 0.25, 0.0]
+    """
+    rank = np.arange(1, depth + 1)
+    each = p ** (rank - 1.0) / rank
+    return np.concatenate((np.cumsum(each[::-1])[::-1], [0.0]))
+
+
+def ideal_places(ranking: Ranking) -> Ints:
+    """The rank of each retrieved judged document in the most similar ideal ranking.
+
+    Ideal rankings hold the documents of positive grade, the highest grades first. Among equal grades the
+    most similar one follows the run, and puts what was not retrieved last.
+
+    >>> from judged.kernels.ranked.ranking import rank
+    >>> ideal_places(rank([1, 3, 1], missed=[[3]])).tolist()
+    [3, 1, 4]
+    """
+    order = np.lexsort((ranking.rank, -ranking.grade, ranking.query))
+    query, grade = ranking.query[order], ranking.grade[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
+    start = np.flatnonzero(new)
+    within = np.arange(len(order)) - start[np.cumsum(new) - 1] if len(order) else order
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = within + 1
+    return place + _above(ranking)
+
+
+def ideal_overlap(ranking: Ranking, weights: Floats) -> Floats:
+    """The overlap, summed with its weights over depths, of each query's results with that ideal ranking."""
+    last = len(weights)
+    shared = np.minimum(np.maximum(ranking.rank, ideal_places(ranking)), last)
+    return segment_sum(np.where(ranking.grade > 0, weights[shared - 1], 0.0), ranking.offset)
+
+
+def overlap_of_ideals(ranking: Ranking, weights: Floats) -> Floats:
+    """The same of each query's ideal ranking with itself: the highest that can be reached."""
+    wanted = segment_count(ranking.best > 0, ranking.best_offset)
+    running = np.concatenate(([0.0], np.cumsum(weights)))
+    highest: Floats = running[np.minimum(wanted, len(weights))]
+    return highest
+
+
+def _above(ranking: Ranking) -> Ints:
+    """How many judged documents of its query, retrieved or not, have a higher grade than each retrieved one."""
+    level, code = np.unique(np.concatenate((-ranking.best, -ranking.grade)), return_inverse=True)
+    judged = ranking.best_query * (len(level) + 1) + code[: len(ranking.best)]
+    found = ranking.query * (len(level) + 1) + code[len(ranking.best) :]
+    return np.searchsorted(judged, found, side="left") - ranking.best_offset[ranking.query]

@@ -1,0 +1,332 @@
+"""`align`: where do the judged documents stand in a run? The one operation on the hot path.
+
+Text and columns are cut into stretches, which threads scan into blocks of one query each. A query whose rows
+lie in several blocks, because a cut went through them or because they are interleaved with others', is scanned
+again as one block; so neither cuts nor threads can change a number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from judged.kernels.scan import dicts
+from judged.kernels.scan.compiled import compiled, scanner
+from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
+from judged.kernels.scan.strings import Bytes, Strings
+from judged.kernels.scan.text import line_end
+from judged.kernels.segments import Flags, Floats, Ints
+
+__all__ = [
+    "Aligned",
+    "JudgedIndex",
+    "Place",
+    "Progress",
+    "TieRule",
+    "align_columns",
+    "align_mapping",
+    "align_text",
+]
+
+TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input-order"]
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the work done and the whole, in bytes or rows."""
+RULES: tuple[TieRule, ...] = ("document-descending", "document-ascending", "input-order")
+_BLOCKS = ("query", "begin", "end", "count", "hits")
+_HITS = ("row", "rank", "above", "tied")
+STRETCH_BYTES, STRETCH_ROWS = 1 << 21, 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedIndex:
+    """The judged documents of every query as flat bytes, rows grouped by query."""
+
+    query_bytes: Bytes
+    query_offset: Ints
+    document_bytes: Bytes
+    document_offset: Ints
+    row_offset: Ints
+    """Query `q` owns judgment rows `row_offset[q]` to `row_offset[q + 1]`."""
+
+    def flat(self) -> tuple[Any, ...]:
+        """What a scanner's `Index` is made from."""
+        return self.query_bytes, self.query_offset, self.document_bytes, self.document_offset, self.row_offset
+
+
+class Place(NamedTuple):
+    """A fault where the scanner met it: its kind, where it lies (byte or row), and a detail of the kind."""
+
+    kind: str
+    place: int
+    detail: int
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """For each judged document that was retrieved, its place; sorted by query, then rank."""
+
+    row: Ints
+    """Its judgment row."""
+    rank: Ints
+    """Its rank from 1 under the tie rule."""
+    above: Ints
+    """How many documents have a higher score."""
+    tied: Ints
+    """How many documents, itself among them, have its score."""
+    offset: Ints
+    """Query `q` owns entries `offset[q]` to `offset[q + 1]`."""
+    retrieved: Ints
+    """How many documents each query retrieved; 0: the query is missing from the run."""
+    rows: int = 0
+    """How many rows were read."""
+    extra: tuple[str, ...] = ()
+    """Queries of the run that nobody judged, in order of appearance."""
+    infinite: int = 0
+    interleaved: int = 0
+    wide: int = 0
+    """Lines with more columns than a run has."""
+    faults: tuple[Place, ...] = ()
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many faults of each kind there were; `faults` holds the first ones."""
+
+
+def align_text(
+    index: JudgedIndex,
+    text: Bytes,
+    *,
+    ties: TieRule = "document-descending",
+    single: bool = True,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Aligned:
+    """Where the judged documents stand in the lines of a TREC run."""
+    engine = scanner()
+    flat = engine.index_from(*index.flat())
+    options = {"rule": RULES.index(ties), "single": single}
+
+    def scan(ranges: Ints, query: int | None) -> Part:
+        return _part(engine.scan_text(flat, text, ranges, query=query, **options))
+
+    def name(begin: int) -> str:
+        head = bytes(text[begin : begin + 4096]).split(None, 1)
+        return head[0].decode(errors="replace") if head else ""
+
+    stretches = _stretches_of_lines(text) if len(text) else []
+    return _aligned(index, scan, name, stretches, threads=threads, progress=progress)
+
+
+def align_columns(
+    index: JudgedIndex,
+    query: tuple[Bytes, Ints],
+    document: tuple[Bytes, Ints],
+    score: Floats,
+    *,
+    ties: TieRule = "document-descending",
+    single: bool = True,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Aligned:
+    """Where the judged documents stand in three columns: queries and documents as bytes and offsets, scores."""
+    engine = scanner()
+    flat = engine.index_from(*index.flat())
+    columns = (*_not_empty(query), *_not_empty(document), np.ascontiguousarray(score))
+    options = {"rule": RULES.index(ties), "single": single}
+
+    def scan(ranges: Ints, number: int | None) -> Part:
+        return _part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
+
+    def name(begin: int) -> str:
+        return Strings.from_offsets(*query).at(begin).decode(errors="replace")
+
+    cuts = [*range(0, len(score), STRETCH_ROWS), len(score)] if len(score) else []
+    stretches = [np.array([cut]) for cut in pairwise(cuts)]
+    return _aligned(index, scan, name, stretches, threads=threads, progress=progress)
+
+
+def _not_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
+    """The column with at least one byte, so that there is something to point at."""
+    data, offset = column
+    return (data if len(data) else np.zeros(1, dtype=np.uint8)), np.ascontiguousarray(offset)
+
+
+def _part(found: Any) -> Part:
+    return found if isinstance(found, Part) else Part(**found)
+
+
+def _stretches_of_lines(text: Bytes) -> list[Ints]:
+    """The text cut after line ends into stretches of like size."""
+    cuts = [3 if bytes(text[:3]) == b"\xef\xbb\xbf" else 0]
+    while cuts[-1] < len(text):
+        cuts.append(line_end(text, cuts[-1] + STRETCH_BYTES))
+    return [np.array([cut]) for cut in pairwise(cuts)]
+
+
+def _aligned(
+    index: JudgedIndex,
+    scan: Callable[[Ints, int | None], Part],
+    name: Callable[[int], str],
+    stretches: Sequence[Ints],
+    *,
+    threads: int,
+    progress: Progress | None,
+) -> Aligned:
+    """Scan all stretches and put their blocks together, query by query."""
+    parts = list(_scanned(scan, stretches, threads, progress))
+    whole = _concatenated(parts)
+    several, interleaved = _scattered(whole)
+    again = [scan(ranges, query) for query, ranges in several.items()]
+    single = ~np.isin(whole.query, list(several)) & (whole.query >= 0)
+    hits = np.repeat(single, whole.hits)
+    blocks = _concatenated(
+        [_only(whole, single, hits), *again]  # the parts of a scattered query gave no ranks worth keeping
+    )
+    extra = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
+    faults, counts = _faults(parts, again)
+    queries = len(index.row_offset) - 1
+    owner = np.repeat(blocks.query, blocks.hits)
+    order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
+    retrieved = np.zeros(queries, dtype=np.int64)
+    retrieved[blocks.query] = blocks.count
+    return Aligned(
+        row=blocks.row[order],
+        rank=blocks.rank[order],
+        above=blocks.above[order],
+        tied=blocks.tied[order],
+        offset=np.searchsorted(owner[order], np.arange(queries + 1)).astype(np.int64),
+        retrieved=retrieved,
+        rows=int(whole.count.sum()),
+        extra=tuple(extra),
+        infinite=sum(part.infinite for part in parts),
+        interleaved=interleaved,
+        wide=sum(part.wide for part in parts),
+        faults=faults,
+        counts=counts,
+    )
+
+
+def _scanned(
+    scan: Callable[[Ints, int | None], Part],
+    stretches: Sequence[Ints],
+    threads: int,
+    progress: Progress | None,
+) -> Iterator[Part]:
+    """The part of each stretch, in order, scanned by as many threads as asked for."""
+    total = int(stretches[-1][-1, 1]) if stretches else 0
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        alone = threads < 2 or len(stretches) < 2
+        found = (map if alone else pool.map)(lambda stretch: scan(stretch, None), stretches)
+        for stretch, part in zip(stretches, found, strict=True):
+            if progress is not None:
+                progress(int(stretch[-1, 1]), total)
+            yield part
+
+
+def _concatenated(parts: Sequence[Part]) -> Part:
+    """The blocks and hits of several parts as those of one."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Part()
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _BLOCKS + _HITS
+    }
+    return Part(**joined)
+
+
+def _only(part: Part, blocks: Any, hits: Any) -> Part:
+    """Some of the blocks of a part, with their hits."""
+    if blocks.all():
+        return part
+    kept: dict[str, Any] = {name: getattr(part, name)[blocks] for name in _BLOCKS}
+    return Part(**kept, **{name: getattr(part, name)[hits] for name in _HITS})
+
+
+def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
+    """The judged queries that lie in several blocks, with their ranges; how many do not even touch."""
+    judged = np.flatnonzero(whole.query >= 0)
+    order = judged[np.argsort(whole.query[judged], kind="stable")]
+    same = whole.query[order[1:]] == whole.query[order[:-1]]
+    apart = same & (whole.begin[order[1:]] != whole.end[order[:-1]])
+    interleaved = len(np.unique(whole.query[order[1:]][apart]))
+    several = np.unique(whole.query[order[1:]][same])
+    first = np.searchsorted(whole.query[order], several)
+    last = np.searchsorted(whole.query[order], several, "right")
+    ranges = np.stack((whole.begin[order], whole.end[order]), axis=1)
+    return {
+        query: ranges[i:j]
+        for query, i, j in zip(several.tolist(), first.tolist(), last.tolist(), strict=True)
+    }, interleaved
+
+
+def _faults(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
+    """All faults once, in the order of their places; a second scan of a query meets the same ones again."""
+    met: dict[tuple[int, int], int] = {}
+    for part in (*parts, *again):
+        for kind, place, detail in part.faults.tolist():
+            met[kind, place] = min(
+                detail, met.get((kind, place), detail)
+            )  # of a repetition: where it first came
+    counts = Counter(dict(zip(KINDS, _total(parts), strict=True)))
+    repeated = _total([*parts, *again])[REPEATED]  # only a scan of all of a query's rows sees all of these
+    remembered = sum(kind == REPEATED for kind, _ in met)
+    counts[KINDS[REPEATED]] = remembered if remembered < KEPT else repeated
+    faults = (Place(KINDS[kind], place, detail) for (kind, place), detail in met.items())
+    return tuple(sorted(faults, key=lambda fault: fault.place)), +counts
+
+
+def _total(parts: Sequence[Part]) -> list[int]:
+    """How many faults of each kind the parts count."""
+    return [sum(int(part.counts[kind]) for part in parts) for kind in range(len(KINDS))]
+
+
+def align_mapping(
+    queries: list[str],
+    documents: list[str],
+    row_offset: Ints,
+    run: Mapping[Any, Mapping[Any, Any]],
+    *,
+    ties: TieRule = "document-descending",
+    single: bool = True,
+) -> Aligned:
+    """Where the judged documents stand in a dict of dicts, without sorting or copying its names.
+
+    Query `q` owns `documents[row_offset[q]:row_offset[q + 1]]`.
+    """
+    options: dict[str, Any] = {"rule": RULES.index(ties), "single": single}
+    engine = compiled("_dicts") or dicts
+    count, hits, found, infinite, nan, left = engine.scan_mapping(
+        queries, documents, row_offset, run, **options
+    )
+    parts = [np.column_stack((np.repeat(np.arange(len(queries)), hits), found))]
+    for q in left:
+        first, last = row_offset[q : q + 2].tolist()
+        scores = run.get(queries[q]) or {}
+        every, places = dicts.scan_query(scores, documents[first:last], **options)
+        count[q], infinite, nan = len(every), infinite + _many(np.isinf(every)), nan + _many(np.isnan(every))
+        parts.append(np.column_stack((np.full(len(places), q), places + np.array([first, 0, 0, 0]))))
+    table = np.concatenate(parts)
+    if len(parts) > 1:  # the scanner has put each query's hits in order of rank, and the queries in theirs
+        table = table[np.lexsort((table[:, 2], table[:, 0]))]
+    known = set(queries)
+    return Aligned(
+        row=table[:, 1],
+        rank=table[:, 2],
+        above=table[:, 3],
+        tied=table[:, 4],
+        offset=np.searchsorted(table[:, 0], np.arange(len(queries) + 1)).astype(np.int64),
+        retrieved=count,
+        rows=int(count.sum()),
+        extra=tuple(str(query) for query in run if query not in known),
+        infinite=infinite,
+        counts=Counter({KINDS[NAN]: nan}) if nan else Counter(),
+    )
+
+
+def _many(flags: Flags) -> int:
+    return int(flags.sum())

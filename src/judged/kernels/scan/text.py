@@ -1,0 +1,113 @@
+"""Lines of white-space separated columns, read with NumPy: where the tokens are, and the numbers in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judged.kernels.scan.strings import Buffer, Bytes, Strings
+from judged.kernels.segments import Flags, Floats, Ints
+
+__all__ = ["Lines", "line_end", "numbers", "split_lines"]
+
+_WHITE = np.zeros(256, dtype=bool)
+_WHITE[[9, 10, 11, 12, 13, 32]] = True
+_FEED, _HASH, _POINT, _ZERO, _MINUS, _PLUS = 10, ord("#"), ord("."), ord("0"), ord("-"), ord("+")
+_TENS = np.array([float(10**k) for k in range(23)])
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of a text that hold enough columns, those that do not, and how many hold more."""
+
+    columns: list[Strings]
+    """The first columns of every good line."""
+    begin: Ints
+    """Where each good line begins, in bytes."""
+    short: Ints
+    """Where each line with too few columns begins."""
+    short_count: Ints
+    """How many columns it has."""
+    wide: int
+    """How many lines have more columns than were asked for."""
+
+
+def line_end(text: Bytes, wanted: int) -> int:
+    """Where the line that ends at or after the byte before `wanted` ends, its line feed included."""
+    while wanted < len(text):
+        feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == ord("\n"))
+        if len(feed):
+            return wanted + int(feed[0])
+        wanted += 4096
+    return len(text)
+
+
+def split_lines(text: Bytes, columns: int) -> Lines:
+    """The columns of every line that is neither blank nor a comment."""
+    buffer = Buffer(text)
+    if len(text) == 0:
+        nothing = np.zeros(0, dtype=np.int64)
+        return Lines([Strings(buffer, nothing, nothing)] * columns, nothing, nothing, nothing, 0)
+    inside = ~_WHITE[text]
+    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    edges = np.concatenate(([0] if inside[0] else [], edges, [len(text)] if inside[-1] else [])).astype(
+        np.int64
+    )
+    start, end = edges[0::2], edges[1::2]
+    feeds = np.flatnonzero(text == _FEED)
+    begin = np.concatenate(([0], feeds + 1))
+    first = np.concatenate(([0], np.searchsorted(start, feeds), [len(start)]))
+    count, first = np.diff(first), first[:-1]
+    told = count > 0
+    told[told] = text[start[first[told]]] != _HASH
+    good = told & (count >= columns)
+    short = told & (count < columns)
+    token = first[good]
+    cut = [Strings(buffer, start[token + k], end[token + k] - start[token + k]) for k in range(columns)]
+    return Lines(cut, begin[good], begin[short], count[short], int((count[good] > columns).sum()))
+
+
+def numbers(tokens: Strings) -> tuple[Floats, Flags]:
+    """The number each token is, rounded as IEEE demands, and which tokens are numbers at all."""
+    plain, value = _plain_decimals(tokens)
+    good = plain.copy()
+    for i in np.flatnonzero(~plain).tolist():
+        try:
+            value[i], good[i] = _in_full(tokens.at(i)), True
+        except ValueError:
+            value[i] = np.nan
+    return value, good
+
+
+def _in_full(token: bytes) -> float:
+    """Python's reading, without the underscores it allows."""
+    if b"_" in token:
+        raise ValueError
+    return float(token)
+
+
+def _plain_decimals(tokens: Strings) -> tuple[Flags, Floats]:
+    """Which tokens are decimals short enough for one exact division, and their values."""
+    data, at = tokens.data, tokens.start
+    end = at + tokens.length
+    sign = data[np.minimum(at, max(len(data) - 1, 0))] if len(data) else np.zeros(len(at), np.uint8)
+    signed = ((sign == _MINUS) | (sign == _PLUS)) & (tokens.length > 0)
+    at = at + signed
+    digits = np.zeros(len(at), dtype=np.uint64)
+    fraction = np.full(len(at), -1, dtype=np.int64)
+    plain = (end - at >= 1) & (end - at <= 17)
+    figures = np.zeros(len(at), dtype=np.int64)
+    for k in range(int((end - at)[plain].max(initial=0))):
+        here = plain & (at + k < end)
+        symbol = data[np.where(here, at + k, 0)]
+        point = here & (symbol == _POINT) & (fraction < 0)
+        figure = here & (symbol >= _ZERO) & (symbol < _ZERO + 10)
+        plain &= ~here | point | figure
+        digits = np.where(figure, digits * np.uint64(10) + (symbol - _ZERO), digits)
+        fraction += figure & (fraction >= 0)
+        fraction[point] = 0
+        figures += figure
+    plain &= (figures > 0) & (digits < np.uint64(2**53))
+    value = digits.astype(np.float64) / _TENS[np.clip(fraction, 0, 22)]
+    return plain, np.where(signed & (sign == _MINUS), -value, value)

@@ -1,0 +1,1 @@
+"""Arithmetic of session measures: gain by iteration."""

@@ -1,0 +1,1 @@
+"""Bounds and expectations over tied orders and over unjudged documents."""

@@ -1,0 +1,109 @@
+"""Arrangements: what a measure would say of the same judged documents, some of them, at other ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Flags, Floats, Ints, repeated_segments, segment_ids
+
+__all__ = ["Arrangements", "Valuation", "arranged", "joined", "valued"]
+
+Valuation: TypeAlias = Callable[[Ranking], Floats]
+"""A measure with its parameters: one value for each query of a view."""
+
+ENTRIES = 1 << 19
+"""How many judged documents are looked at together, found or not; it bounds the memory, and changes no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangements:
+    """Lists of retrieved judged documents of a view, each list for one of its queries."""
+
+    query: Ints
+    """The query of each list."""
+    hit: Ints
+    """The documents, by their place in the view, list after list."""
+    rank: Ints
+    """The rank each has in its list, ascending within the list."""
+    offset: Ints
+    """List `a` owns `hit[offset[a]:offset[a + 1]]`, and the same of `rank`."""
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @classmethod
+    def from_flags(cls, query: Ints, chosen: Flags, rank: Ints, hit: Ints) -> Arrangements:
+        """Lists from a row of flags each: which of the documents `hit` it holds, at the ranks of that row."""
+        row, column = np.nonzero(chosen)
+        offset = np.concatenate(([0], np.cumsum(chosen.sum(axis=1)))).astype(np.int64)
+        order = np.lexsort((rank[row, column], row))
+        return cls(query, hit[column[order]], rank[row, column][order], offset)
+
+
+def joined(parts: list[Arrangements]) -> Arrangements:
+    """Several sets of lists as one, in their order."""
+    ends = np.cumsum([0, *(int(part.offset[-1]) for part in parts)])
+    offsets = [part.offset[1:] + end for part, end in zip(parts, ends, strict=False)]
+    return Arrangements(
+        query=np.concatenate([part.query for part in parts]),
+        hit=np.concatenate([part.hit for part in parts]),
+        rank=np.concatenate([part.rank for part in parts]),
+        offset=np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+    )
+
+
+def valued(value: Valuation, ranking: Ranking, lists: Arrangements) -> Floats:
+    """What the measure says of each list; every other count and judgment of its query stays as it is."""
+    parts = [value(arranged(ranking, lists, first, last)) for first, last in _shares(ranking, lists)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def arranged(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | None = None) -> Ranking:
+    """The view in which each of the lists from `first` to before `last` is a query of its own."""
+    last = len(lists) if last is None else last
+    query = lists.query[first:last]
+    owned = slice(int(lists.offset[first]), int(lists.offset[last]))
+    hit = lists.hit[owned]
+    offset = lists.offset[first : last + 1] - lists.offset[first]
+    best, best_offset = repeated_segments(ranking.best_offset, query)
+    apart = int(np.ptp(ranking.best_target)) + 1 if len(best) else 1  # a target's number belongs to one query
+    return replace(
+        ranking,
+        rank=lists.rank[owned],
+        grade=ranking.grade[hit],
+        offset=offset,
+        retrieved=ranking.retrieved[query],
+        best=ranking.best[best],
+        best_offset=best_offset,
+        target=ranking.target[hit] + apart * segment_ids(offset),
+        best_target=ranking.best_target[best] + apart * segment_ids(best_offset),
+        document=_document(ranking, query, hit, offset, best_offset),
+        intents=None if ranking.intents is None else ranking.intents.of_lists(query, best, best_offset),
+        above=None,
+        tied=None,
+        _cache={},
+    )
+
+
+def _document(ranking: Ranking, query: Ints, hit: Ints, offset: Ints, best_offset: Ints) -> Ints:
+    """The number of each document among those of all lists; documents are numbered query by query."""
+    if ranking.intents is None:
+        return ranking.document
+    moved = best_offset[:-1] - ranking.best_offset[query]
+    number: Ints = ranking.document[hit] + moved[segment_ids(offset)]
+    return number
+
+
+def _shares(ranking: Ranking, lists: Arrangements) -> Iterator[tuple[int, int]]:
+    """Lists to be looked at together, so that each share has about as many documents as fit."""
+    size = np.diff(lists.offset) + np.diff(ranking.best_offset)[lists.query] + 1
+    share = np.cumsum(size) // ENTRIES
+    cuts = np.flatnonzero(np.diff(share)) + 1
+    edges = [0, *cuts.tolist(), len(lists)]
+    return ((first, last) for first, last in pairwise(edges) if first < last)

@@ -1,0 +1,105 @@
+"""Completions: the view as it would be if somebody judged the results that nobody has judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, Ints
+from judged.kernels.ties.arrangements import Valuation
+
+__all__ = ["Holes", "holes", "levels"]
+
+CELLS = 1 << 20
+"""How many results are looked at together, over all completions; it changes no value."""
+
+
+def levels(ranking: Ranking) -> Floats:
+    """The grades that a document can be given: 0, and those that occur in the judgments."""
+    return np.unique(np.append(ranking.best[ranking.best > 0], [0.0, max(ranking.highest, 0.0)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """One query: its results, and which of them nobody has judged.
+
+    A completion is a row of grades, one for each unjudged result from the top down.
+    """
+
+    ranking: Ranking
+    query: int
+    grade: Floats
+    """The grade of each result from the top down; 0 where it is unjudged."""
+    target: Ints
+    unjudged: Ints
+    """The places of the unjudged results, from 0."""
+    best: Floats
+    best_target: Ints
+    visible: int
+    """How many results are looked at; those below it count as missed."""
+
+    def valued(self, value: Valuation, rows: Floats, counted: Floats | None = None) -> Floats:
+        """What the measure says of each completion.
+
+        `counted` may hold other grades for the list of all judged documents than for the results: bounds of
+        measures that compare the two are found by giving each what suits the bound.
+        """
+        listed = rows if counted is None else counted
+        share = max(CELLS // max(len(self.grade) + len(self.best) + rows.shape[1], 1), 1)
+        parts = [
+            value(self._view(rows[first : first + share], listed[first : first + share]))
+            for first in range(0, len(rows), share)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _view(self, rows: Floats, listed: Floats) -> Ranking:
+        many, results = len(rows), self.visible
+        near = self.unjudged[self.unjudged < results]
+        found = np.tile(self.grade[:results], (many, 1))
+        found[:, near] = rows[:, : len(near)]
+        known = np.tile(self.best, (many, 1))
+        every = np.concatenate([known, listed], axis=1)
+        fresh = int(max(self.target.max(initial=0), self.best_target.max(initial=0))) + 1
+        target = self.target.copy()
+        target[self.unjudged] = fresh + np.arange(len(self.unjudged))  # each is a target of its own
+        names = np.concatenate([self.best_target, target[self.unjudged]])
+        order = np.argsort(-every, axis=1, kind="stable")
+        lowest = int(min(self.target.min(initial=0), self.best_target.min(initial=0)))
+        apart = (fresh + len(self.unjudged) - lowest) * np.arange(many)[:, None]
+        return replace(
+            self.ranking,
+            rank=np.tile(np.arange(1, results + 1), many),
+            grade=found.ravel(),
+            offset=np.arange(many + 1) * results,
+            retrieved=np.full(many, len(self.grade)),
+            best=np.take_along_axis(every, order, axis=1).ravel(),
+            best_offset=np.arange(many + 1) * every.shape[1],
+            target=(target[:results] + apart).ravel(),
+            best_target=(names[order] + apart).ravel(),
+            document=np.zeros(0, dtype=np.int64),
+            intents=None,
+            above=None,
+            tied=None,
+            _cache={},
+        )
+
+
+def holes(ranking: Ranking, query: int, cutoff: int | None = None) -> Holes:
+    """The results of one query, of which a measure looks at the first `cutoff`, or all.
+
+    A negative grade means unjudged, as it does everywhere.
+    """
+    own = slice(int(ranking.offset[query]), int(ranking.offset[query + 1]))
+    listed = slice(int(ranking.best_offset[query]), int(ranking.best_offset[query + 1]))
+    judged = ranking.grade[own] >= 0
+    place = ranking.rank[own][judged] - 1
+    grade = np.zeros(int(ranking.retrieved[query]))
+    target = np.zeros(len(grade), dtype=np.int64)
+    grade[place], target[place] = ranking.grade[own][judged], ranking.target[own][judged]
+    unjudged = np.setdiff1d(np.arange(len(grade)), place)
+    known = ranking.best[listed] >= 0
+    best, names = ranking.best[listed][known], ranking.best_target[listed][known]
+    visible = len(grade) if cutoff is None else min(cutoff, len(grade))
+    return Holes(ranking, query, grade, target, unjudged, best, names, visible)

@@ -1,0 +1,29 @@
+"""gdeval.pl of TREC's web track: exponential nDCG, and ERR on a scale up to 4."""
+
+from __future__ import annotations
+
+from judged.profiles.profile import Profile
+from judged.profiles.spelling import Spelling
+from judged.protocol import Protocol
+
+__all__ = ["PROFILE"]
+
+PROFILE = Profile(
+    "gdeval",
+    tool="gdeval.pl",
+    version="1.2",
+    about="`gdeval.pl qrels run`: over those queries of the run that have a relevant document",
+    protocol=Protocol(precision="float64", missing="skip", barren="skip"),
+    usual=("ndcg@20", "err@20"),
+    digits=5,
+    spellings=(
+        Spelling("ndcg", "nDCG", {"gain": "exp"}, takes=(), number=True),
+        Spelling("err", "ERR", {"max_grade": 4}, takes=(), number=True),
+    ),
+    left_out=(
+        "Grades above 4 and query ids that are not numbers end the program.",
+        "Of a query id only what follows its last hyphen counts.",
+        "A document that stands twice under a query gains twice, so that nDCG can exceed 1.",
+        "It prints five decimals.",
+    ),
+)

@@ -1,0 +1,47 @@
+"""MTEB: the scores of a retrieval task, by `calculate_retrieval_scores`."""
+
+from __future__ import annotations
+
+from judged.profiles.profile import Profile
+from judged.profiles.spelling import Spelling
+from judged.protocol import Protocol
+
+__all__ = ["PROFILE"]
+
+
+def _at(name: str, measure: str) -> Spelling:
+    return Spelling(name, measure, takes=(), number=True, shown=f"{name}_at_k")
+
+
+PROFILE = Profile(
+    "mteb",
+    tool="mteb",
+    version="2.26.24",
+    about="`calculate_retrieval_scores(results, qrels, k_values)`: what a retrieval task reports",
+    protocol=Protocol(missing="skip"),
+    usual=("ndcg_at_10", "map_at_10", "recall_at_10", "precision_at_10", "mrr_at_10", "hit_rate_at_10"),
+    digits=5,
+    spellings=(
+        _at("ndcg", "nDCG"),
+        _at("map", "AP"),
+        _at("recall", "R"),
+        _at("precision", "P"),
+        _at("hit_rate", "Success"),
+        Spelling(
+            "mrr",
+            "RR",
+            takes=(),
+            number=True,
+            but={"precision": "float64"},
+            digits=17,
+            shown="mrr_at_k",
+        ),
+        Spelling("accuracy", "R", {"cutoff": 1}, takes=(), number=False),
+    ),
+    left_out=(
+        "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not read.",
+        "A query of the run that nobody judged ends it with a KeyError.",
+        "A query whose dict of results is empty counts as 0, where it is missing here.",
+        "Before version 2.18 `mrr` took documents with equal scores in the order of the dict.",
+    ),
+)

@@ -1,0 +1,33 @@
+"""trec_eval with `-c`, as official TREC scores are made; every measure that judged has can be asked for."""
+
+from __future__ import annotations
+
+from judged.profiles.profile import Profile
+from judged.protocol import PROTOCOLS
+
+__all__ = ["TREC_EVAL_9", "TREC_EVAL_10"]
+
+_FATAL = "A topic with negative grades only ends the program."
+
+TREC_EVAL_9 = Profile(
+    "trec_eval-9",
+    tool="trec_eval",
+    version="9.0.4",
+    about="`trec_eval -c`: score in single precision, then document id descending; missing queries score 0.",
+    protocol=PROTOCOLS["trec_eval-9"],
+    left_out=(_FATAL, "It prints four decimals."),
+)
+TREC_EVAL_10 = Profile(
+    "trec_eval-10",
+    tool="trec_eval",
+    version="10.0-rc3",
+    about="`trec_eval -c`: as 9, with scores in double precision and recall points rounded to the nearest.",
+    protocol=PROTOCOLS["trec_eval-10"],
+    left_out=(
+        _FATAL,
+        "It prints four decimals.",
+        "Blank lines and lines of comment in judgments end it, or are called malformed.",
+        "Without `-c` a query that is missing from the run is fatal.",
+        "`rbp` reads memory that was never written.",
+    ),
+)

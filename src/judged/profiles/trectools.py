@@ -1,0 +1,70 @@
+"""trectools: `TrecEval` on files read by `TrecRun` and `TrecQrel`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judged.profiles.profile import Profile
+from judged.profiles.spelling import Spelling
+from judged.protocol import Protocol
+
+__all__ = ["PROFILE"]
+
+_AS_READ = {"ties": "document-ascending"}
+"""How `TrecRun` sorts what it reads; these measures do not sort again."""
+_AVERAGED = {"ties": "expected"}
+"""`get_rbp` gives documents with equal scores the mean of their weights."""
+_REMOVED: Mapping[tuple[str, Any], Mapping[str, Any]] = {
+    ("removeUnjudged", True): {"unjudged": "removed"},
+    ("removeUnjudged", False): {},
+}
+
+
+def _deep(name: str, measure: str, given: Mapping[str, Any] | None = None, **more: Any) -> list[Spelling]:
+    """A measure to a depth, and to a depth of 1000 where none is said."""
+    own = given or {}
+    return [
+        Spelling(name, measure, own, takes=(), number=True, **more),
+        Spelling(name, measure, {**own, "cutoff": 1000}, takes=(), number=False, **more),
+    ]
+
+
+PROFILE = Profile(
+    "trectools",
+    tool="trectools",
+    version="0.0.50",
+    about="`TrecEval(run, qrels).get_…(depth=k)`; a mean over the queries of the run",
+    protocol=Protocol(precision="float64", missing="skip", extra="zero"),
+    usual=("MAP", "P@10", "R@100", "NDCG@10", "recip_rank"),
+    spellings=(
+        *_deep("MAP", "AP"),
+        *_deep("recip_rank", "RR"),
+        *_deep("P", "P", switches=_REMOVED),
+        *_deep("R", "R", switches=_REMOVED),
+        *_deep("NDCG", "nDCG", but=_AS_READ, switches=_REMOVED, words={("trec_eval", True): {}}),
+        *_deep(
+            "NDCG",
+            "nDCG",
+            {"gain": "exp"},
+            but=_AS_READ,
+            switches=_REMOVED,
+            words={("trec_eval", False): {}},
+            shown="NDCG(trec_eval=False)@k",
+        ),
+        Spelling("RBP", "RBP", takes=("p",), but=_AS_READ, switches=_REMOVED, number=True),
+        Spelling(
+            "RBP", "RBP", {"cutoff": 1000}, takes=("p",), but=_AVERAGED, switches=_REMOVED, number=False
+        ),
+        Spelling("Bpref", "Bpref", takes=()),
+    ),
+    left_out=(
+        "`get_rbp` averages the weights of equal scores also of two queries that stand side by side.",
+        "`get_rbp` with a depth averages the weights of equal scores within it; here ties go up.",
+        "`get_bpref` is 0 where no document is judged not relevant.",
+        "`get_bpref` looks at 1,000 judged documents of each query.",
+        "`get_rprec` mixes up queries with pandas 3, and fails on a query that nobody judged.",
+        "`get_geometric_map`, `get_unjudged` and the measures of understandability are not read.",
+        "Ids that look like numbers lose their leading zeros.",
+    ),
+)

@@ -1,0 +1,100 @@
+"""BrowseComp-Plus runs: an object for each query, with the calls and texts of the agent in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from judged.tables.session import Session
+from judged.traces.assemble import sessions_of
+from judged.traces.conversation import Call, Conversation, Step, Turn
+from judged.traces.format import Head, TraceFormat
+from judged.traces.objects import inner, named, word
+from judged.traces.reading import Reading
+from judged.traces.trace import Document, Trace
+
+__all__ = ["FORMAT"]
+
+
+def recognises(head: Head) -> bool:
+    """Objects with the id of a query and a list of what the agent did."""
+    return bool(head.mappings) and all(_is_run(each) for each in head.mappings)
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """A session for each query."""
+    return sessions_of(_conversations(trace, reading), reading)
+
+
+def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+    for document in trace.documents():
+        if isinstance(document.value, dict) and _is_run(document.value):
+            yield _conversation(document, reading)
+        else:
+            reading.fault("malformed sessions", document.place, "has no `query_id` with a list `result`")
+            reading.settle()
+
+
+def _conversation(document: Document, reading: Reading) -> Conversation:
+    value = document.value
+    metadata = inner(value, "metadata")
+    counted = {
+        tool: count
+        for tool, count in inner(value, "tool_call_counts").items()
+        if reading.tools.is_search(tool)
+    }
+    if counted and not any(word(entry, "type") == "tool_call" for entry in value["result"]):
+        what = (
+            f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
+        )
+        reading.fault("malformed sessions", f"{document.place}: session `{value['query_id']}`", what)
+    return Conversation(
+        id=str(value["query_id"]),
+        place=document.place,
+        turns=[Turn(question=named(value, ("query", "question")), steps=_steps(value["result"]))],
+        system=named(metadata, ("model",)) or named(value, ("model",)),
+    )
+
+
+def _steps(entries: list[Any]) -> list[Step]:
+    """The steps of a run: calls that nothing parts are one step, unless the agent never said anything between any.
+
+    The responses of the agent were put into one list, so that calls made at once and calls made one after the other
+    look alike; what it thought or wrote between them tells them apart.
+    """
+    kinds = [word(each, "type") for each in entries]
+    spoke = any(kind != "tool_call" for kind in kinds[: _last_call(kinds)])
+    steps: list[Step] = []
+    previous = ""
+    for entry in entries:
+        kind = word(entry, "type")
+        if kind == "tool_call" and spoke and previous == "tool_call":
+            steps[-1].calls.append(_call(entry))
+        elif kind == "tool_call":
+            steps.append(Step(calls=[_call(entry)]))
+        elif kind == "output_text" and (not steps or previous != "output_text"):
+            steps.append(Step())
+        previous = kind
+    return steps
+
+
+def _last_call(kinds: list[str]) -> int:
+    return max((at for at, kind in enumerate(kinds) if kind == "tool_call"), default=0)
+
+
+def _call(entry: dict[str, Any]) -> Call:
+    output = entry.get("output")
+    return Call(
+        tool=str(entry.get("tool_name") or "unnamed"),
+        arguments=entry.get("arguments"),
+        output=UNSET if output is None else output,
+    )
+
+
+def _is_run(value: Any) -> bool:
+    return "query_id" in value and isinstance(value.get("result"), list)
+
+
+FORMAT = TraceFormat("browsecomp-plus", "BrowseComp-Plus runs", recognises, sessions)

@@ -1,0 +1,203 @@
+"""One result out of whatever a tool gave back for it: fields by their many names, ids by their kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from judged.tables.session import GRADES, Result
+from judged.traces.objects import shown
+
+__all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "has_key", "result_of"]
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "id": (
+        *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "passage_id"),
+        *("file_id", "paperId", "pageid"),
+    ),
+    "domain": ("domain",),
+    "domain_id": ("domain_id",),
+    "url": ("url", "link", "href", "uri", "doc_uri", "source_url", "source"),
+    "title": ("title", "name", "headline", "filename", "document_title"),
+    "snippet": (
+        *("snippet", "text", "page_content", "contents", "passage", "content", "body", "description"),
+        *("abstract", "summary", "highlights", "document", "raw_content"),
+    ),
+    "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),
+    "gain": ("gain",),
+}
+"""The names that a field goes by, the first that is there winning; the very first is ours."""
+
+NESTED = ("metadata", "document", "node", "_source", "payload", "fields", "attributes", "chunk", "extra_info")
+"""Where a result keeps further fields; those of the result itself come first."""
+
+DOMAINS = {
+    "doi": "doi",
+    "arxiv_id": "arxiv",
+    "pmid": "pmid",
+    "pmcid": "pmcid",
+    "isbn": "isbn",
+    "issn": "issn",
+}
+"""Fields that hold the id of a domain, and the domain's name."""
+
+BOTH_IDS = "results with both kinds of id"
+NO_KEY = "results without any key"
+OUTSIDE = "gains outside 0 to 4"
+MALFORMED = "malformed results"
+
+_NESTED = frozenset(NESTED)
+_BY_NAME = {name: (field, rank) for field, names in ALIASES.items() for rank, name in enumerate(names)}
+_DOMAINED = re.compile(r"(doi|arxiv|pmid|pmcid|isbn|issn|youtube|github|urn):\s*(\S.*)", re.IGNORECASE)
+_DOI_URL = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S|www\.\S+\.\S", re.IGNORECASE)
+
+Wrong = list[tuple[str, str]]
+"""What is wrong with a result: the kind of each fault, and its sentence."""
+
+
+def result_of(value: Any, *, plain: bool = False) -> Result | Wrong:
+    """The result that a value stands for, or what is wrong with it; a text alone is its snippet.
+
+    In the `plain` form our own names must hold values of their type; what tools give back is taken as it comes.
+    """
+    if isinstance(value, str) and not plain:
+        return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
+    if not isinstance(value, dict):
+        return [(MALFORMED, f"is {shown(value)}, expected an object")]
+    wrong: Wrong = []
+    found = _found(value, wrong, plain=plain)
+    result = Result(**_identity(found, wrong), **_described(found, wrong))
+    if not wrong and not has_key(result):
+        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {shown(value)}"))
+    return wrong or result
+
+
+def has_key(result: Result) -> bool:
+    """Whether a result can be told from others by anything."""
+    return bool(result.id or result.domain_id or result.url or result.title or result.snippet)
+
+
+def domain_of(identity: str) -> tuple[str, str] | None:
+    """The domain and the id in it that an id names by its prefix; None if it is a generic one.
+
+    >>> domain_of("doi:10.1145/582415.582418"), domain_of("chunk-17")
+    (('doi', '10.1145/582415.582418'), None)
+    """
+    matched = _DOMAINED.fullmatch(identity)
+    return (matched[1].lower(), matched[2]) if matched else None
+
+
+def _found(value: dict[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
+    """The values of our fields, by the first of their names, in the result or in what it keeps inside."""
+    found: dict[str, Any] = {}
+    for holder in _holders(value, 0):
+        here: dict[str, tuple[int, Any]] = {}
+        for name, each in holder.items():
+            field, rank = _BY_NAME.get(name, ("", 0))
+            if not field or field in found or each is None or each == "":
+                continue
+            taken = each if plain and rank == 0 else _taken(field, name, each)
+            if taken is not None and rank <= here.get(field, (rank, None))[0]:
+                here[field] = rank, taken
+        if not (plain and "id" in here):
+            _domain(holder, here, found)
+        found.update((field, taken) for field, (_, taken) in here.items())
+    for field in ("id", "domain", "domain_id", "url", "title", "snippet"):
+        found[field] = _text(field, found.get(field), wrong)
+    return found
+
+
+def _domain(holder: dict[str, Any], here: dict[str, tuple[int, Any]], found: dict[str, Any]) -> None:
+    """Take a field that is the id of a domain, such as `doi`, in place of the generic id."""
+    if DOMAINS.keys().isdisjoint(holder) or "domain_id" in here or "domain_id" in found:
+        return
+    for name, domain in DOMAINS.items():
+        identity = holder.get(name)
+        if isinstance(identity, (str, int)) and identity:
+            here["domain"], here["domain_id"] = (0, domain), (0, _DOI_URL.sub("", str(identity)))
+            here.pop("id", None)
+            found.pop("id", None)
+            return
+
+
+def _taken(field: str, name: str, value: Any) -> Any:
+    """A value under another name than ours, as far as it can stand for the field."""
+    if field == "snippet" and isinstance(value, list):
+        texts = [each.get("text") if isinstance(each, dict) else each for each in value]
+        return "\n".join(each for each in texts if isinstance(each, str)) or None
+    if field == "url" and name == "source" and not (isinstance(value, str) and _URL.match(value)):
+        return None
+    if field == "score":
+        return _number(value)
+    return None if isinstance(value, (dict, list)) else value
+
+
+def _holders(value: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
+    yield value
+    for name in () if _NESTED.isdisjoint(value) else NESTED:
+        inner = value.get(name)
+        if isinstance(inner, str) and name == "metadata" and inner.startswith("{"):
+            inner = _decoded(inner)
+        if isinstance(inner, dict) and depth < 4:
+            yield from _holders(inner, depth + 1)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return None
+
+
+def _identity(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
+    """The generic id, or the domain with the id in it."""
+    own, domain, within = found["id"], found["domain"], found["domain_id"]
+    if own and within:
+        wrong.append(
+            (BOTH_IDS, f"has the id `{own}` and the domain id `{within}`, expected one or the other")
+        )
+    if within and domain is None:
+        domain, within = domain_of(within) or (None, within)
+        if domain is None:
+            wrong.append((MALFORMED, f"has the domain id `{within}` and no `domain` that it belongs to"))
+    if within:
+        return {"domain": domain, "domain_id": within}
+    named = domain_of(own) if own else None
+    return {"domain": named[0], "domain_id": named[1]} if named else {"id": own}
+
+
+def _described(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
+    """All that is no id."""
+    score, gain = found.get("score"), found.get("gain")
+    if score is not None and _number(score, text=False) is None:
+        wrong.append((MALFORMED, f"its score is {shown(score)}, expected a number"))
+        score = None
+    if gain is not None and (type(gain) is not int or gain not in GRADES):
+        wrong.append((OUTSIDE, f"its gain is {shown(gain)}, expected a whole number from 0 to 4"))
+        gain = None
+    kept = {field: found[field] for field in ("url", "title", "snippet")}
+    return {**kept, "score": None if score is None else float(score), "gain": gain}
+
+
+def _text(field: str, value: Any, wrong: Wrong) -> str | None:
+    """A field as text; ids that are whole numbers become text."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and field in {"id", "domain_id"}:
+        return str(value)
+    wrong.append((MALFORMED, f"its {field} is {shown(value)}, expected text"))
+    return None
+
+
+def _number(value: Any, *, text: bool = True) -> float | None:
+    """A value as a number, if it is one or, perhaps, the text of one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str) if text else (int, float)):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None

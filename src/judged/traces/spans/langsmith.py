@@ -1,0 +1,133 @@
+"""LangSmith runs: lines or a list of them, each alone or with its children inside.
+
+Documented by LangSmith's "Run (span) data format": `run_type`, `inputs`, `outputs`, `trace_id`, `parent_run_id`,
+`dotted_order`; threads by `session_id`, `thread_id` or `conversation_id` in the metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from judged.traces.format import Head, TraceFormat
+from judged.traces.spans.attributes import decoded, first, mapping
+from judged.traces.spans.payloads import (
+    arguments_of,
+    asked,
+    call_of,
+    calls_of,
+    documents_of,
+    tokens_of,
+)
+from judged.traces.spans.span import Kind, Span
+from judged.traces.spans.span_ids import nanoseconds
+from judged.traces.spans.spans import reader
+from judged.traces.spans.tool_messages import answers_of, asks_of
+
+__all__ = ["FORMAT"]
+
+KINDS: dict[str, Kind] = {"llm": "llm", "retriever": "search", "tool": "tool"}
+THREADS = ("session_id", "thread_id", "conversation_id")
+_ORDERED = re.compile(r"(\d{8})T(\d{6})(\d*)Z(.+)")
+"""One run in a dotted order: `20261115T200706076285Z` and the run's id."""
+
+
+def spans_of(value: Any) -> Iterator[Span | None]:
+    """The runs in one JSON document: one with its children, or a page of them."""
+    held = mapping(value).get("runs")
+    waiting: list[tuple[Any, Span | None]] = [
+        (each, None) for each in (held if isinstance(held, list) else [value])
+    ]
+    while waiting:
+        run, above = waiting.pop()
+        span = _span(mapping(run), above)
+        yield span
+        children = decoded(mapping(run).get("child_runs"))
+        if span is not None and isinstance(children, list):
+            waiting += [(each, span) for each in children]
+
+
+def _span(run: Mapping[str, Any], above: Span | None) -> Span | None:
+    """One run as a span; None if it has no id."""
+    own = run.get("id") or run.get("run_id")
+    if own is None:
+        return None
+    order = [
+        found.groups()
+        for each in str(run.get("dotted_order") or "").split(".")
+        if (found := _ORDERED.match(each))
+    ]
+    extra = mapping(run.get("extra"))
+    metadata = mapping(extra.get("metadata"))
+    return Span(
+        id=str(own),
+        trace=str(run.get("trace_id") or (order[0][3] if order else above.trace if above else own)),
+        parent=_text(run.get("parent_run_id"))
+        or (above.id if above else order[-2][3] if len(order) > 1 else None),
+        start=nanoseconds(run.get("start_time") or _moment(order)),
+        end=nanoseconds(run.get("end_time")),
+        order=str(run.get("dotted_order") or ""),
+        failed=bool(run.get("error")) or run.get("status") == "error",
+        session=_text(first(metadata, THREADS)),
+        system=_text(metadata.get("judged.system")),
+        task=_text(metadata.get("judged.task") or run.get("reference_example_id")),
+        **_described(run, KINDS.get(str(run.get("run_type")), "other"), extra),
+    )
+
+
+def _moment(order: list[tuple[str, ...]]) -> str | None:
+    return "{}T{}.{}Z".format(*order[-1][:3]) if order else None
+
+
+def _described(run: Mapping[str, Any], kind: Kind, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What the inputs and outputs of a run say, as its kind asks."""
+    inputs, outputs = decoded(run.get("inputs")), decoded(run.get("outputs"))
+    facts: dict[str, Any] = {"kind": kind, "name": str(run.get("name") or "")}
+    if kind == "llm":
+        return facts | {
+            "calls": calls_of(outputs),
+            "asks": asks_of(outputs),
+            "answers": answers_of(inputs),
+            "tokens": _tokens(run, mapping(outputs), mapping(extra.get("metadata"))),
+            "question": asked(inputs),
+        }
+    if kind == "other":
+        return facts | {"question": asked(inputs)}
+    given = documents_of(outputs) if outputs else None
+    return facts | {
+        "arguments": arguments_of(inputs),
+        "outputs": () if given is None else (given,),
+        "call": _text(extra.get("tool_call_id")) or call_of(outputs) or call_of(inputs),
+    }
+
+
+def _tokens(run: Mapping[str, Any], outputs: Mapping[str, Any], metadata: Mapping[str, Any]) -> float | None:
+    """The tokens of a call of a model: of the run itself, or as the model's provider counted them."""
+    inner = mapping(outputs.get("llm_output"))
+    places = (
+        *(run, outputs.get("usage_metadata"), metadata.get("usage_metadata")),
+        *(outputs.get("usage"), inner.get("token_usage"), inner.get("usage")),
+    )
+    return next((found for each in places if (found := tokens_of(each))), None)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def recognises(head: Head) -> bool:
+    """Objects with a type of run and a place in a trace."""
+    return any(_is_run(each) for each in head.mappings)
+
+
+def _is_run(value: Mapping[str, Any]) -> bool:
+    runs = value.get("runs")
+    if isinstance(runs, list):
+        return any(isinstance(each, Mapping) and _is_run(each) for each in runs[:8])
+    return "run_type" in value and bool(
+        value.keys() & {"dotted_order", "trace_id", "parent_run_id", "child_runs"}
+    )
+
+
+FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, reader(spans_of))

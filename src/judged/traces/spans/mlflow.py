@@ -1,0 +1,107 @@
+"""MLflow traces: the current schema, and that of MLflow 2, each with attributes that are JSON texts within JSON.
+
+Documented by MLflow's "Trace Data Structure" and `Span.to_dict`, whose versions differ in where ids stand:
+version 2 has `context.span_id` and `parent_id`, version 3 base64 ids, version 4 `otel_trace_id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from judged.traces.format import Head, TraceFormat
+from judged.traces.spans.attributes import decoded, first, mapping
+from judged.traces.spans.conventions import described
+from judged.traces.spans.span import Span
+from judged.traces.spans.span_ids import identity, nanoseconds
+from judged.traces.spans.spans import reader
+
+__all__ = ["FORMAT"]
+
+_PLAIN = {"span_type": "mlflow.spanType", "inputs": "mlflow.spanInputs", "outputs": "mlflow.spanOutputs"}
+"""Fields of the object, which some exports write in place of the attributes."""
+
+
+def spans_of(value: Any) -> Iterator[Span | None]:
+    """The spans of the traces in one JSON document."""
+    for trace in _traces(value):
+        told = _told(trace)
+        yield from (_span(record, told) for record in _records(trace))
+
+
+def _traces(value: Any) -> Iterator[Mapping[str, Any]]:
+    """A trace, or a page of them."""
+    held = mapping(value).get("traces")
+    yield from (mapping(each) for each in (held if isinstance(held, list) else [value]))
+
+
+def _records(trace: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    spans = decoded((mapping(trace.get("data")) or trace).get("spans"))
+    return [mapping(each) for each in spans] if isinstance(spans, list) else []
+
+
+def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """What the trace says of itself, beside its spans: its id, and the labels that its user gave it."""
+    info = mapping(trace.get("info")) or trace
+    labels: dict[str, Any] = {}
+    for name in ("tags", "request_metadata", "trace_metadata"):
+        labels.update(mapping(info.get(name)))
+    return {
+        "trace": info.get("trace_id") or info.get("request_id"),
+        "session": labels.get("mlflow.trace.session"),
+        "system": labels.get("judged.system"),
+        "task": labels.get("judged.task"),
+    }
+
+
+def _span(record: Mapping[str, Any], told: dict[str, Any]) -> Span | None:
+    """One span of a trace; None if it has no id."""
+    context = mapping(record.get("context"))
+    own = identity(record.get("span_id") or context.get("span_id"))
+    trace = identity(
+        first({**context, **record, "trace": told["trace"]}, ("trace", "otel_trace_id", "trace_id"))
+    )
+    if own is None or trace is None:
+        return None
+    span = Span(
+        id=own,
+        trace=trace,
+        parent=identity(record.get("parent_span_id") or record.get("parent_id")),
+        start=nanoseconds(
+            record.get("start_time_unix_nano") or record.get("start_time_ns") or record.get("start_time")
+        ),
+        end=nanoseconds(
+            record.get("end_time_unix_nano") or record.get("end_time_ns") or record.get("end_time")
+        ),
+        failed=_failed(record),
+        **described(_attributes(record), name=str(record.get("name") or "")),
+    )
+    known = {name: str(value) for name, value in told.items() if value is not None and name != "trace"}
+    return replace(span, **known)
+
+
+def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {name: record[field] for field, name in _PLAIN.items() if record.get(field) is not None}
+    return plain | dict(mapping(record.get("attributes")))
+
+
+def _failed(record: Mapping[str, Any]) -> bool:
+    status = record.get("status")
+    code = status.get("code") if isinstance(status, Mapping) else record.get("status_code", status)
+    return code in ("STATUS_CODE_ERROR", "ERROR", 2)
+
+
+def recognises(head: Head) -> bool:
+    """Objects whose spans have MLflow's attributes or its names for a span's type."""
+    return any(
+        _is_mlflow(record) for each in head.mappings for trace in _traces(each) for record in _records(trace)
+    )
+
+
+def _is_mlflow(record: Mapping[str, Any]) -> bool:
+    return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
+
+
+FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, reader(spans_of))

@@ -1,0 +1,93 @@
+"""Traces of the OpenAI Agents SDK, as its trace processors export them: an object for each span and for each trace.
+
+Documented by the SDK's "Tracing": `Span.export()` and `Trace.export()`, and the request that its exporter sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from judged.traces.format import Head, TraceFormat
+from judged.traces.spans.attributes import mapping
+from judged.traces.spans.payloads import asked, calls_of, documents_of, tokens_of
+from judged.traces.spans.span import Kind, Span
+from judged.traces.spans.span_ids import nanoseconds
+from judged.traces.spans.spans import reader
+
+__all__ = ["FORMAT"]
+
+KINDS: dict[str, Kind] = {"generation": "llm", "response": "llm", "function": "tool"}
+"""What the SDK calls spans that are one of our kinds; a model asked by way of Responses is a `response`."""
+
+
+def spans_of(value: Any) -> Iterator[Span | None]:
+    """The spans in one JSON document: one, or a request of many; a trace stands as a span that names its group."""
+    return (_group(each) if each.get("object") == "trace" else _span(each) for each in _records(value))
+
+
+def _records(value: Any) -> list[Mapping[str, Any]]:
+    held = mapping(value).get("data")
+    return [mapping(each) for each in (held if isinstance(held, list) else [value])]
+
+
+def _group(trace: Mapping[str, Any]) -> Span | None:
+    """What a trace says of its spans: the conversation that they belong to."""
+    own, metadata = _text(trace.get("id")), mapping(trace.get("metadata"))
+    if own is None:
+        return None
+    return Span(
+        id=own,
+        trace=own,
+        session=_text(trace.get("group_id")),
+        system=_text(metadata.get("judged.system")),
+        task=_text(metadata.get("judged.task")),
+    )
+
+
+def _span(record: Mapping[str, Any]) -> Span | None:
+    """One span; None if it or its trace has no id."""
+    own, trace = _text(record.get("id")), _text(record.get("trace_id"))
+    if own is None or trace is None:
+        return None
+    return Span(
+        id=own,
+        trace=trace,
+        parent=_text(record.get("parent_id")),
+        start=nanoseconds(record.get("started_at")),
+        end=nanoseconds(record.get("ended_at")),
+        failed=bool(record.get("error")),
+        **_described(mapping(record.get("span_data"))),
+    )
+
+
+def _described(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the data of a span say, as its kind asks."""
+    kind = KINDS.get(str(data.get("type")), "other")
+    facts: dict[str, Any] = {"kind": kind, "name": str(data.get("name") or "")}
+    if kind == "llm":
+        return facts | {
+            "calls": calls_of(data.get("output")),
+            "tokens": tokens_of(data.get("usage")),
+            "question": asked(data.get("input")),
+        }
+    if kind == "other":
+        return facts
+    given = documents_of(data.get("output")) if data.get("output") is not None else None
+    return facts | {"arguments": data.get("input"), "outputs": () if given is None else (given,)}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def recognises(head: Head) -> bool:
+    """Objects that call themselves spans of a trace, and hold the data of one."""
+    return any(
+        each.get("object") == "trace.span" and "span_data" in each
+        for document in head.mappings
+        for each in _records(document)
+    )
+
+
+FORMAT = TraceFormat("openai-agents", "traces of the OpenAI Agents SDK", recognises, reader(spans_of))

@@ -1,0 +1,149 @@
+"""ReAct: logs of `Thought`, `Action: Search[…]` and `Observation` lines, or steps with an action and an observation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from judged.tables.session import Session
+from judged.traces.assemble import sessions_of
+from judged.traces.conversation import Call, Conversation, Step, Turn
+from judged.traces.format import Head, TraceFormat
+from judged.traces.objects import inner, named
+from judged.traces.reading import Reading
+from judged.traces.results.outputs import Unparsed, groups_of
+from judged.traces.results.text_outputs import is_empty
+from judged.traces.trace import Document, Trace
+
+__all__ = ["FORMAT"]
+
+_LINE = re.compile(
+    r"^[ \t>#*]*(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
+    r"[ \t]*(?P<number>\d+)?[*]*[ \t]*:[*]*[ \t]?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BRACKETED = re.compile(r"\A\s*(?P<tool>[\w .-]+?)\s*[\[(](?P<query>.*)[\])]\s*\Z", re.DOTALL)
+_RULE = re.compile(r"^(?:[-=#*]{5,}.*|BEGIN TRIAL.*|Trial summary.*)$", re.MULTILINE)
+"""Lines between the sessions of a log, which belong to none."""
+
+
+def recognises(head: Head) -> bool:
+    """Text with actions and observations, or objects whose steps have both."""
+    if head.text:
+        kinds = {match["kind"].lower() for match in _LINE.finditer(head.text)}
+        return {"action", "observation"} <= kinds
+    return bool(head.mappings) and all(_steps(each) is not None for each in head.mappings)
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """A session for each question of a log, or for each object."""
+    found = _of_documents(trace, reading) if trace.is_json else _of_text(trace)
+    return sessions_of(found, reading)
+
+
+def _of_text(trace: Trace) -> Iterator[Conversation]:
+    """The conversations of a log, each from its question to the next."""
+    turn, number, line = Turn(), 1, 1
+    for kind, text, at in _entries(trace.text()):
+        if kind == "question" and (turn.steps or turn.question):
+            yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
+            turn, number = Turn(), number + 1
+        if kind == "question":
+            turn.question, line = text.strip(), at
+        elif kind == "action":
+            turn.steps.append(Step(calls=[_call(text)]))
+        elif turn.steps and kind == "action input":
+            turn.steps[-1].calls[0].arguments = text.strip().strip('"')
+        elif turn.steps and kind == "observation":
+            _observe(turn.steps[-1].calls[0], text)
+    if turn.steps or turn.question:
+        yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
+
+
+def _entries(text: str) -> Iterator[tuple[str, str, int]]:
+    """Each entry of a log: its kind, its text, and the line it begins on."""
+    matches = list(_LINE.finditer(text))
+    line, passed = 1, 0
+    for at, match in enumerate(matches):
+        line, passed = line + text.count("\n", passed, match.start()), match.start()
+        end = matches[at + 1].start() if at + 1 < len(matches) else len(text)
+        yield match["kind"].lower(), _RULE.sub("", text[match.end() : end]), line
+
+
+def _call(text: str) -> Call:
+    """The call of an action: `Search[query]`, or a tool's name alone, with its input on a line of its own."""
+    bracketed = _BRACKETED.match(text.strip())
+    if bracketed:
+        return Call(tool=bracketed["tool"].strip(), arguments=bracketed["query"])
+    return Call(tool=text.strip().partition("\n")[0] or "unnamed")
+
+
+def _observe(call: Call, observation: Any) -> None:
+    """Give a call what was observed: results where it lists them, else one result, the page that was asked for."""
+    if not isinstance(observation, str):
+        call.output = observation
+        return
+    text = observation.strip()
+    try:
+        groups_of(text)
+        call.output = text
+    except Unparsed:
+        asked = call.arguments if isinstance(call.arguments, str) else None
+        call.output = [] if is_empty(text) else [{"title": asked, "snippet": text}]
+
+
+def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+    for document in trace.documents():
+        steps = _steps(document.value)
+        if steps is None:
+            reading.fault(
+                "malformed sessions", document.place, "has no steps with an action and an observation"
+            )
+            reading.settle()
+        else:
+            yield _conversation(document, steps)
+
+
+def _conversation(document: Document, steps: list[Step]) -> Conversation:
+    value = document.value
+    return Conversation(
+        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
+        place=document.place,
+        turns=[Turn(question=named(value, ("question", "input", "query")), steps=steps)],
+        system=named(value, ("system", "model", "agent")),
+        task=named(value, ("task",)),
+    )
+
+
+def _steps(value: Any) -> list[Step] | None:
+    """The steps of an object, if it has steps that act and observe; LangChain calls them `intermediate_steps`."""
+    if not isinstance(value, dict):
+        return None
+    written = next(
+        (value[each] for each in ("steps", "intermediate_steps") if isinstance(value.get(each), list)), None
+    )
+    calls = [_step_call(each) for each in written] if written is not None else [None]
+    return None if None in calls else [Step(calls=[call]) for call in calls if call is not None]
+
+
+def _step_call(step: Any) -> Call | None:
+    """The call of one step: an object, or LangChain's pair of an action and an observation."""
+    if isinstance(step, list) and len(step) == 2 and isinstance(step[0], dict):
+        step = {**step[0], "observation": step[1]}
+    if not isinstance(step, dict):
+        return None
+    action = step.get("action")
+    acted = inner(step, "action") or step
+    tool = named(acted, ("tool", "name", "action"))
+    if tool is None:
+        return None
+    names = ("query", "tool_input", "action_input", "input", "arguments", "args")
+    call = _call(tool) if tool == action else Call(tool=tool)
+    call.arguments = next((acted[name] for name in names if acted.get(name) is not None), call.arguments)
+    if "observation" in step or "output" in step:
+        _observe(call, step.get("observation", step.get("output")))
+    return call
+
+
+FORMAT = TraceFormat("react", "ReAct logs", recognises, sessions)

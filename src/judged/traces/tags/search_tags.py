@@ -1,0 +1,81 @@
+"""Search-R1, R1-Searcher and their like: queries and documents between tags in what the model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judged.tables.session import Session
+from judged.traces.assemble import sessions_of
+from judged.traces.conversation import Call
+from judged.traces.format import Head, TraceFormat
+from judged.traces.messages.messages import Messages, shown
+from judged.traces.messages.transcript import Transcript, text_of
+from judged.traces.reading import Reading
+from judged.traces.tags.tagged import Tags, read_tagged
+from judged.traces.tags.tagged_documents import tagged_conversations, texts_shown
+from judged.traces.trace import Trace
+
+__all__ = ["FORMAT"]
+
+
+def _search(text: str) -> list[Call]:
+    return [Call(tool="search", arguments={"query": text.strip()}, search=True)]
+
+
+FAMILIES = (
+    Tags(("<search>", "</search>"), ("<information>", "</information>"), _search),
+    Tags(("<search>", "</search>"), ("<result>", "</result>"), _search),
+    Tags(("<search>", "</search>"), ("<observation>", "</observation>"), _search),
+    Tags(
+        ("<|begin_of_query|>", "<|end_of_query|>"),
+        ("<|begin_of_documents|>", "<|end_of_documents|>"),
+        _search,
+    ),
+    Tags(("<begin_of_query>", "<end_of_query>"), ("<begin_of_documents>", "<end_of_documents>"), _search),
+    Tags(
+        ("<|begin_search_query|>", "<|end_search_query|>"),
+        ("<|begin_search_result|>", "<|end_search_result|>"),
+        _search,
+    ),
+)
+"""The tags in use: Search-R1's, ReSearch's, others' after them, R1-Searcher's in two spellings, and Search-o1's."""
+
+
+def recognises(head: Head) -> bool:
+    """Texts of the agent that ask between tags."""
+    texts = [*texts_shown(head), *(_written(messages) for messages in shown(head))]
+    return any(family.call[0] in text for family in FAMILIES for text in texts)
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """A session for each text, or each list of messages."""
+    return sessions_of(tagged_conversations(trace, reading, _read), reading)
+
+
+def _read(messages: Messages, transcript: Transcript) -> None:
+    tags = _family("\n".join(text_of(message.get("content")) for message in messages))
+    for message in messages:
+        text, role = text_of(message.get("content")), message["role"]
+        if role == "assistant":
+            read_tagged(text, tags, transcript)
+        elif role in {"user", "tool"} and text.lstrip().startswith(tags.output[0]):
+            for match in tags.pattern.finditer(text):
+                if match.lastgroup == "output":
+                    transcript.answer(match["output"].strip("\n"))
+        elif role == "user":
+            transcript.ask(text)
+
+
+def _written(messages: Messages) -> str:
+    return "\n".join(text_of(each.get("content")) for each in messages if each["role"] == "assistant")
+
+
+def _family(text: str) -> Tags:
+    """The tags that a conversation uses: those whose output is there, or whose calls are."""
+    asked = [family for family in FAMILIES if family.call[0] in text] or list(FAMILIES)
+    return next((family for family in asked if family.output[0] in text), asked[0])
+
+
+FORMAT = TraceFormat(
+    "search-tags", "text with search tags, as Search-R1 and R1-Searcher write it", recognises, sessions
+)

@@ -1,0 +1,91 @@
+"""Conversational runs: TREC runs whose queries are the turns of conversations, `106_1`, `106_2`, as in TREC CAsT.
+
+A conversation is read as one session whose iterations are its turns, each with one search, so that what later
+turns repeat is seen. Nothing in the file tells such a run from any other, so it is read so only if asked.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from judged.io.text import is_number_text
+from judged.tables.session import Session
+from judged.traces.assemble import sessions_of
+from judged.traces.conversation import Call, Conversation, Step, Turn
+from judged.traces.format import Head, TraceFormat
+from judged.traces.reading import Reading
+from judged.traces.trace import Trace
+
+__all__ = ["FORMAT", "split_turn"]
+
+_TURN = re.compile(r"(.+)_(\d+(?:[-.]\d+)*)")
+_COLUMNS = 6
+
+_Row: TypeAlias = tuple[str, str, str, float]
+"""Conversation, query, document and score."""
+
+
+def split_turn(query: str) -> tuple[str, tuple[int, ...]] | None:
+    """The conversation and the turn that a query's id names; None if it names none.
+
+    >>> split_turn("106_10"), split_turn("132_1-3"), split_turn("106")
+    (('106', (10,)), ('132', (1, 3)), None)
+    """
+    found = _TURN.fullmatch(query)
+    return (found[1], tuple(map(int, re.split(r"[-.]", found[2])))) if found else None
+
+
+def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+    """One session for each conversation, in the order in which the run comes to them."""
+    held: dict[str, tuple[str, dict[str, list[tuple[float, str]]]]] = {}
+    for number, line in trace.lines():
+        row = _row(line, trace.place(number), reading)
+        if row is not None:
+            conversation, query, document, score = row
+            turns = held.setdefault(conversation, (trace.place(number), {}))[1]
+            turns.setdefault(query, []).append((score, document))
+    reading.settle()
+    return sessions_of((_conversation(name, *each) for name, each in held.items()), reading)
+
+
+def _row(line: bytes, place: str, reading: Reading) -> _Row | None:
+    """One line of the run; None if something is wrong with it."""
+    columns = line.decode("utf-8", "replace").split()
+    if len(columns) < _COLUMNS:
+        found = f"{len(columns)} columns, expected {_COLUMNS}: query, Q0, document, rank, score, tag"
+        reading.fault("malformed lines", place, found)
+        return None
+    query, _, document, _, score = columns[:5]
+    told = split_turn(query)
+    if told is None:
+        what = f"query `{query}` names no turn, expected a conversation and a number, such as `106_1`"
+        reading.fault("queries that name no turn", place, what)
+        return None
+    if not is_number_text(score.encode()) or math.isnan(float(score)):
+        reading.fault("scores that are not numbers", place, f"score is `{score}`, expected a number")
+        return None
+    return told[0], query, document, float(score)
+
+
+def _conversation(name: str, place: str, turns: dict[str, list[tuple[float, str]]]) -> Conversation:
+    queries = sorted(turns, key=lambda query: split_turn(query) or (query, ()))
+    return Conversation(
+        id=name, place=place, turns=[Turn(steps=[_step(query, turns[query]) for query in queries])], task=name
+    )
+
+
+def _step(query: str, rows: list[tuple[float, str]]) -> Step:
+    """One turn: its documents from the highest score down, those with equal ones as trec_eval has them."""
+    found = [{"id": document, "score": score} for score, document in sorted(rows, reverse=True)]
+    return Step(calls=[Call(tool="run", arguments={"query": query}, output=found, search=True)])
+
+
+def recognises(_: Head) -> bool:
+    """Never: it must be asked for."""
+    return False
+
+
+FORMAT = TraceFormat("conversational-run", "a conversational run", recognises, sessions)

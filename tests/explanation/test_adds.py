@@ -1,0 +1,137 @@
+"""What the ranks add sums up to the value, for every measure, on whatever view; and so do filled-in formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import judged
+from judged.explanation.cuts import cut_values, one_query, prefixes, with_every_result
+from judged.explanation.working import WORKINGS
+from judged.kernels.ranked.ranking import Ranking
+from judged.measures.catalogue import MEASURES
+from strategies import Query, queries, variants, view
+
+NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
+EVERY = pytest.mark.parametrize("name", NUMBERS)
+few = settings(max_examples=20)
+
+
+@EVERY
+@few
+@given(data=st.data(), query=queries(), other=queries())
+def test_cuts_end_with_the_value(name: str, data: st.DataObject, query: Query, other: Query) -> None:
+    """The list cut after all results scores what the query scores; so all that ranks add sums up."""
+    measure = data.draw(variants(MEASURES[name]))
+    both = view([other, query])
+    cuts = cut_values(measure, both, 1)
+
+    assert len(cuts) == len(query.found) + 1
+    assert cuts[-1] == pytest.approx(measure.per_query(both)[1], rel=1e-12, abs=1e-12)
+    assert cuts[0] + np.diff(cuts).sum() == pytest.approx(cuts[-1], abs=1e-9)
+
+
+@EVERY
+@few
+@given(data=st.data(), query=queries())
+def test_a_cut_is_the_shorter_list(name: str, data: st.DataObject, query: Query) -> None:
+    """Cutting after some results scores as a list that never had the others, which are missed then."""
+    measure = data.draw(variants(MEASURES[name]))
+    depth = data.draw(st.integers(0, len(query.found)))
+    lost = tuple(grade for grade in query.found[depth:] if grade is not None)
+    shorter = replace(query, found=query.found[:depth], missed=lost + query.missed)
+
+    assert cut_values(measure, view([query]))[depth] == pytest.approx(measure.per_query(view([shorter]))[0])
+
+
+@given(query=queries(), data=st.data())
+def test_many_cuts_at_once_are_the_same_as_one_by_one(query: Query, data: st.DataObject) -> None:
+    """Blocks of cuts are put together without a seam."""
+    whole = view([query])
+    first = data.draw(st.integers(0, len(query.found)))
+    some: Ranking = prefixes(whole, 0, first, len(query.found))
+
+    assert some.retrieved.tolist() == list(range(first, len(query.found) + 1))
+    assert one_query(some, 0).rank.tolist() == [rank for rank in whole.rank.tolist() if rank <= first]
+
+
+def test_every_working_belongs_to_a_measure() -> None:
+    """No working is declared for a measure that is not there, and each can be loaded."""
+    assert set(WORKINGS) <= set(MEASURES)
+    assert all(callable(WORKINGS[name]) for name in WORKINGS)
+
+
+@pytest.mark.parametrize("name", list(WORKINGS))
+@few
+@given(data=st.data(), query=queries())
+def test_filled_in_formulas_give_the_value(name: str, data: st.DataObject, query: Query) -> None:
+    """The formula, computed from the numbers that it shows, is what the measure says; columns have a value for each rank."""
+    measure = data.draw(variants(MEASURES[name]))
+    own = view([query])
+    working = WORKINGS[name](with_every_result(own, query.found), **measure.parameters)
+    value = measure.per_query(own)[0]
+
+    assert all(len(column) == len(query.found) for column in working.columns.values())
+    if working.formula is not None:
+        text = working.formula.filled.replace("×", "*").replace("−", "-")
+        computed = eval(text.format(*map(repr, map(float, working.formula.numbers))))  # noqa: S307 - our own formula
+        assert computed == pytest.approx(value, abs=1e-9)
+        assert working.formula.value == pytest.approx(value, abs=1e-9)
+
+
+@EVERY
+@few
+@given(data=st.data(), query=queries())
+def test_an_explanation_holds_the_value_that_evaluate_gives(
+    name: str, data: st.DataObject, query: Query
+) -> None:
+    """From tables to explanation: the rows and the empty list sum up to the score."""
+    measure = data.draw(variants(MEASURES[name]))
+    found = {f"d{i}": grade for i, grade in enumerate(query.found) if grade is not None}
+    graded = {**found, **{f"m{i}": grade for i, grade in enumerate(query.missed)}}
+    intents = dict(zip(graded, query.by_intent, strict=True))
+    qrels: dict[str, dict[str, Any]] = {"q": intents if measure.intents else graded}
+    run = {"q": {f"d{i}": float(-(i // 2)) for i in range(len(query.found))}}
+    if not qrels["q"]:
+        return
+    told = judged.explain(qrels, run, measure, query="q")
+
+    assert told.value == judged.evaluate(qrels, run, [measure]).scores[measure][0]
+    if run["q"]:
+        assert told.empty + sum(row["adds"] for row in told.rows) == pytest.approx(told.value, abs=1e-9)
+
+
+protocols = st.fixed_dictionaries(
+    {},
+    optional={
+        "ties": st.sampled_from(["document-ascending", "input-order"]),
+        "precision": st.just("float64"),
+        "unjudged": st.just("removed"),
+        "rel": st.sampled_from([0.0, 2.0]),
+        "depth": st.integers(1, 6),
+        "order": st.just("input"),
+        "negative": st.just("nonrelevant"),
+        "itself": st.just("removed"),
+    },
+)
+
+
+@given(
+    grades=st.dictionaries(st.sampled_from("abcdefgq"), st.sampled_from([-1, 0, 1, 2]), min_size=1),
+    scores=st.dictionaries(st.sampled_from("abcdefgq"), st.sampled_from([1.0, 2.0, 2.00000001]), min_size=1),
+    given_=protocols,
+    measure=st.sampled_from(["nDCG@3", "AP", "Bpref", "RBP", "SetP", "Judged@5", "infAP", "Q", "INST(T=1)"]),
+)
+def test_every_protocol_is_explained(grades: Any, scores: Any, given_: Any, measure: str) -> None:
+    """Whatever the conventions, the ranking shown is the one that was scored."""
+    protocol = judged.Protocol(**given_)
+    told = judged.explain({"q": grades}, {"q": scores}, measure, query="q", protocol=protocol)
+
+    assert told.value == judged.evaluate({"q": grades}, {"q": scores}, [measure], protocol=protocol)[measure]
+    assert told.empty + sum(row["adds"] for row in told.rows) == pytest.approx(told.value, abs=1e-9)
+    if told.formula is not None and told.rows:
+        assert told.formula.value == pytest.approx(told.value, abs=1e-9)

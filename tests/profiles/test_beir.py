@@ -1,0 +1,44 @@
+"""The profile `beir` says what BEIR says: by pytrec_eval for some measures, by its own code for others."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from engine.profiles.inputs import Case, agrees, cases
+from hypothesis import given, settings, strategies as st
+
+evaluation: Any = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")
+
+FOUR = ["NDCG@3", "MAP@3", "Recall@3", "P@3"]
+OWN = {"MRR@3": "mrr", "R_cap@3": "r_cap", "Accuracy@3": "acc"}
+
+
+def with_own_id(case: Case, query: str, score: float) -> Case:
+    """The case with a result that has the id of its query."""
+    run = {each: dict(scores) for each, scores in case.run.items()}
+    if query in run:
+        run[query] = {query: score, **run[query]}
+    return Case(case.qrels, run)
+
+
+@pytest.mark.parametrize("name", FOUR)
+@settings(max_examples=25)
+@given(case=cases(extra=False), query=st.sampled_from("1234"), score=st.sampled_from([0.5, 2.0, 9.0]))
+def test_says_what_the_tool_says(name: str, case: Case, query: str, score: float) -> None:
+    """Missing queries are left out, and a document with the id of its query is taken out first."""
+    case = with_own_id(case, query, score)
+    told = evaluation.EvaluateRetrieval.evaluate(case.qrels, deepcopy(case.run), [3])
+
+    agrees(case, "beir", name, None, {key: value for each in told for key, value in each.items()}[name])
+
+
+@pytest.mark.parametrize("name", OWN)
+@settings(max_examples=25)
+@given(case=cases(extra=False, relevant=True))
+def test_says_what_the_tool_says_of_its_own_measures(name: str, case: Case) -> None:
+    """Ties stay as in the input, and missing queries count as 0."""
+    told = evaluation.EvaluateRetrieval.evaluate_custom(case.qrels, case.run, [3], OWN[name])
+
+    agrees(case, "beir", name, None, told[name])
