@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gating.conftest import collection, reversed_run
+from gates.conftest import collection, reversed_run
 
 import judged
 from judged.errors import BadMeasure, BadProtocol, BadSample, UnknownName
