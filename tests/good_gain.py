@@ -38,7 +38,7 @@ class Told:
 
     @property
     def written(self) -> list[str]:
-        """The iterations as `steps_of` reads them."""
+        """The iterations as `make_sessions` reads them."""
         return [
             " | ".join(" ".join(self._result(name) for name in search) for search in iteration)
             for iteration in self.iterations
