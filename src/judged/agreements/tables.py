@@ -94,9 +94,9 @@ def document_of(of: Agreement) -> dict[str, Any]:
         "confusion": {"grades": list(of.confusion.labels), "counts": of.confusion.counts.tolist()},
         "grades": of.grade_bias.rows(),
         "tasks": {str(task): as_cell(kappa.value) for task, kappa in of.task_kappas.items()},
-        "means": [of.good_rate.as_dict(), of.mean_gain.as_dict()],
+        "means": [of.good_rate.to_dict(), of.mean_gain.to_dict()],
         "judges": [dict(zip(_JUDGES, row, strict=True)) for row in _judges(of).rows],
-        "systems": [each.as_dict() for each in of.systems],
+        "systems": [each.to_dict() for each in of.systems],
         "warnings": of.warnings,
         "notes": list(of.notes),
     }

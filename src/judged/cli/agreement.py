@@ -112,7 +112,7 @@ def _found(
     profile = profile_of(options)
     named = [name for text in options["measures"] for name in split_measures(text)]
     settings = {name: options[name] for name in ("threshold", "level", "resamples", "seed")}
-    measures = named or profile.usual or [DEFAULT_MEASURE]
+    measures = named or profile.default_measures or [DEFAULT_MEASURE]
     found = agreement(
         labels, human, judges=judges, runs=runs, measures=measures, protocol=profile, **settings
     )

@@ -174,7 +174,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
     from judged.measures.names import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
-    measures = named or profile.usual or DEFAULT_MEASURES
+    measures = named or profile.default_measures or DEFAULT_MEASURES
     wanted = [each.measure for each in profile.read_all(measures)]
     judgments = judgments_demanded(qrels, wanted)
     settings = {"protocol": profile, "threads": options["threads"]}

@@ -69,7 +69,7 @@ def _document(comparison: Comparison, inputs: list[tuple[str, str]], *, per_quer
     from judged import __version__
 
     protocol = comparison.protocol
-    told = {} if protocol is None else {"fingerprint": protocol.fingerprint, **protocol.as_dict()}
+    told = {} if protocol is None else {"fingerprint": protocol.fingerprint, **protocol.to_dict()}
     files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in inputs]
     return {
         "judged": __version__,

@@ -101,7 +101,7 @@ def _measures(configuration: Configuration, options: dict[str, Any], profile: Pr
 
     if options["measures"]:
         return tuple(name for text in options["measures"] for name in split_measures(text))
-    return configuration.retrieval_metrics.enabled_metrics or profile.usual or DEFAULT_MEASURES
+    return configuration.retrieval_metrics.enabled_metrics or profile.default_measures or DEFAULT_MEASURES
 
 
 def _scored(qrels: str, runs: list[Input], configuration: Configuration, options: dict[str, Any]) -> Scored:

@@ -156,7 +156,7 @@ class Scored:
             "protocol": {
                 "profile": protocol.profile,
                 "fingerprint": protocol.fingerprint,
-                **protocol.as_dict(),
+                **protocol.to_dict(),
             },
             **self._profile(),
             "inputs": [{"role": role, "path": path, "sha256": digest(path)} for role, path in paths],
@@ -176,7 +176,7 @@ class Scored:
                 {
                     "measures": [str(measure) for measure in part.measures],
                     "fingerprint": part.protocol.fingerprint,
-                    **part.protocol.as_dict(),
+                    **part.protocol.to_dict(),
                 }
                 for part in first.parts
             ]

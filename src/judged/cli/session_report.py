@@ -126,7 +126,7 @@ class SessionReport:
         files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in self.inputs]
         document: dict[str, Any] = {
             "judged": __version__,
-            "protocol": {"fingerprint": protocol.fingerprint, **protocol.as_dict()},
+            "protocol": {"fingerprint": protocol.fingerprint, **protocol.to_dict()},
             "inputs": files,
             "systems": [self._system(name, each) for name, each in self.evaluation.systems.items()],
         }

@@ -269,7 +269,7 @@ def _side(stance: Stance, value: float, scored: int) -> dict[str, Any]:
     return {
         "name": stance.name,
         "measure": str(stance.measure),
-        "protocol": {"fingerprint": stance.protocol.fingerprint, **stance.protocol.as_dict()},
+        "protocol": {"fingerprint": stance.protocol.fingerprint, **stance.protocol.to_dict()},
         "value": value,
         "queries": scored,
         "digits": stance.digits,

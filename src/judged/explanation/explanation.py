@@ -112,7 +112,7 @@ class Explanation:
             "measure": str(self.measure),
             "query": self.query,
             "run": self.run,
-            "protocol": {"fingerprint": self.protocol.fingerprint, **self.protocol.as_dict()},
+            "protocol": {"fingerprint": self.protocol.fingerprint, **self.protocol.to_dict()},
             "value": self.value,
             "empty": self.empty,
             "formula": None if formula is None else formula.text(digits=17),

@@ -152,7 +152,7 @@ class Published:
         return {
             "run": self.run,
             "measure": str(self.stance.measure),
-            "protocol": {"name": self.stance.name, "fingerprint": protocol.fingerprint, **protocol.as_dict()},
+            "protocol": {"name": self.stance.name, "fingerprint": protocol.fingerprint, **protocol.to_dict()},
             "value": self.value,
             "published": {"text": self.printed.text, "value": self.printed.value, "unit": self.printed.unit},
             "tried": self.tried,
