@@ -116,7 +116,8 @@ def test_a_compressed_file_is_loaded(weather: Weather, tmp_path: Path) -> None:
         ('{"schema": "judged.weather/1", "state": {"$": "Path"}}', "is damaged"),
     ],
 )
-def test_what_is_no_result_is_refused(weather: Weather, tmp_path: Path, content: str, message: str) -> None:
+@pytest.mark.usefixtures("weather")
+def test_what_is_no_result_is_refused(tmp_path: Path, content: str, message: str) -> None:
     """Another file, another version and a damaged one are each refused in words."""
     path = tmp_path / "result.json"
     path.write_text(content)
