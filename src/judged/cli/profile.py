@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from judged.blocks import Table
 from judged.profiles.profile import Profile
-from judged.report.json import to_json
-from judged.report.layout import Table
+from judged.report.data import to_json
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
 

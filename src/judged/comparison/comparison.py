@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from judged._optional import need
+from judged.blocks import Table, Value
 from judged.comparison.contrasts import Contrast, Mean
 from judged.comparison.latency import Latency
 from judged.comparison.settings import Settings
@@ -17,7 +18,6 @@ from judged.comparison.shared import Shared
 from judged.comparison.slices import Interaction
 from judged.engine.system_scores import Conventions
 from judged.errors import UnknownName
-from judged.report.layout import Table, Value
 from judged.stats.equivalence import Equivalence, equivalence_test
 from judged.stats.paired import Floats, differences
 from judged.stats.power import queries_needed

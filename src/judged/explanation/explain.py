@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from judged.blocks import Table, Value
 from judged.engine.align import align
 from judged.engine.alignment import Meeting
 from judged.engine.evaluate import evaluate
@@ -21,7 +22,6 @@ from judged.measures.measure import Measure
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
-from judged.report.layout import Table, Value
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 

@@ -45,7 +45,8 @@ def bejewelled_player(
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
         >>> from judged.kernels.examples import make_ranking
-        >>> bejewelled_player(make_ranking([0, 1, 0, 0]), cutoff=4), bejewelled_player(make_ranking([0, 1, 0, 0]), cutoff=4, T=2)
+        >>> ranking = make_ranking([0, 1, 0, 0])
+        >>> bejewelled_player(ranking, cutoff=4), bejewelled_player(ranking, cutoff=4, T=2)
         (array([0.5]), array([0.25]))
 
     References:
