@@ -57,7 +57,7 @@ class RankedSystems:
         sign = 1 if self.higher_is_better else -1
         return 1 + sum(sign * other > sign * scores[name] for other in scores.values())
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything by name, for JSON; what is undefined as its words."""
         return {
             "measure": self.measure,

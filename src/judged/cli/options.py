@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 import click
 
@@ -12,9 +12,17 @@ from judged.cli.output import FORMATS
 from judged.comparison.settings import CORRECTIONS, TESTS, Settings, chosen_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
-from judged.protocol import Protocol
+from judged.protocol import Convention, Protocol
 
-__all__ = ["compared_by", "conventions", "named_measures", "profile_of", "settings_of", "written_results"]
+__all__ = [
+    "compared_by",
+    "convention_option",
+    "conventions",
+    "named_measures",
+    "profile_of",
+    "settings_of",
+    "written_results",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -124,8 +132,8 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def profile_of(options: Mapping[str, Any], **settings: Any) -> Profile:
     """The profile that the options name, changed by settings and then by the options."""
-    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
-    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**{**settings, **given})
+    given = {name: options[name] for name in Protocol.conventions() if options.get(name) is not None}
+    return PROFILES[options["profile"] or next(iter(PROFILES))].replace(**{**settings, **given})
 
 
 def conventions(command: F) -> F:
@@ -135,34 +143,16 @@ def conventions(command: F) -> F:
         type=click.Choice(list(PROFILES)),
         help=f"Conventions to score under.  [default: {next(iter(PROFILES))}]",
     )
-    words = {
-        "ties": "How documents with equal scores are ordered.",
-        "precision": "The width at which scores are compared.",
-        "missing": "What a judged query without results scores.",
-        "unjudged": "What becomes of unjudged documents.",
-        "recall_points": "How a share of the relevant documents becomes a number of them.",
-        "order": "Whether scores or the order of rows rank documents.",
-        "extra": "What a query of the run that nobody judged scores.",
-        "barren": "What a query without any relevant document scores.",
-        "negative": "What a negative grade means.",
-        "itself": "What becomes of a document with the id of its query.",
-    }
-    options = [
-        click.option(f"--{name.replace('_', '-')}", type=click.Choice(_choices(name)), help=told)
-        for name, told in words.items()
-    ]
-    numbers = [
-        click.option(
-            "--rel", type=float, metavar="GRADE", help="The grade from which a document is relevant."
-        ),
-        click.option(
-            "--depth", type=int, metavar="N", help="Look at the first N documents of each query only."
-        ),
-    ]
-    for option in reversed([profile, *options, *numbers]):
+    for option in reversed([profile, *map(convention_option, Protocol.conventions().values())]):
         command = option(command)
     return command
 
 
-def _choices(field: str) -> list[str]:
-    return list(get_args(get_type_hints(Protocol)[field]))
+def convention_option(convention: Convention) -> Callable[[F], F]:
+    """Return the option that sets one convention of a protocol."""
+    kind: click.Choice[str] | type
+    if convention.options:
+        kind = click.Choice(convention.options)
+    else:
+        kind = float if convention.type is float else int
+    return click.option(convention.flag, type=kind, metavar=convention.metavar, help=convention.help)

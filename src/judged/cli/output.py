@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ import click
 from judged.errors import UnknownName
 
 if TYPE_CHECKING:
+    from judged.blocks import Table
     from judged.cli.scored import Scored
-    from judged.report.layout import Table
 
 __all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "render", "says_bold"]
 
@@ -77,18 +78,19 @@ def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterat
 
 def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:
     """The data that programs read, every number in full."""
-    from judged.report.delimited import to_delimited
-    from judged.report.json import to_json, to_json_lines
-    from judged.report.parquet import to_parquet
+    from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
+    from judged.result import table_to_arrow
 
     if kind == "json":
         return to_json(scored.document(per_query=per_query))
     if kind == "jsonl":
-        return to_json_lines(scored.query_records() if per_query else scored.mean_records())
+        return to_json_lines(
+            table_to_arrow(scored.query_records() if per_query else scored.mean_records()).to_pylist()
+        )
     table = scored.query_records() if per_query else scored.mean_columns()
     if kind == "parquet":
-        return to_parquet(table, about=scored.about())
-    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
+        return to_parquet(table_to_arrow(table), about=scored.about())
+    return to_delimited(table_to_arrow(table), delimiter="," if kind == "csv" else "\t")
 
 
 def says_bold() -> bool:
@@ -109,10 +111,10 @@ def laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
 
 def fitted(table: Table, kind: str, *, digits: int) -> Table:
     """The table, turned on its side if it has many measures or is too wide to be read."""
-    from judged.report.layout import transposed
+    from judged.blocks import transpose
     from judged.report.text import width_of
 
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
     wide = kind == "table" and width_of(table, digits=digits) > room
     many = len(table.columns) - 1 > MANY
-    return transposed(table, corner="measure") if many or wide else table
+    return transpose(replace(table, corner="measure")) if many or wide else table

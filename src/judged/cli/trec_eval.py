@@ -146,7 +146,7 @@ def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
 def _protocol(options: dict[str, Any]) -> Protocol:
     """The conventions of the version and the flags; where it scores preferences, trec_eval turns ties around."""
     preferring = options["judgment_format"] in {"prefs", "qrels_prefs"}
-    return PROTOCOLS[f"trec_eval-{options['version']}"].but(
+    return PROTOCOLS[f"trec_eval-{options['version']}"].replace(
         ties="document-ascending" if preferring else "document-descending",
         missing="skip",
         rel=float(options["level"]),

@@ -44,7 +44,7 @@ class Latency:
     p95: float
     p99: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Every number by name, with its unit."""
         numbers = {f"{name}_ms": getattr(self, name) for name in ("mean", "p50", "p95", "p99")}
         return {"system": self.system, "samples": self.samples, **numbers}

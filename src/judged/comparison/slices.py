@@ -70,7 +70,7 @@ class Interaction:
             else f"no evidence that it depends on {self.attribute}"
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Every number by name."""
         return {
             "attribute": self.attribute,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from judged.blocks import Table, Value
 from judged.engine.align import align
 from judged.engine.alignment import Meeting
 from judged.engine.evaluate import evaluate
@@ -22,7 +23,6 @@ from judged.problem import Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
-from judged.report.layout import Table, Value
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -52,7 +52,7 @@ def explain(
     reading = as_profile(protocol).read(measure)
     judgments = judgments_for(reading.measure, qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    every = reading.protocol.but(missing="zero", barren="zero", extra="ignored")
+    every = reading.protocol.replace(missing="zero", no_relevant="zero", unjudged_queries="ignored")
     meeting = align(judgments, ranked, every)
     number = number_of(meeting, query)
     value = _value(judgments, ranked, query, reading, present=bool(meeting.present[number]))
@@ -92,7 +92,7 @@ def _value(judgments: Judgments, run: Run, query: str, reading: Reading, *, pres
     values = scores.by_query(reading.measure)
     if query in values:
         return values[query]
-    why, field = ("has no relevant document", "barren") if present else ("has no results", "missing")
+    why, field = ("has no relevant document", "no_relevant") if present else ("has no results", "missing")
     msg = f"query `{query}` {why}, and is left out under this protocol"
     raise MissingQueries(msg, hint=f'with `{field}="zero"` it scores 0')
 

@@ -186,7 +186,7 @@ class Gathering:
             return gain
         self._conflicts[-1] += 1
         if self.protocol.conflict != "error":
-            return self.protocol.settled(known, gain)
+            return self.protocol.resolve_conflict(known, gain)
         told = result.title or result.url or result.id or result.domain_id or "a result"
         where, what = f"session `{session.conversation}`", f"`{told}` is labelled {known} and later {gain}"
         fault = Problem.error("conflicting-labels", where, what)

@@ -34,7 +34,7 @@ class Pool:
             if thing == len(self.gains):
                 self.gains.append(find.gain)
             else:
-                self.gains[thing] = protocol.settled(self.gains[thing], find.gain)
+                self.gains[thing] = protocol.resolve_conflict(self.gains[thing], find.gain)
 
     def found_by(self, sessions: frozenset[int], good: int) -> set[int]:
         """The good things that some of the sessions given found."""
