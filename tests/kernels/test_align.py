@@ -20,7 +20,7 @@ from judged.kernels.scan.align import (
     align_mapping,
     align_text,
 )
-from judged.kernels.scan.compiled import compiled
+from judged.kernels.scan.compiled import load_compiled
 from judged.kernels.scan.strings import Strings
 
 Nested = dict[str, dict[str, float]]
@@ -298,7 +298,7 @@ LINES = st.one_of(
 )
 
 
-@pytest.mark.skipif(compiled("_scan") is None, reason="the compiled scanners were not built here")
+@pytest.mark.skipif(load_compiled("_scan") is None, reason="the compiled scanners were not built here")
 @settings(max_examples=300, deadline=None)
 @given(
     lines=st.lists(LINES, max_size=14),

@@ -15,14 +15,7 @@ from judged.engine.run_conventions import prepared
 from judged.engine.run_problems import refuse
 from judged.errors import MissingQueries
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.scan.align import (
-    Aligned,
-    JudgedIndex,
-    Progress,
-    align_columns,
-    align_mapping,
-    align_text,
-)
+from judged.kernels.scan.align import Aligned, JudgedIndex, Progress, align_columns, align_mapping, align_text
 from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of

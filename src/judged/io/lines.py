@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.kernels.scan.strings import Strings
-from judged.kernels.scan.text import line_end, numbers, split_lines
+from judged.kernels.scan.text import find_line_end, parse_numbers, split_lines
 from judged.problem import Problems
 
 __all__ = ["Lines", "Table", "read_lines"]
@@ -101,7 +101,7 @@ def _cuts(text: NDArray[np.uint8]) -> Iterator[int]:
     at = 0
     yield at
     while len(text) - at > STRETCH:
-        at = line_end(text, at + STRETCH)
+        at = find_line_end(text, at + STRETCH)
         yield at
     if at < len(text) or not at:  # an empty text is one stretch, too
         yield len(text)
@@ -110,7 +110,7 @@ def _cuts(text: NDArray[np.uint8]) -> Iterator[int]:
 def _part(text: NDArray[np.uint8], begin: int, columns: int, wanted: Sequence[int]) -> tuple[Any, ...]:
     lines = split_lines(text, columns)
     query, document, token = (lines.columns[place] for place in wanted)
-    value, sound = numbers(token)
+    value, sound = parse_numbers(token)
     places = (lines.begin + begin, lines.short + begin)
     return _binary(query), _binary(document), value, sound, *places, lines.short_count, lines.wide
 

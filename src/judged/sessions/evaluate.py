@@ -10,7 +10,7 @@ from typing import Any
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadInput, BadMeasure, UnknownName
 from judged.io.labels import read_labels
-from judged.kernels.sessions.view import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
 from judged.problem import Problem
@@ -144,7 +144,7 @@ def _named(source: Any) -> Iterable[tuple[str | None, Any]]:
     return [(None, source)]
 
 
-def _with_reference(gathering: Gathering, reference: Any) -> tuple[Steps, dict[str, Pool]]:
+def _with_reference(gathering: Gathering, reference: Any) -> tuple[SessionView, dict[str, Pool]]:
     """The view with what there was to find, and what the sessions of each task found together."""
     steps = gathering.steps()
     if reference is None:
@@ -158,7 +158,7 @@ def _with_reference(gathering: Gathering, reference: Any) -> tuple[Steps, dict[s
 
 def _evaluated(
     gathering: Gathering,
-    steps: Steps,
+    steps: SessionView,
     measures: list[Measure],
     book: Book | None,
     skipped: Skipped,
@@ -196,7 +196,7 @@ def _evaluated(
     )
 
 
-def _refuse_unlabelled(gathering: Gathering, steps: Steps) -> None:
+def _refuse_unlabelled(gathering: Gathering, steps: SessionView) -> None:
     """Refuse results without a gain, naming the first sessions that have some."""
     missing = steps.gains == UNLABELLED
     if not missing.any():

@@ -13,7 +13,7 @@ import numpy as np
 from judged.dedup.explain import Decision, Explainer
 from judged.dedup.find import Deduplicator
 from judged.errors import BadInput
-from judged.kernels.sessions.view import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.book import Book
 from judged.sessions.observations import Tally
@@ -114,9 +114,9 @@ class Gathering:
         self._offset.append(len(self._results))
         self.named.append(Named(session.conversation, session.system, session.task))
 
-    def steps(self) -> Steps:
+    def steps(self) -> SessionView:
         """The view of all sessions so far."""
-        return Steps(
+        return SessionView(
             offset=np.array(self._offset, dtype=np.int64),
             results=np.array(self._results, dtype=np.int64),
             cut=np.array(self._cut, dtype=np.int64),
