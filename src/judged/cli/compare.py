@@ -18,7 +18,8 @@ from judged.cli.options import (
     written_results,
 )
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.errors import BadInput, Fault, UnknownName
+from judged.errors import BadInput, UnknownName
+from judged.problem import Problem
 from judged.result import write_file
 
 if TYPE_CHECKING:
@@ -146,7 +147,9 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
             raise UnknownName(kind, name, names)
     if len(names) < 2:
         subject = "the runs"
-        fault = Fault("number", f"run `{names[0]}`", "is the only one, expected two or more to compare")
+        fault = Problem.error(
+            "number", f"run `{names[0]}`", "is the only one, expected two or more to compare"
+        )
         raise BadInput(subject, [fault])
 
 
