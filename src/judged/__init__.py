@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from judged._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from judged.agreements.api import agreement as agreement
     from judged.agreements.result import Agreement as Agreement
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
     from judged.io.labels import read_labels as read_labels
     from judged.io.preferences import read_preferences as read_preferences
     from judged.io.read import read_judgments as read_judgments, read_run as read_run
-    from judged.label.result import Labelling as Labelling
     from judged.label.api import label_results as label_results
+    from judged.label.result import Labelling as Labelling
     from judged.measures.browsing.bpm import BPM as BPM
     from judged.measures.browsing.ed import ED as ED
     from judged.measures.browsing.etu import ETU as ETU
@@ -135,7 +137,6 @@ if TYPE_CHECKING:
     from judged.tables.sessions import Sessions as Sessions
     from judged.traces.read import read_sessions as read_sessions
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "compare": "judged.comparison.compare",

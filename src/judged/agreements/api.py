@@ -11,7 +11,8 @@ import numpy as np
 from judged.agreements.grades import Grade, GradedResult, Grades, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
-from judged.errors import BadSample, Fault, Unusable
+from judged.errors import BadSample, Unusable
+from judged.problem import Problem
 from judged.stats.interval import checked_level
 from judged.stats.paired import Floats
 
@@ -98,16 +99,16 @@ def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
 
     problem = f"has no result in common with `{human.name}`"
     hint = f"its first result is {describe(labels.items[0])}, the other's is {describe(human.items[0])}"
-    return Unusable("the labels", [Fault("results", labels.name, problem)], hint=hint)
+    return Unusable("the labels", [Problem.error("no-shared-result", labels.name, problem)], hint=hint)
 
 
 def _make_notes(judges: Sequence[Grades]) -> Iterator[str]:
     """Yield notes on repeated grades, and on scales that may differ."""
     for judge in judges:
         if judge.repeated:
-            grades = "grade repeats" if judge.repeated == 1 else "grades repeat"
+            repeats = "grade repeats" if judge.repeated == 1 else "grades repeat"
             yield (
-                f"{judge.name}: {judge.repeated:,} {grades} an earlier one of the same result, {judge.conflicts:,} of"
+                f"{judge.name}: {judge.repeated:,} {repeats} an earlier one of the same result, {judge.conflicts:,} of"
                 " them with another value; the first counts"
             )
     ranges = {}

@@ -8,8 +8,9 @@ from typing import Any
 
 from judged.agreements.grades import GradedResult
 from judged.engine.evaluate import evaluate
-from judged.errors import BadSample, Fault, Unusable
+from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
+from judged.problem import Problem
 from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.stats.rows import Cell, as_cell
 from judged.stats.undefined import Undefined
@@ -138,7 +139,7 @@ def _to_judgments(pairs: Sequence[tuple[GradedResult, GradedResult]]) -> tuple[J
     }
     if not both:
         problem = "has no task, expected tasks that are queries of the runs"
-        raise Unusable("the human grades", [Fault("tasks", "every grade", problem)])
+        raise Unusable("the human grades", [Problem.error("too-few-tasks", "every grade", problem)])
     query, document = zip(*both, strict=True)
     human, labels = zip(*both.values(), strict=True)
     return (

@@ -10,10 +10,10 @@ from typing import Any, get_args
 from judged.agreements.corrected import Corrected
 from judged.agreements.result import Agreement, Part
 from judged.agreements.system_order import TOP, RankedSystems
+from judged.blocks import Estimate, Table, Value
 from judged.errors import UnknownName
 from judged.report.heat_map import heat_map
 from judged.report.html import to_html
-from judged.report.layout import Estimate, Table, Value
 from judged.report.text import to_text
 from judged.stats.interval import Interval
 from judged.stats.judge_agreement import Weights

@@ -357,12 +357,12 @@ def _write(labelling: Labelling, options: _Options) -> None:
     from msgspec.json import Encoder
 
     from judged.io.labels import write_labels
-    from judged.report.write import write
+    from judged.result import write_file
 
     if options.output is not None:
         write_labels(labelling.rows, options.output)
     if options.failures is not None:
-        write(options.failures, Encoder().encode_lines(labelling.failures))
+        write_file(options.failures, Encoder().encode_lines(labelling.failures))
     _print_sentences([*labelling.sentences(), f"wrote {options.output}"], options)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["INPUT", "OUTPUT", "PoolInputs", "pool_options"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
@@ -56,7 +54,6 @@ _OPTIONS = (
     ),
     trace_options,
 )
-_NAMES = ("sources", "queries", "documents")
 _POOL_NAMES = ("kind", "depth", "unit", "tools", "format", "turn", "lenient")
 
 
@@ -82,15 +79,16 @@ class PoolInputs:
         )
 
 
-def pool_options(command: Callable[Concatenate[PoolInputs, P], T]) -> Callable[..., T]:
+def pool_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the arguments and options of a pool to a command, which gets them as one `PoolInputs`."""
 
     @wraps(command)
-    def collect(**given: Any) -> T:
+    def collect(**given: Any) -> None:
         options = {name: given.pop(name) for name in _POOL_NAMES}
-        return command(PoolInputs(*(given.pop(name) for name in _NAMES), options), **given)
+        texts = given.pop("queries"), given.pop("documents")
+        command(PoolInputs(given.pop("sources"), *texts, options), **given)
 
-    decorated: Callable[..., T] = collect
+    decorated: Callable[..., None] = collect
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated

@@ -20,7 +20,7 @@ from judged.io.labels import read_labels
 from judged.io.read import is_file, kind_of, open_source, read_judgments, read_run
 from judged.io.text import is_number_text
 from judged.label.texts import Text, TextSource, read_documents, read_queries
-from judged.tables.faults import Faults
+from judged.problem import Place, Problems
 from judged.tables.labels import Label
 from judged.tables.run import Run
 from judged.tables.session import Result, Session
@@ -211,22 +211,22 @@ def _check_texts(
     """Raise Unusable naming every id without a text; if lenient, return notes that count them."""
     missing = [
         *(
-            ("queries", f"query `{query}`")
+            ("query", f"query `{query}`")
             for query in dict.fromkeys(q for q, _ in pairs)
             if query not in queries
         ),
         *(
-            ("documents", f"document `{doc}`")
+            ("document", f"document `{doc}`")
             for doc in dict.fromkeys(d for _, d in pairs)
             if doc not in documents
         ),
     ]
-    faults = Faults(name, lambda row: missing[row][1])
+    problems = Problems(name, lambda row: Place(missing[row][1]))
     for row, (kind, _) in enumerate(missing):
-        faults.add(f"{kind} without a text", row, "is in the run but has no text")
+        problems.add(f"{kind}-without-text", row, "is in the run but has no text")
     if not lenient:
-        faults.refuse(hint="give their texts, or leave them out with `--lenient`", error=Unusable)
-    return tuple(f"left out: {kind} ({count:,})" for kind, count in faults.counts.items())
+        problems.raise_if_any(hint="give their texts, or leave them out with `--lenient`", error=Unusable)
+    return tuple(f"left out: {kind} ({count:,})" for kind, count in problems.counts.items())
 
 
 # Traces
@@ -317,7 +317,7 @@ class _ItemBuilder:
         self._texts = texts
         self._relabel = relabel
         self._places: list[str] = []
-        self._faults = Faults("the trace", self._places.__getitem__)
+        self._problems = Problems("the trace", lambda row: Place(self._places[row]))
 
     def items(self, name: str, task: _Task) -> Iterator[Item]:
         """Yield an item for every distinct result of a task that has no gain yet."""
@@ -349,9 +349,9 @@ class _ItemBuilder:
         title, body = fields["title"] or text.title, text.text or fields["snippet"] or ""
         query = question or next((found.query for found in group if found.query), None)
         if not query:
-            self._leave_out("results without a question", first, "has neither a question nor a search query")
+            self._leave_out("result-without-question", first, "has neither a question nor a search query")
         elif not (title + body).strip():
-            self._leave_out("results without a text", first, "has neither a title nor a snippet")
+            self._leave_out("result-without-text", first, "has neither a title nor a snippet")
         else:
             result = first.result
             row = {
@@ -370,14 +370,14 @@ class _ItemBuilder:
         key = result.id or result.domain_id or result.url or result.title
         name = "a result" if key is None else f"result `{key}`"
         self._places.append(found.place)
-        self._faults.add(kind, len(self._places) - 1, f"{name} {reason}")
+        self._problems.add(kind, len(self._places) - 1, f"{name} {reason}")
 
     def notes(self, *, lenient: bool) -> list[str]:
         """Return notes that count what was left out; raise Unusable unless lenient."""
         if not lenient:
             hint = "give texts with `--docs`, questions with `--queries`, or leave them out with `--lenient`"
-            self._faults.refuse(hint=hint, error=Unusable)
-        return [f"left out: {kind} ({count:,})" for kind, count in self._faults.counts.items()]
+            self._problems.raise_if_any(hint=hint, error=Unusable)
+        return [f"left out: {kind} ({count:,})" for kind, count in self._problems.counts.items()]
 
 
 def _first_value(group: list[_Found], name: str) -> str | None:

@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from judged.errors import BadInput, BadProtocol, Fault, Unreadable
+from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.label.pool import Item
+from judged.problem import Problem
 from judged.tables.session import GRADES
 
 __all__ = [
@@ -131,7 +132,7 @@ def _parse_prompt(content: bytes, source: str) -> Prompt:
 
     def refuse(what: str) -> BadInput:
         hint = "a prompt has name, version and template, and optionally scale, fields and system"
-        return BadInput(source, [Fault("prompts", source, what)], hint=hint)
+        return BadInput(source, [Problem.error("bad-prompt", source, what)], hint=hint)
 
     try:
         parsed = msgspec.convert(yaml.safe_load(content), _PromptFile)

@@ -20,9 +20,10 @@ from judged._optional import need
 from judged.agreements.api import agreement
 from judged.agreements.grades import Grades, describe_result, read_grades
 from judged.agreements.result import Agreement
-from judged.errors import BadSample, Fault, MissingExtra, Unreadable, Unusable
+from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
 from judged.io.labels import read_labels
 from judged.label.pool import Item
+from judged.problem import Problem
 from judged.stats.paired import Floats, Values
 from judged.stats.sample import checked
 from judged.tables.labels import Label, Labels
@@ -118,7 +119,7 @@ def label_by_similarity(
     if len(graded) < MIN_GRADES:
         problem = f"grades {len(graded):,} of the {len(pool):,} results, expected {MIN_GRADES} or more"
         hint = "similarity needs human grades of some of the results; 200 to 400 are a good number"
-        raise Unusable("the calibration", [Fault("grades", people.name, problem)], hint=hint)
+        raise Unusable("the calibration", [Problem.error("bad-grades", people.name, problem)], hint=hint)
     embedder = load_model(model) if model is None or isinstance(model, str | Path) else model
     similarity = measure_similarity(pool, embedder, progress=progress)
     known = [people.items[position] for position in positions if position is not None]
@@ -166,7 +167,7 @@ def _to_integers(grades: Sequence[float], people: Grades) -> list[int]:
     wrong = next((grade for grade in grades if grade not in GRADES), None)
     if wrong is not None:
         problem = f"has the grade {wrong}, expected whole numbers from 0 to {HIGHEST}"
-        raise Unusable("the calibration", [Fault("grades", people.name, problem)])
+        raise Unusable("the calibration", [Problem.error("bad-grades", people.name, problem)])
     return [int(grade) for grade in grades]
 
 

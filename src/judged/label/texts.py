@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from judged.errors import Unreadable, Unusable
 from judged.io.columns import NAMES as COLUMNS
-from judged.tables.faults import Faults
+from judged.problem import Problems
 
 __all__ = ["Text", "TextSource", "read_documents", "read_queries"]
 
@@ -80,23 +80,29 @@ def _to_text(value: object) -> Text:
 def _read_file(
     source: str | Path, aliases: Aliases, wanted: Container[str] | None, *, lenient: bool
 ) -> dict[str, Text]:
-    faults = Faults(str(source))
+    problems = Problems(str(source))
     texts: dict[str, Text] = {}
-    for line, row in _read_rows(Path(source), faults):
+    for line, row in _read_rows(Path(source), problems):
         fields = {name: _first_value(row, columns) for name, columns in aliases.items()}
         key = fields["id"]
         if key is None:
-            faults.add_line("rows", line, f"has no id, expected one of {', '.join(aliases['id'])}")
+            problems.add_line(
+                "incomplete-row", line, f"has no id, expected one of {', '.join(aliases['id'])}"
+            )
         elif wanted is not None and key not in wanted:
             continue
         elif not any(name in row for name in (*aliases["text"], *aliases.get("title", ()))):
-            faults.add_line("rows", line, f"has no text, expected one of {', '.join(aliases['text'])}")
+            problems.add_line(
+                "incomplete-row", line, f"has no text, expected one of {', '.join(aliases['text'])}"
+            )
         else:
             text = Text(fields.get("title") or "", fields["text"] or "")
             if texts.setdefault(key, text) != text and not lenient:
-                faults.add_line("texts", line, f"`{key}` has another text than before, expected one")
-    hint = "with `--lenient`, the first text counts" if "texts" in faults.counts else None
-    faults.refuse(hint=hint, error=Unusable)
+                problems.add_line(
+                    "conflicting-text", line, f"`{key}` has another text than before, expected one"
+                )
+    hint = "with `--lenient`, the first text counts" if "conflicting-text" in problems.counts else None
+    problems.raise_if_any(hint=hint, error=Unusable)
     return texts
 
 
@@ -105,7 +111,7 @@ def _first_value(row: Mapping[str, Any], columns: Iterable[str]) -> str | None:
     return next((str(value) for value in values if value is not None and value != ""), None)
 
 
-def _read_rows(path: Path, faults: Faults) -> Iterator[Row]:
+def _read_rows(path: Path, problems: Problems) -> Iterator[Row]:
     """Yield every row of a file with its line number; column names are in lower case."""
     try:
         if path.name.lower().endswith((".parquet", ".pq")):
@@ -113,7 +119,7 @@ def _read_rows(path: Path, faults: Faults) -> Iterator[Row]:
             return
         with pa.input_stream(str(path), compression="detect") as stream:
             lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="", errors="replace")
-            yield from _read_text(lines, faults)
+            yield from _read_text(lines, problems)
     except FileNotFoundError:
         msg = f"{path} does not exist"
         raise Unreadable(msg) from None
@@ -122,7 +128,7 @@ def _read_rows(path: Path, faults: Faults) -> Iterator[Row]:
         raise Unreadable(msg) from None
 
 
-def _read_text(lines: Iterable[str], faults: Faults) -> Iterator[Row]:
+def _read_text(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
     """Yield the rows of JSONL, or of a table with or without a header."""
     numbered = enumerate(lines, 1)
     number, first = next(((number, line) for number, line in numbered if line.strip()), (0, ""))
@@ -130,25 +136,25 @@ def _read_text(lines: Iterable[str], faults: Faults) -> Iterator[Row]:
     if not first:
         return
     if first.lstrip().startswith("{"):
-        yield from _read_json(chain([(number, first)], rest), faults)
+        yield from _read_json(chain([(number, first)], rest), problems)
     elif _is_header(first):
-        yield from _read_csv(first, lines, number, faults)
+        yield from _read_csv(first, lines, number, problems)
     else:
-        yield from _read_plain_tsv((number, first), rest, faults)
+        yield from _read_plain_tsv((number, first), rest, problems)
 
 
-def _read_json(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[Row]:
+def _read_json(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator[Row]:
     decode = msgspec.json.Decoder().decode
     for number, line in lines:
         try:
             row = decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            faults.add_line("malformed lines", number, f"is no JSON: {error}")
+            problems.add_line("malformed-line", number, f"is no JSON: {error}")
             continue
         if isinstance(row, dict):
             yield number, {key.lower(): value for key, value in row.items()}
         else:
-            faults.add_line("malformed lines", number, f"is {type(row).__name__}, expected an object")
+            problems.add_line("malformed-line", number, f"is {type(row).__name__}, expected an object")
 
 
 def _is_header(line: str) -> bool:
@@ -156,7 +162,7 @@ def _is_header(line: str) -> bool:
     return bool(names & {*QUERY["id"], *DOCUMENT["id"]}) and bool(names & {*QUERY["text"], *DOCUMENT["text"]})
 
 
-def _read_csv(header: str, lines: Iterable[str], above: int, faults: Faults) -> Iterator[Row]:
+def _read_csv(header: str, lines: Iterable[str], above: int, problems: Problems) -> Iterator[Row]:
     delimiter = max(",\t;", key=header.count)
     names = [name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter))]
     limit = csv.field_size_limit(sys.maxsize)  # documents are longer than the module expects
@@ -166,26 +172,28 @@ def _read_csv(header: str, lines: Iterable[str], above: int, faults: Faults) -> 
             if len(values) == len(names):
                 yield above + reader.line_num, dict(zip(names, values, strict=True))
             elif values:
-                problem = f"{len(values)} columns, expected {len(names)}"
-                faults.add_line("malformed lines", above + reader.line_num, problem)
+                message = f"{len(values)} columns, expected {len(names)}"
+                problems.add_line("malformed-line", above + reader.line_num, message)
     finally:
         csv.field_size_limit(limit)
 
 
-def _read_plain_tsv(first: tuple[int, str], rest: Iterable[tuple[int, str]], faults: Faults) -> Iterator[Row]:
+def _read_plain_tsv(
+    first: tuple[int, str], rest: Iterable[tuple[int, str]], problems: Problems
+) -> Iterator[Row]:
     """Yield the rows of tab-separated values without a header or quotes."""
     count = first[1].count("\t") + 1
     names = UNNAMED.get(count)
     if names is None:
-        problem = f"{count} tab-separated columns, expected 2, 3 or 4, or a header"
-        faults.add_line("malformed lines", first[0], problem)
+        message = f"{count} tab-separated columns, expected 2, 3 or 4, or a header"
+        problems.add_line("malformed-line", first[0], message)
         return
     for number, line in chain([first], rest):
         values = line.rstrip("\r\n").split("\t")
         if len(values) == len(names):
             yield number, dict(zip(names, values, strict=True))
         else:
-            faults.add_line("malformed lines", number, f"{len(values)} columns, expected {len(names)}")
+            problems.add_line("malformed-line", number, f"{len(values)} columns, expected {len(names)}")
 
 
 def _read_parquet(path: Path) -> Iterator[Row]:
