@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from judged._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from judged.agreements.api import agreement as agreement
     from judged.agreements.result import Agreement as Agreement
@@ -135,7 +137,6 @@ if TYPE_CHECKING:
     from judged.tables.sessions import Sessions as Sessions
     from judged.traces.read import read_sessions as read_sessions
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "compare": "judged.comparison.compare",

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gating.conftest import collection, reversed_run
 
 import judged
+from gates.conftest import collection, reversed_run
 from judged.errors import BadMeasure, BadProtocol, BadSample, UnknownName
 from judged.gates.delta import Delta, as_delta
 

@@ -46,7 +46,7 @@ class Corrected:
             "labels alone": self.labels,
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything by name, for JSON; what is undefined as its words."""
         told = {
             name: str(each) if isinstance(each, Undefined) else each.rows()[0]

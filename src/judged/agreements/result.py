@@ -13,7 +13,7 @@ import numpy as np
 from judged.agreements.corrected import Corrected, corrected_mean
 from judged.agreements.grades import Grade
 from judged.agreements.system_order import RankedSystems
-from judged.report.layout import Table
+from judged.blocks import Table
 from judged.stats.clustered_kappa import kappa_interval
 from judged.stats.interval import Interval
 from judged.stats.judge_agreement import (

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from judged.errors import BadProtocol, UnknownName
+from judged.protocol import Protocol
 
-__all__ = ["Configuration", "Conventions", "parsed_yaml", "read_configuration", "refuse_unknown"]
+__all__ = [
+    "Configuration",
+    "Conventions",
+    "given_conventions",
+    "parsed_yaml",
+    "read_configuration",
+    "refuse_unknown",
+]
 
 
 class Statistics(Struct, frozen=True):
@@ -38,22 +46,21 @@ class RetrievalMetrics(Struct, frozen=True):
     performance: Performance = Performance()
 
 
-class Conventions(Struct, frozen=True):
-    """A profile, and the conventions in which it is departed from."""
-
-    profile: str | UnsetType = UNSET
-    ties: str | UnsetType = UNSET
-    precision: str | UnsetType = UNSET
-    missing: str | UnsetType = UNSET
-    unjudged: str | UnsetType = UNSET
-    rel: float | UnsetType = UNSET
-    depth: int | UnsetType | None = UNSET
-    recall_points: str | UnsetType = UNSET
-    order: str | UnsetType = UNSET
-    extra: str | UnsetType = UNSET
-    barren: str | UnsetType = UNSET
-    negative: str | UnsetType = UNSET
-    itself: str | UnsetType = UNSET
+if TYPE_CHECKING:
+    Conventions = Struct
+else:
+    Conventions = msgspec.defstruct(
+        "Conventions",
+        [
+            ("profile", str | UnsetType, UNSET),
+            *(
+                (name, (str if each.options else each.type) | UnsetType, UNSET)
+                for name, each in Protocol.conventions().items()
+            ),
+        ],
+        frozen=True,
+    )
+    """A profile, and the conventions that depart from it: one key for each field of the protocol."""
 
 
 class Configuration(Struct, frozen=True):
@@ -79,9 +86,7 @@ class Configuration(Struct, frozen=True):
 
     def conventions(self) -> dict[str, Any]:
         """The settings of the protocol that the file makes."""
-        return {
-            name: value for name, value in msgspec.structs.asdict(self.protocol).items() if value is not UNSET
-        }
+        return given_conventions(self.protocol)
 
     def without_effect(self) -> list[str]:
         """The settings that are accepted and change nothing, in words."""
@@ -95,6 +100,11 @@ class Configuration(Struct, frozen=True):
             for name, reason in reasons.items()
             if getattr(performance, name) is not UNSET
         ]
+
+
+def given_conventions(settings: Conventions) -> dict[str, Any]:
+    """Return the conventions that a file sets, by name."""
+    return {name: value for name, value in msgspec.structs.asdict(settings).items() if value is not UNSET}
 
 
 def read_configuration(path: Path) -> Configuration:

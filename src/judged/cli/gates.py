@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
-from judged.cli.configuration import Conventions, parsed_yaml, refuse_unknown
+from judged.cli.configuration import Conventions, given_conventions, parsed_yaml, refuse_unknown
 from judged.cli.inputs import STANDARD_INPUT, named_runs, split_name
 from judged.errors import BadProtocol, JudgedError
 from judged.gates.delta import as_delta
@@ -151,8 +151,8 @@ def _refuse_namesakes(gates: Sequence[Gate], path: Path) -> None:
 
 
 def _profile(settings: Conventions) -> Profile:
-    given = {name: value for name, value in msgspec.structs.asdict(settings).items() if value is not UNSET}
-    return PROFILES[given.pop("profile", next(iter(PROFILES)))].but(**given)
+    given = given_conventions(settings)
+    return PROFILES[given.pop("profile", next(iter(PROFILES)))].replace(**given)
 
 
 def _code(given: Any, path: Path) -> int | None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Problem
 
 __all__ = ["STANDARD_INPUT", "Input", "InputPath", "named_runs", "only_one_standard_input", "stem"]
 
@@ -69,7 +70,7 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
             subject = "the runs"
             told = f"`{other.path}` and `{run.path}` are both called so, expected different names"
             hint = f"name them: `first={other.path} second={run.path}`"
-            raise BadInput(subject, [Fault("names", f"run `{run.name}`", told)], hint=hint)
+            raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", told)], hint=hint)
     return runs
 
 

@@ -120,15 +120,15 @@ def _fix(given: Any, destination: str, **how: Any) -> None:
 
 def _json(report: LintReport) -> str:
     from judged import __version__
-    from judged.report.json import to_json
+    from judged.report.data import to_json
 
     return to_json({"judged": __version__, **report.to_dict()})
 
 
 def _table(report: LintReport) -> str:
     """The findings as a table, and below it each kind with its explanation and first places."""
+    from judged.blocks import Table
     from judged.cli.output import says_bold
-    from judged.report.layout import Table
     from judged.report.text import to_text
 
     found = list(report)

@@ -17,7 +17,7 @@ from judged.cli.trace_options import trace_options
 from judged.dedup.rules import Unit
 from judged.dedup.url_rules import URL_RULES
 from judged.errors import BadMeasure, BadProtocol, UnknownName
-from judged.report.write import write
+from judged.result import write_file
 from judged.sessions.defaults import DEFAULT_MEASURES, WITHOUT_GAINS
 from judged.sessions.protocol import Conflict, Unlabelled
 
@@ -184,11 +184,11 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
     outputs = {path: format_of(path) for path in options["outputs"]}
     report = _reported(named, options)
     for path, kind in outputs.items():
-        write(path, report.rendered(kind, digits=options["digits"]))
+        write_file(path, report.rendered(kind, digits=options["digits"]))
     if options["picture"]:
         from judged.sessions.show import curve_picture
 
-        write(options["picture"], curve_picture(report.curves))
+        write_file(options["picture"], curve_picture(report.curves))
     click.echo(report.rendered(options["kind"], digits=options["digits"], bold=says_bold()), nl=False)
     if not options["quiet"]:
         _tell(report, [*options["outputs"], *filter(None, [options["picture"]])])

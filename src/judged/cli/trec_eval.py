@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath, only_one_standard_input
-from judged.errors import BadInput, BadProtocol, Fault
+from judged.errors import BadInput, BadProtocol
+from judged.problem import Problem
 from judged.protocol import PROTOCOLS, Protocol
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
 def _protocol(options: dict[str, Any]) -> Protocol:
     """The conventions of the version and the flags; where it scores preferences, trec_eval turns ties around."""
     preferring = options["judgment_format"] in {"prefs", "qrels_prefs"}
-    return PROTOCOLS[f"trec_eval-{options['version']}"].but(
+    return PROTOCOLS[f"trec_eval-{options['version']}"].replace(
         ties="document-ascending" if preferring else "document-descending",
         missing="skip",
         rel=float(options["level"]),
@@ -177,7 +178,7 @@ def _results(
             err=True,
         )
     if not found:
-        raise BadInput(run.name, [Fault("queries", "queries", "none of them is judged")])
+        raise BadInput(run.name, [Problem.error("no-judged-query", "queries", "none of them is judged")])
     queries = sorted(found, key=str.encode)
     values = {name: [found[query][name] for query in queries] for name in found[queries[0]]}
     grades = judgments.levels if isinstance(judgments, Preferences) else judgments.grades

@@ -33,7 +33,7 @@ class Mean:
     mean: float
     interval: Interval | Undefined
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Every number by name; what is undefined is None, and said."""
         return {
             "measure": self.measure,
@@ -82,7 +82,7 @@ class Contrast:
         """Whether the corrected p-value is below `alpha`."""
         return self.corrected is not None and self.corrected < alpha
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Every number by name; what is undefined is None, and said."""
         numbers = {"effect": self.effect, "hedges": self.hedges, "detectable": self.detectable}
         reasons = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from judged.blocks import Table, format_p
 from judged.comparison.comparison import Comparison
 from judged.comparison.shared import Shared
 from judged.errors import BadSample, UnknownName
 from judged.report.critical_difference import critical_difference_svg
-from judged.report.layout import Table, probability
 from judged.stats.anova import two_way_anova
 from judged.stats.bayesian import correlated_t_posterior, signed_rank_posterior
 from judged.stats.equivalence import equivalence_test
@@ -71,7 +71,7 @@ def _table(title: str, rows: Rows, digits: int) -> Table:
 def _cell(column: str, value: Cell, digits: int) -> Cell:
     """What a reader sees: a p-value that is too small to be shown is said to be."""
     chance = column.startswith("p_") or column.endswith("_p") or column == "p"
-    return probability(value, digits=digits) if chance and isinstance(value, float) else value
+    return format_p(value, digits=digits) if chance and isinstance(value, float) else value
 
 
 def _anova(_comparison: Comparison, shared: Shared, _rope: float) -> Rows:

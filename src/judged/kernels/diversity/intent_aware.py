@@ -11,12 +11,12 @@ from judged.kernels.segments import Flags, Floats, Ints, divide, segment_sum
 
 __all__ = [
     "INTENTS_HINT",
-    "answered",
-    "by_intent",
+    "answered_intents",
     "intent_hits",
     "intent_mean",
     "intent_weight",
-    "known_intents",
+    "require_intents",
+    "split_by_intent",
 ]
 
 INTENTS_HINT = (
@@ -25,7 +25,7 @@ INTENTS_HINT = (
 )
 
 
-def known_intents(ranking: Ranking) -> Intents:
+def require_intents(ranking: Ranking) -> Intents:
     """The judgments by intent; without any, a measure of intents has nothing to say."""
     if ranking.intents is None:
         msg = "the judgments say nothing of intents, which the measure needs"
@@ -38,7 +38,7 @@ def intent_hits(ranking: Ranking, rel: float | None = None) -> tuple[Ints, Ints]
 
     They stand by query, rank and intent.
     """
-    at, intents = ranking.threshold(rel), known_intents(ranking)
+    at, intents = ranking.threshold(rel), require_intents(ranking)
 
     def hits() -> tuple[Ints, Ints]:
         row, place = intents.rows(ranking.document)
@@ -48,9 +48,9 @@ def intent_hits(ranking: Ranking, rel: float | None = None) -> tuple[Ints, Ints]
     return ranking.cached(("intent hits", at), hits)
 
 
-def answered(ranking: Ranking, rel: float | None = None) -> Flags:
+def answered_intents(ranking: Ranking, rel: float | None = None) -> Flags:
     """Which intents have a relevant document at all; the others are left out of everything, as ndeval does."""
-    at, intents = ranking.threshold(rel), known_intents(ranking)
+    at, intents = ranking.threshold(rel), require_intents(ranking)
     return ranking.cached(
         ("answered", at),
         lambda: np.bincount(intents.intent[intents.relevant(at)], minlength=len(intents.weight)) > 0,
@@ -59,23 +59,25 @@ def answered(ranking: Ranking, rel: float | None = None) -> Flags:
 
 def intent_weight(ranking: Ranking, rel: float | None = None) -> Floats:
     """What the intents that have a relevant document weigh together, in each query."""
-    at, intents = ranking.threshold(rel), known_intents(ranking)
+    at, intents = ranking.threshold(rel), require_intents(ranking)
     return ranking.cached(
         ("intent weight", at),
-        lambda: segment_sum(np.where(answered(ranking, at), intents.weight, 0.0), intents.query_offset),
+        lambda: segment_sum(
+            np.where(answered_intents(ranking, at), intents.weight, 0.0), intents.query_offset
+        ),
     )
 
 
 def intent_mean(ranking: Ranking, values: Floats, rel: float | None = None) -> Floats:
     """For each query the mean of its intents' values, by weight, over those that have a relevant document."""
-    intents = known_intents(ranking)
-    counted = np.where(answered(ranking, rel), values * intents.weight, 0.0)
+    intents = require_intents(ranking)
+    counted = np.where(answered_intents(ranking, rel), values * intents.weight, 0.0)
     return divide(segment_sum(counted, intents.query_offset), intent_weight(ranking, rel))
 
 
-def by_intent(ranking: Ranking) -> Ranking:
+def split_by_intent(ranking: Ranking) -> Ranking:
     """The view in which every intent is a query: the same results, graded for that intent alone."""
-    return ranking.cached(("by intent",), lambda: _apart(ranking, known_intents(ranking)))
+    return ranking.cached(("by intent",), lambda: _apart(ranking, require_intents(ranking)))
 
 
 def _apart(ranking: Ranking, intents: Intents) -> Ranking:
