@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Cell, Undefined, as_row
-from judged.stats.paired import Floats, Paired, SystemValues, check_level, pair_scores
+from judged.stats.paired import Paired, SystemValues, check_level, pair_scores
 
 __all__ = ["Posterior", "correlated_t_posterior", "signed_rank_posterior"]
 
@@ -41,7 +42,12 @@ class Posterior:
 
 
 def correlated_t_posterior(
-    first: SystemValues, second: SystemValues, *, rope: float = 0.01, correlation: float = 0.0, level: float = 0.95
+    first: SystemValues,
+    second: SystemValues,
+    *,
+    rope: float = 0.01,
+    correlation: float = 0.0,
+    level: float = 0.95,
 ) -> Posterior:
     r"""Return the posterior of the mean difference of two systems on the same queries, by Student's t.
 
@@ -78,7 +84,13 @@ def correlated_t_posterior(
 
 
 def signed_rank_posterior(
-    first: SystemValues, second: SystemValues, *, rope: float = 0.01, prior: float = 0.5, resamples: int = 50_000, seed: int = 0
+    first: SystemValues,
+    second: SystemValues,
+    *,
+    rope: float = 0.01,
+    prior: float = 0.5,
+    resamples: int = 50_000,
+    seed: int = 0,
 ) -> Posterior:
     r"""Return the posterior of the Bayesian signed-rank test of two systems on the same queries.
 
@@ -106,7 +118,9 @@ def signed_rank_posterior(
         raise BadSample(msg)
     of = _pair(first, second)
     differences = _differences(of)
-    worse, better = _posterior_shares(differences, rope, of.rounding, prior=prior, resamples=resamples, seed=seed)
+    worse, better = _posterior_shares(
+        differences, rope, of.rounding, prior=prior, resamples=resamples, seed=seed
+    )
     mean = float(differences.mean())
     return Posterior("signed rank", rope, mean, None, None, worse, max(0.0, 1 - worse - better), better)
 

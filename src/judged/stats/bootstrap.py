@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
 from judged.stats.intervals import Interval
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
-from judged.stats.paired import Floats, Ints, Values, check_level, check_resamples, check_values
+from judged.stats.paired import Values, check_level, check_resamples, check_values
 
 __all__ = [
     "STATISTICS",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from judged.stats.paired import Floats
+from judged.arrays import Floats
 
 __all__ = ["CORRECTIONS", "benjamini_hochberg", "bonferroni", "holm", "uncorrected"]
 

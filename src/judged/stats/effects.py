@@ -6,9 +6,10 @@ import math
 from functools import lru_cache
 from typing import Literal
 
+from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
-from judged.stats.paired import Floats, summarise, wins_ties_losses
+from judged.stats.paired import summarise, wins_ties_losses
 
 __all__ = [
     "detectable_difference",

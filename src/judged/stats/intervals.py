@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
-from judged.stats.paired import Floats, Values, check_level, check_values, summarise
+from judged.stats.paired import Values, check_level, check_values, summarise
 
 __all__ = ["Interval", "defined_student_interval", "is_binary", "student_interval", "wilson_interval"]
 

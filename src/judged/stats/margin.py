@@ -13,10 +13,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.stats.effects import least_effect, least_size
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
-from judged.stats.paired import Floats, Sample, check_resamples, summarise
+from judged.stats.paired import Sample, check_resamples, summarise
 from judged.stats.randomisation import EXACT_UP_TO, draw_signs
 
 __all__ = ["POWER", "Equivalence", "MarginTest", "OneSidedTest", "Verdict", "equivalence_test", "margin_test"]
@@ -138,9 +139,7 @@ def _check_settings(alpha: float, test: str, resamples: int, seed: int) -> None:
         raise BadSample(msg)
 
 
-def _decide_by_sight(
-    test: OneSidedTest, of: Sample, left: Sample, margin: float, alpha: float
-) -> MarginTest:
+def _decide_by_sight(test: OneSidedTest, of: Sample, left: Sample, margin: float, alpha: float) -> MarginTest:
     """Return the result where nothing can be estimated: one query shows nothing, equal ones decide themselves."""
     if left.size == 1:
         bounds = _Bounds(-math.inf, math.inf, 1.0, 1.0)

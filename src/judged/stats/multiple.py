@@ -14,8 +14,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Cell, Undefined, as_row
-from judged.stats.paired import Floats, Paired, SystemValues, check_level, check_resamples, pair_scores
+from judged.stats.paired import Paired, SystemValues, check_level, check_resamples, pair_scores
 from judged.stats.studentized_range import range_quantile, range_tail
 
 __all__ = [

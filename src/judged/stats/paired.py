@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.errors import BadSample
 from judged.tables.scores import Scores
 
 __all__ = [
-    "Floats",
-    "Ints",
     "Paired",
     "Sample",
     "SystemValues",
@@ -35,8 +33,6 @@ __all__ = [
     "wins_ties_losses",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = Sequence[float] | Floats
 SystemValues: TypeAlias = Values | Mapping[str, float] | Scores
 """The scores of one system: in the order of the queries, by query, or as `Scores`."""
@@ -222,7 +218,7 @@ def pair_scores(
         msg = f"the scores have {values.ndim} dimensions, expected 2: a row for each query, a column for each system"
         raise BadSample(msg)
     if len(values) == 0:
-        msg = "there is no query among the scores, expected at least one"
+        msg = "there are scores of no query, expected at least one"
         raise BadSample(msg)
     _check_several(values.shape[1], least)
     for query, system in np.argwhere(~np.isfinite(values))[:1]:
@@ -252,7 +248,7 @@ def _by_query(name: str, values: SystemValues, measure: object) -> Mapping[Hasha
     """Return the values of one system by query; those of an array by their place."""
     if isinstance(values, Scores):
         chosen = _only_measure(name, values) if measure is None else measure
-        return {**values.by_query(chosen)}
+        return cast("dict[Hashable, float]", values.by_query(chosen))
     try:
         return {query: float(value) for query, value in _items(values)}
     except (TypeError, ValueError):
@@ -276,7 +272,7 @@ def _only_measure(name: str, scores: Scores) -> str:
 
 def _check_several(count: int, least: int) -> None:
     if count < least:
-        msg = f"there is {count} system among the scores, expected two or more to compare"
+        msg = f"there are scores of {count} system, expected two or more to compare"
         raise BadSample(msg, hint="a row holds one query's scores, a column those of one system")
 
 

@@ -9,10 +9,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
 from judged.stats.bootstrap import shifted_bootstrap_p
 from judged.stats.outcome import NO_DIFFERENCE, NO_SPREAD, ONE_QUERY, Outcome, Undefined
-from judged.stats.paired import Floats, Ints, Values, differences, summarise, wins_ties_losses
+from judged.stats.paired import Values, differences, summarise, wins_ties_losses
 from judged.stats.randomisation import randomise
 
 __all__ = [

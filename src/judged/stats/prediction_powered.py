@@ -10,10 +10,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample, UnknownName
 from judged.stats.intervals import is_binary
 from judged.stats.outcome import Cell, Undefined, as_row
-from judged.stats.paired import Floats, Values, check_level, check_values
+from judged.stats.paired import Values, check_level, check_values
 from judged.stats.rater_agreement import sort_labels
 
 __all__ = [
@@ -279,7 +280,9 @@ def rogan_gladen_rate(human: Values, machine: Values, others: Values = ()) -> Co
     apparent = float(every.mean())
     sensitivity = _share(given[truth == 1], "no item of the sample is good")
     specificity = _share(1 - given[truth == 0], "every item of the sample is good")
-    return CorrectedRate(_correct_rate(apparent, sensitivity, specificity), apparent, sensitivity, specificity)
+    return CorrectedRate(
+        _correct_rate(apparent, sensitivity, specificity), apparent, sensitivity, specificity
+    )
 
 
 def _correct_rate(

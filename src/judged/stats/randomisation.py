@@ -15,9 +15,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
-from judged.stats.paired import Floats, Ints, check_resamples, check_values, steady
+from judged.stats.paired import check_resamples, check_values, steady
 
 __all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "draw_signs", "interaction_test", "randomise"]
 

@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
 from judged.stats.outcome import Cell, Undefined, as_row
-from judged.stats.paired import ROUNDING, Floats, Ints, check_values
+from judged.stats.paired import ROUNDING, check_values
 
 __all__ = [
     "RankAgreement",
@@ -182,7 +183,9 @@ def _tau_ap_b(truth: Ints, estimate: Ints) -> float:
     return float(2 * (concordant[below_top] / above[below_top]).mean() - 1)
 
 
-def rank_biased_overlap(first: RankingScores, second: RankingScores, *, p: float = 0.9, ties: Ties = "a") -> RankAgreement:
+def rank_biased_overlap(
+    first: RankingScores, second: RankingScores, *, p: float = 0.9, ties: Ties = "a"
+) -> RankAgreement:
     r"""Return the rank-biased overlap: how much two rankings share, depth by depth, the top weighing most.
 
     $$\mathrm{RBO} = \frac{1 - p}{p} \sum_{d=1}^{\infty} p^d A_d, \qquad A_d = \frac{\sum_i c_{id}\, c'_{id}}{n_d}$$

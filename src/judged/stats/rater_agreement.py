@@ -9,15 +9,16 @@ import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, UnknownName
 from judged.stats.bootstrap import draw_resamples
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Cell, Undefined, as_row
-from judged.stats.paired import Floats, Ints, check_level
+from judged.stats.paired import check_level
 
 __all__ = [
     "Alpha",
@@ -46,7 +47,7 @@ NO_ITEMS = Undefined("no item has labels from two judges")
 class Confusion:
     """The number of items for each label of the first judge and each of the second."""
 
-    labels: tuple[Label, ...]
+    labels: tuple[Any, ...]
     counts: Ints
     """A row for each label of the first judge, a column for each of the second."""
     missing: int
@@ -192,9 +193,7 @@ def _disagreements(labels: tuple[Label, ...], weights: Weights) -> Floats:
     return apart if weights == "linear" else apart**2
 
 
-def _label_pairs(
-    first: Sequence[Label], second: Sequence[Label]
-) -> tuple[list[tuple[Label, Label]], int]:
+def _label_pairs(first: Sequence[Label], second: Sequence[Label]) -> tuple[list[tuple[Label, Label]], int]:
     """Return the pairs of labels of items that both judges labelled, and the number of other items."""
     if len(first) != len(second):
         msg = (

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.paired import Floats, SystemValues, pair_scores, summarise, wins_ties_losses
+from judged.stats.paired import SystemValues, pair_scores, summarise, wins_ties_losses
 from judged.stats.paired_tests import t_of_mean
 
 __all__ = ["BaselineRisk", "SystemRisk", "georisk", "trisk", "urisk", "zrisk"]
@@ -44,7 +45,9 @@ class SystemRisk:
     georisk: float
 
 
-def urisk(scores: SystemValues, baseline: SystemValues, *, alpha: float = 1.0, measure: object = None) -> float:
+def urisk(
+    scores: SystemValues, baseline: SystemValues, *, alpha: float = 1.0, measure: object = None
+) -> float:
     r"""Return the mean difference from a baseline, with losses counted 1 + α times.
 
     $$U_{\mathrm{risk}} = \frac{1}{n} \sum_{q} \delta_q \,(1 + \alpha [\delta_q < 0]),
@@ -67,7 +70,9 @@ def urisk(scores: SystemValues, baseline: SystemValues, *, alpha: float = 1.0, m
     return trisk(scores, baseline, alpha=alpha, measure=measure).urisk
 
 
-def trisk(scores: SystemValues, baseline: SystemValues, *, alpha: float = 1.0, measure: object = None) -> BaselineRisk:
+def trisk(
+    scores: SystemValues, baseline: SystemValues, *, alpha: float = 1.0, measure: object = None
+) -> BaselineRisk:
     r"""Return the risk against a baseline in standard errors, with its p-value and counts.
 
     $$T_{\mathrm{risk}} = \frac{U_{\mathrm{risk}}}{s / \sqrt{n}}$$
@@ -104,7 +109,9 @@ def trisk(scores: SystemValues, baseline: SystemValues, *, alpha: float = 1.0, m
     )
 
 
-def zrisk(systems: Mapping[str, SystemValues], *, alpha: float = 1.0, measure: object = None) -> dict[str, float]:
+def zrisk(
+    systems: Mapping[str, SystemValues], *, alpha: float = 1.0, measure: object = None
+) -> dict[str, float]:
     r"""Return, for each of several systems, how its scores depart from those expected, shortfalls counted 1 + α times.
 
     $$Z_{\mathrm{risk}}(i) = \sum_q z_{iq} \,(1 + \alpha [z_{iq} < 0]), \quad

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from judged.stats.paired import Floats
+from judged.arrays import Floats
 
 __all__ = ["range_quantile", "range_tail"]
 
