@@ -13,7 +13,7 @@ from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
 from judged.errors import BadSample, Unusable
 from judged.problem import Problem
-from judged.stats.interval import checked_level
+from judged.stats.paired import check_level
 
 __all__ = ["agreement"]
 
@@ -44,7 +44,7 @@ def agreement(
         >>> found.items, found.only_labels, round(found.kappa_at(2).value, 4)
         (5, 1, 0.6154)
     """
-    checked_level(level)
+    check_level(level)
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no names of their own
         machine, people = replace(machine, name="labels"), replace(people, name="human")

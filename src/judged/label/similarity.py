@@ -12,13 +12,13 @@ import numpy as np
 from judged.agreements.api import agreement
 from judged.agreements.grades import Graded, Grades, graded_of, read_grades
 from judged.agreements.result import Agreement
+from judged.arrays import Floats
 from judged.errors import Unusable
 from judged.io.labels import read_labels
 from judged.label.calibration import LEAST, Cuts, calibrate, cross_validated
 from judged.label.embedding import Embedder, load_model
 from judged.label.pool import Item
 from judged.problem import Problem
-from judged.stats.paired import Floats
 from judged.tables.labels import Label, Labels
 
 __all__ = ["SimilarityLabels", "similarities_of", "similarity_labels"]
