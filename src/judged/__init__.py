@@ -128,7 +128,7 @@ if TYPE_CHECKING:
     from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
     from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
-    from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
+    from judged.stats.risk import georisk, trisk, urisk, zrisk
     from judged.tables.judgments import Judgments as Judgments
     from judged.tables.labels import Labels as Labels
     from judged.tables.preferences import Preferences as Preferences

@@ -11,10 +11,10 @@ import numpy as np
 from judged.agreements.grades import Grade, GradedResult, Grades, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
+from judged.arrays import Floats
 from judged.errors import BadSample, Unusable
 from judged.problem import Problem
-from judged.stats.interval import checked_level
-from judged.stats.paired import Floats
+from judged.stats.paired import check_level
 
 __all__ = ["agreement"]
 
@@ -45,7 +45,7 @@ def agreement(
         >>> found.items, found.only_labels, round(found.kappa_at(2).value, 4)
         (5, 1, 0.6154)
     """
-    checked_level(level)
+    check_level(level)
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no name
         machine, people = replace(machine, name="labels"), replace(people, name="human")

@@ -11,9 +11,8 @@ from judged.engine.evaluate import evaluate
 from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
 from judged.problem import Problem
-from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
-from judged.stats.rows import Cell, as_cell
-from judged.stats.undefined import Undefined
+from judged.stats.outcome import Cell, Undefined, as_cell
+from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.tables.judgments import Judgments
 
 __all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.compared import rendered_comparison
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     compared_by,
     conventions,
@@ -116,7 +116,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     _refuse_names([run.name for run in named], options["baselines"])
     if options["picture"] and not options["timings"]:
         msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"

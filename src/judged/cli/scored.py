@@ -16,9 +16,9 @@ from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
 from judged.measures.measure import Measure
 from judged.stats.corrections import holm
-from judged.stats.interval import student_interval
+from judged.stats.intervals import student_interval
 from judged.stats.outcome import stars
-from judged.stats.t_test import TTest, paired_t
+from judged.stats.paired_tests import TTest, paired_t
 
 __all__ = ["Scored"]
 

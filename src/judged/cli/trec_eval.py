@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import InputPath, only_one_standard_input
+from judged.cli.inputs import InputPath, check_standard_input
 from judged.errors import BadInput, BadProtocol
 from judged.problem import Problem
 from judged.protocol import PROTOCOLS, Protocol
@@ -102,7 +102,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
     from judged.measures.trec_names import expand
 
     _refuse(options)
-    only_one_standard_input([qrels, run])
+    check_standard_input([qrels, run])
     kind = options["judgment_format"]
     measures = expand(10 if options["version"] == "10" else 9, options["requests"], kind)
     judgments, ranked = _judgments(qrels, kind), read_run(run)

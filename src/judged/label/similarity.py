@@ -20,12 +20,12 @@ from judged._optional import need
 from judged.agreements.api import agreement
 from judged.agreements.grades import Grades, describe_result, read_grades
 from judged.agreements.result import Agreement
+from judged.arrays import Floats
 from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
 from judged.io.labels import read_labels
 from judged.label.pool import Item
 from judged.problem import Problem
-from judged.stats.paired import Floats, Values
-from judged.stats.sample import checked
+from judged.stats.paired import Values, check_values
 from judged.tables.labels import Label, Labels
 from judged.tables.session import GRADES
 
@@ -184,7 +184,7 @@ def calibrate(similarities: Values, grades: Sequence[int]) -> Cuts:
     >>> calibrate([grade / 4 for grade in grades], grades).begins
     (0.125, 0.375, 0.625, 0.875)
     """
-    values, truth = checked(similarities, name="similarities"), _check_grades(similarities, grades)
+    values, truth = check_values(similarities, name="similarities"), _check_grades(similarities, grades)
     return _find_cuts(values, truth)
 
 
@@ -195,7 +195,7 @@ def cross_validate(
 
     Agreement of calibrated labels must be measured on these: on the results that made the cuts, any would look good.
     """
-    values, truth = checked(similarities, name="similarities"), _check_grades(similarities, grades)
+    values, truth = check_values(similarities, name="similarities"), _check_grades(similarities, grades)
     fold = _assign_folds(tasks, folds, np.random.default_rng(seed))
     found = np.zeros(len(truth), dtype=np.int64)
     for number in range(folds):
