@@ -20,8 +20,8 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 
 from judged.kernels.sessions.view import Steps, steps_from_results  # noqa: E402
-from judged.measures.catalogue import SESSION_MEASURES  # noqa: E402
-from judged.measures.names import parse_measures  # noqa: E402
+from judged.measures.families import SESSION_MEASURES  # noqa: E402
+from judged.measures.parse import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
 from telling import tell  # noqa: E402
 

@@ -33,7 +33,7 @@ def main() -> None:
     """Print each measure with its mean, and the card of one of them."""
     from judged.measures.cards import card
 
-    judged.define("Wasted", wasted, at="cutoff", higher_is_better=False)
+    judged.define("Wasted", wasted, at_parameter="cutoff", higher_is_better=False)
     judged.define_per_query("Gap", gap, bounds=(0, np.inf), higher_is_better=False)
     result = judged.evaluate(QRELS, RUN, ["Wasted@3", "Gap", "nDCG@3"])
     for measure, mean in result.mean().items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from judged.kernels.ranked.ranking import Ranking, rank
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 
 GRADES = (-2, -1, 0, 0, 1, 1, 2, 3, 4, 0.5, 2.5)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
+from judged.measures.families import FAMILIES, MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
 
 Invoke = Callable[..., Result]
 

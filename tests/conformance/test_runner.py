@@ -22,8 +22,8 @@ from judged.conformance.results import Results, cell
 from judged.conformance.show import to_json, to_markdown, to_table
 from judged.conformance.verdict import Answer, Verdict, compared
 from judged.errors import UnknownName, Unreadable
-from judged.measures.catalogue import MEASURES
-from judged.measures.names import parse_measure
+from judged.measures.families import MEASURES
+from judged.measures.parse import parse_measure
 
 ROOT = Path(__file__).parents[2]
 SUITE = read_suite(ROOT / "conformance")

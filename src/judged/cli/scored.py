@@ -13,6 +13,7 @@ from judged import __version__
 from judged.cli.inputs import Input, digest
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.report.layout import Between, Estimate, Table, Value, probability, with_best
 from judged.stats.corrections import holm
@@ -265,7 +266,7 @@ def tie_range(evaluation: Evaluation, measure: Measure, *, asked: bool) -> Range
 
     Unless it was asked for, it is looked at only where two orders tell it.
     """
-    if not evaluation.has_ties or not (asked or "by-grade" in measure.properties):
+    if not evaluation.has_ties or not (asked or Law.BY_GRADE in measure.laws):
         return None
     try:
         return evaluation.tie_range(measure)

@@ -29,9 +29,6 @@ from judged.tables.run import Run
 
 __all__ = ["Hearing", "hear"]
 
-JUDGES = frozenset({"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"})
-"""Measures that take levels as grades."""
-
 
 @dataclass(frozen=True, eq=False)
 class Hearing:
@@ -80,7 +77,7 @@ def hear(
     )
     ids = preferences.queries.take(arrow_of(np.flatnonzero(keep)))
     noticed = _observations(preferences, run, aligned, absent, keep)
-    if any(each.name not in JUDGES for each in measures) and protocol.ties != "document-ascending":
+    if any(each.needs != "judges" for each in measures) and protocol.ties != "document-ascending":
         noticed = _with_rule_of_trec_eval(noticed)
     return Hearing(opinions, ids, present[keep], noticed)
 
@@ -131,7 +128,7 @@ def _refuse_contradiction(views: Views, preferences: Preferences, rows: Flags) -
 
 def _refuse_grades_in_parts(views: Views, preferences: Preferences, measures: Sequence[Measure]) -> None:
     """Refuse levels of several sub-groups as grades, for they can be compared only within one."""
-    wanted = next((each for each in measures if each.name in JUDGES), None)
+    wanted = next((each for each in measures if each.needs == "judges"), None)
     if wanted is not None and views.partial.any():
         fault = Fault(
             "sub-groups", f"`{wanted}`", "takes levels as grades, but some groups have several sub-groups"

@@ -62,8 +62,7 @@ def axes_of(base: Stance) -> list[list[Change]]:
     protocol = {**worded, "depth": [None, *DEPTHS]}
     if "rel" in base.measure.defaults and base.measure.parameters["rel"] is None:
         protocol["rel"] = [float(each) for each in NUMBERS["rel"]]
-    if base.measure.name in {"IPrec", "AP11"}:
-        protocol["recall_points"] = list(get_args(hints["recall_points"]))
+    protocol |= {name: list(get_args(hints[name])) for name in base.measure.conventions}
     here = {name: getattr(base.protocol, name) for name in protocol}
     own = {name: options for name in base.measure.defaults if (options := _options(base.measure, name))}
     parameters = base.measure.parameters

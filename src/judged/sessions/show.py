@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.report.layout import Between, Estimate, Table, Value, with_best
 from judged.report.lines import Dot, Line, lines
@@ -214,7 +215,7 @@ def _between(evaluation: SessionEvaluation, measure: Measure) -> Value:
     low, high = evaluation[measure], evaluation.upper(measure)
     if low == high:
         return low
-    return Between(low, high) if "grows" in measure.properties and low < high else None
+    return Between(low, high) if Law.GROWS in measure.laws and low < high else None
 
 
 def _estimate(value: float, interval: object) -> Value:
