@@ -14,14 +14,14 @@ import numpy as np
 
 from judged.kernels.preferences.fulfilment import (
     balanced_share,
-    fulfilled,
+    count_fulfilled,
     group_share,
-    judge_mean,
+    mean_over_groups,
     pair_share,
-    possible,
+    count_possible,
     simple_share,
 )
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -61,7 +61,7 @@ _NOTES: dict[Count, str] = {
 _ENDINGS: dict[str, Count] = {"": "all", "_imp": "implied", "_ret": "retrieved"}
 
 
-def number_of_preferences(opinions: Opinions) -> Floats:
+def number_of_preferences(view: PreferenceView) -> Floats:
     r"""Return how many preferences the query's groups state.
 
     $$|S|$$
@@ -76,17 +76,17 @@ def number_of_preferences(opinions: Opinions) -> Floats:
     Example:
         Three documents of different levels, whatever is retrieved:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> number_of_preferences(opine((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}})))
+        >>> from judged.kernels.examples import make_preferences
+        >>> number_of_preferences(make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}})))
         array([3.])
 
     References:
         Buckley. trec_eval, measure `prefs_num_prefs_poss`. NIST, 2008.
     """
-    return possible(opinions).astype(np.float64)
+    return count_possible(view).astype(np.float64)
 
 
-def number_fulfilled(opinions: Opinions, *, count: Count) -> Floats:
+def number_fulfilled(view: PreferenceView, *, count: Count) -> Floats:
     r"""Return how many of the preferences the ranking obeys.
 
     $$|\{(a, b) \in S : a \text{ before } b\}|$$
@@ -100,18 +100,18 @@ def number_fulfilled(opinions: Opinions, *, count: Count) -> Floats:
     Example:
         Both documents retrieved come before c, which is not; the only preference between them is a > b:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> view = opine((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
+        >>> from judged.kernels.examples import make_preferences
+        >>> view = make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
         >>> number_fulfilled(view, count="all"), number_fulfilled(view, count="retrieved")
         (array([2.]), array([0.]))
 
     References:
         Buckley. trec_eval, measures `prefs_num_prefs_ful` and `prefs_num_prefs_ful_ret`. NIST, 2008.
     """
-    return fulfilled(opinions, _LEAST[count]).astype(np.float64)
+    return count_fulfilled(view, _LEAST[count]).astype(np.float64)
 
 
-def preference_share(opinions: Opinions, *, count: Count) -> Floats:
+def preference_share(view: PreferenceView, *, count: Count) -> Floats:
     r"""Return the share of the preferences that the ranking obeys.
 
     $$\frac{|\{(a, b) \in S : a \text{ before } b\}|}{|S|}$$
@@ -127,23 +127,23 @@ def preference_share(opinions: Opinions, *, count: Count) -> Floats:
         Of a > b, a > c and b > c, the list b, a obeys two: c is not retrieved, so both are before it. Only the first
         is between retrieved documents:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> view = opine((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
+        >>> from judged.kernels.examples import make_preferences
+        >>> view = make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
         >>> preference_share(view, count="all").round(4), preference_share(view, count="retrieved")
         (array([0.6667]), array([0.]))
 
         The list c leaves a > b out, and obeys neither of the others:
 
-        >>> preference_share(opine((["c"], {"ann": {"a": 3, "b": 2, "c": 1}})), count="implied")
+        >>> preference_share(make_preferences((["c"], {"ann": {"a": 3, "b": 2, "c": 1}})), count="implied")
         array([0.])
 
     References:
         Buckley. trec_eval, measures `prefs_simp`, `prefs_simp_imp` and `prefs_simp_ret`. NIST, 2008.
     """
-    return simple_share(opinions, _LEAST[count])
+    return simple_share(view, _LEAST[count])
 
 
-def pair_preference_share(opinions: Opinions, *, count: Count) -> Floats:
+def pair_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     r"""Return the share of preferences obeyed for each pair of documents, averaged over pairs.
 
     $$\frac{1}{|P|} \sum_{\{a, b\} \in P}
@@ -159,18 +159,18 @@ def pair_preference_share(opinions: Opinions, *, count: Count) -> Floats:
     Example:
         Two of three groups prefer a to b, so a list with a first earns 2/3 of that pair:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> groups = {"ann": {"a": 2, "b": 1}, "bob": {"a": 1, "b": 2}, "eve": {"a": 5, "b": 1}}
-        >>> pair_preference_share(opine((["a", "b"], groups)), count="all").round(4)
+        >>> pair_preference_share(make_preferences((["a", "b"], groups)), count="all").round(4)
         array([0.6667])
 
     References:
         Buckley. trec_eval, measures `prefs_pair`, `prefs_pair_imp` and `prefs_pair_ret`. NIST, 2008.
     """
-    return pair_share(opinions, _LEAST[count])
+    return pair_share(view, _LEAST[count])
 
 
-def group_preference_share(opinions: Opinions, *, count: Count) -> Floats:
+def group_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     r"""Return the share of a group's preferences that the ranking obeys, averaged over the query's groups.
 
     $$\frac{1}{|J|} \sum_{j \in J} \frac{|\{(a, b) \in S_j : a \text{ before } b\}|}{|S_j|}$$
@@ -186,18 +186,18 @@ def group_preference_share(opinions: Opinions, *, count: Count) -> Floats:
     Example:
         Ann's only preference is obeyed; of Bob's three, one is:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> groups = {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}
-        >>> group_preference_share(opine((["a", "c", "b"], groups)), count="all").round(4)
+        >>> group_preference_share(make_preferences((["a", "c", "b"], groups)), count="all").round(4)
         array([0.6667])
 
     References:
         Buckley. trec_eval, measures `prefs_avgjg`, `prefs_avgjg_imp` and `prefs_avgjg_ret`. NIST, 2008.
     """
-    return group_share(opinions, _LEAST[count])
+    return group_share(view, _LEAST[count])
 
 
-def balanced_preference_share(opinions: Opinions, *, count: Count) -> Floats:
+def balanced_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     r"""Return what `prefs_avgjg` would be if each group had judged as many documents not relevant as relevant.
 
     $$\frac{1}{|J|} \sum_{j \in J} \frac{F_j + r_j (R_j - N_j)}{S_j + R'_j (R_j - N_j)}
@@ -217,15 +217,15 @@ def balanced_preference_share(opinions: Opinions, *, count: Count) -> Floats:
     Example:
         One relevant document and one other, in the right order; a second group judged only relevant ones:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> view = opine((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}))
+        >>> from judged.kernels.examples import make_preferences
+        >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}))
         >>> balanced_preference_share(view, count="all"), balanced_preference_share(view, count="retrieved")
         (array([0.8]), array([0.75]))
 
     References:
         Buckley. trec_eval, measures `prefs_avgjg_Rnonrel` and `prefs_avgjg_Rnonrel_ret`. NIST, 2008.
     """
-    return balanced_share(opinions, retrieved_only=count == "retrieved")
+    return balanced_share(view, retrieved_only=count == "retrieved")
 
 
 prefs_num_prefs_poss = Measure(
@@ -329,7 +329,7 @@ prefs_avgjg_Rnonrel_ret = _share(
 )
 
 
-def average_precision_of_judges(opinions: Opinions, *, rel: float | None = None) -> Floats:
+def average_precision_of_judges(view: PreferenceView, *, rel: float | None = None) -> Floats:
     r"""Return the average precision by each group's judgments, averaged over the query's groups.
 
     $$\mathrm{map\_avgjg} = \frac{1}{|J|} \sum_{j \in J} \mathrm{AP}_j$$
@@ -343,14 +343,14 @@ def average_precision_of_judges(opinions: Opinions, *, rel: float | None = None)
     Example:
         Ann finds the first result relevant, Bob the second, so their average precisions are 1 and 1/2:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> average_precision_of_judges(opine((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}})))
+        >>> from judged.kernels.examples import make_preferences
+        >>> average_precision_of_judges(make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}})))
         array([0.75])
 
     References:
         Buckley. trec_eval, measure `map_avgjg`. NIST, 2008.
     """
-    return judge_mean(opinions, average_precision(opinions.ranking, rel=rel))
+    return mean_over_groups(view, average_precision(view.ranking, rel=rel))
 
 
 map_avgjg = Measure(
@@ -362,7 +362,7 @@ map_avgjg = Measure(
 )
 
 
-def precision_of_judges(opinions: Opinions, *, cutoff: int, rel: float | None = None) -> Floats:
+def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None = None) -> Floats:
     r"""Return the precision among the first $k$ results by each group's judgments, averaged over the query's groups.
 
     $$\mathrm{P\_avgjg}@k = \frac{1}{|J|} \sum_{j \in J} \mathrm{P}_j@k$$
@@ -376,15 +376,15 @@ def precision_of_judges(opinions: Opinions, *, cutoff: int, rel: float | None = 
     Example:
         Ann finds the first result relevant, Bob does not:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> view = opine((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
+        >>> from judged.kernels.examples import make_preferences
+        >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
         >>> precision_of_judges(view, cutoff=1)
         array([0.5])
 
     References:
         Buckley. trec_eval, measure `P_avgjg`. NIST, 2008.
     """
-    return judge_mean(opinions, precision(opinions.ranking, cutoff=cutoff, rel=rel))
+    return mean_over_groups(view, precision(view.ranking, cutoff=cutoff, rel=rel))
 
 
 P_avgjg = Measure(
@@ -397,7 +397,7 @@ P_avgjg = Measure(
 )
 
 
-def r_precision_of_judges(opinions: Opinions, *, rel: float | None = None, multiple: float = 1.0) -> Floats:
+def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, multiple: float = 1.0) -> Floats:
     r"""Return the R-precision by each group's judgments, averaged over the query's groups.
 
     $$\mathrm{Rprec\_mult\_avgjg} = \frac{1}{|J|} \sum_{j \in J} \mathrm{Rprec}_j$$
@@ -412,15 +412,15 @@ def r_precision_of_judges(opinions: Opinions, *, rel: float | None = None, multi
     Example:
         One document is relevant to each, and among the first two:
 
-        >>> from judged.kernels.preferences.view import opine
-        >>> view = opine((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
+        >>> from judged.kernels.examples import make_preferences
+        >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
         >>> r_precision_of_judges(view, multiple=2)
         array([0.5])
 
     References:
         Buckley. trec_eval, measure `Rprec_mult_avgjg`. NIST, 2008.
     """
-    return judge_mean(opinions, r_precision(opinions.ranking, rel=rel, multiple=multiple))
+    return mean_over_groups(view, r_precision(view.ranking, rel=rel, multiple=multiple))
 
 
 Rprec_mult_avgjg = Measure(

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import bpm_reader, browse, gain_share, insq_reader, inst_reader, nerr10_reader, nerr11_reader, nerr8_reader, nerr9_reader, sdcg_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import (
-    bejewelled,
-    goal_minded,
-    goal_settled,
-    logarithmic,
-    nearly_reciprocal,
-    satisfied_by_goal,
-    satisfied_by_patience,
-    satisfied_only,
-)
 from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
-__all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]
-
+__all__ = ["INST", "INSQ", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"]
 
 def inverse_squared_adaptive(
     ranking: Ranking,
@@ -49,15 +38,15 @@ def inverse_squared_adaptive(
         The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> inverse_squared_adaptive(rank([1, 0, 0]), depth=3).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> inverse_squared_adaptive(make_ranking([1, 0, 0]), depth=3).round(4)
         array([0.7347])
 
     References:
         Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval evaluation.
         ADCS 2015. doi:10.1145/2838931.2838938
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), goal_minded(T, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), inst_reader(T, depth)).rate
 
 
 INST = Measure(
@@ -94,15 +83,15 @@ def inverse_squared(
     Example:
         With $T = 1/2$ the three ranks weigh $1 : 1/4 : 1/9$, and only the first result has a gain:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> inverse_squared(rank([1, 0, 0]), T=0.5, depth=3).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> inverse_squared(make_ranking([1, 0, 0]), T=0.5, depth=3).round(4)
         array([0.7347])
 
     References:
         Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
         doi:10.1145/2407085.2407092
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), goal_settled(T, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), insq_reader(T, depth)).rate
 
 
 INSQ = Measure(
@@ -146,8 +135,9 @@ def bejewelled_player(
     Example:
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> bejewelled_player(rank([0, 1, 0, 0]), cutoff=4), bejewelled_player(rank([0, 1, 0, 0]), cutoff=4, T=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> ranking = make_ranking([0, 1, 0, 0])
+        >>> bejewelled_player(ranking, cutoff=4), bejewelled_player(ranking, cutoff=4, T=2)
         (array([0.5]), array([0.25]))
 
     References:
@@ -155,7 +145,7 @@ def bejewelled_player(
         doi:10.1145/3077136.3080841
     """
     return browse(
-        ranking, gain_share(ranking, gain, max_grade), bejewelled(T, cutoff, hb, hc, gain_med, depth)
+        ranking, gain_share(ranking, gain, max_grade), bpm_reader(T, cutoff, hb, hc, gain_med, depth)
     ).rate
 
 
@@ -192,8 +182,8 @@ def scaled_discounted_gain(
     Example:
         The first of two ranks weighs $1$ and the second $1 / \log_2 3 = 0.6309$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> scaled_discounted_gain(rank([1, 0]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> scaled_discounted_gain(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6131])
 
     References:
@@ -202,7 +192,7 @@ def scaled_discounted_gain(
         Azzopardi, Thomas and Moffat. cwl_eval: an evaluation tool for information retrieval. SIGIR 2019.
         doi:10.1145/3331184.3331398
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), logarithmic(cutoff)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), sdcg_reader(cutoff)).rate
 
 
 SDCG = Measure(
@@ -240,15 +230,15 @@ def nearly_expected_reciprocal(
     Example:
         The second result satisfies:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal(rank([0, 1, 1]), cutoff=3)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal(make_ranking([0, 1, 1]), cutoff=3)
         array([0.5])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), satisfied_only(cutoff)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr8_reader(cutoff)).rate
 
 
 NERR8 = Measure(
@@ -286,15 +276,15 @@ def nearly_expected_reciprocal_falling(
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one third
         of all looks falls on the second:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal_falling(rank([0, 1, 1]), cutoff=3).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal_falling(make_ranking([0, 1, 1]), cutoff=3).round(4)
         array([0.3333])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), nearly_reciprocal(cutoff)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr9_reader(cutoff)).rate
 
 
 NERR9 = Measure(
@@ -333,15 +323,15 @@ def nearly_expected_reciprocal_patient(
     Example:
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal_patient(rank([0, 1, 1]), p=0.5).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal_patient(make_ranking([0, 1, 1]), p=0.5).round(4)
         array([0.3333])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), satisfied_by_patience(p, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr10_reader(p, depth)).rate
 
 
 NERR10 = Measure(
@@ -379,15 +369,15 @@ def nearly_expected_reciprocal_goal(
     Example:
         The ranks are reached with the chances $1$, $1/4$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal_goal(rank([0, 1, 1]), T=0.5)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal_goal(make_ranking([0, 1, 1]), T=0.5)
         array([0.2])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), satisfied_by_goal(T, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr11_reader(T, depth)).rate
 
 
 NERR11 = Measure(

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-
 import numpy as np
-
-from judged.kernels.diversity.by_intent import by_intent, intent_mean
-from judged.kernels.ranked.precision import precision_sum
+from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
+from judged.kernels.ranked.precision import precision_sum, targets_found, targets_judged
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.targets import targets_found, targets_judged
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.measures.parameters import Parameter, Value
 from judged.measures.parse import parse_measure
+from judged.measures.parameters import Parameter, Value
 
-__all__ = ["AP_IA", "DR", "IA", "P_IA", "DiversityCount", "StRecall"]
-
+__all__ = ["AP_IA", "P_IA", "StRecall", "IA", "DR", "DiversityCount"]
 
 def intent_aware_average_precision(
     ranking: Ranking, *, cutoff: int | None = None, rel: float | None = None
@@ -37,15 +33,15 @@ def intent_aware_average_precision(
     Example:
         The first result is all that one intent needs; of the other, the only document comes third:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware_average_precision(rank([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_average_precision(make_ranking([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
         array([0.6667])
 
     References:
         Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
         doi:10.1145/1498759.1498766
     """
-    apart = by_intent(ranking)
+    apart = split_by_intent(ranking)
     return intent_mean(ranking, divide(precision_sum(apart, cutoff, rel), apart.relevant(rel)), rel)
 
 
@@ -75,15 +71,15 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
     Example:
         Both results are relevant to the first intent, one to the second:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware_precision(rank([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_precision(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
         array([0.75])
 
     References:
         Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
         doi:10.1145/1498759.1498766
     """
-    return intent_mean(ranking, by_intent(ranking).hits_within(cutoff, rel) / cutoff, rel)
+    return intent_mean(ranking, split_by_intent(ranking).hits_within(cutoff, rel) / cutoff, rel)
 
 
 P_IA = Measure(
@@ -112,15 +108,15 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first two results answer one intent, twice; the second was to be had:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> subtopic_recall(rank([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> subtopic_recall(make_ranking([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
 
     References:
         Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic
         retrieval. SIGIR 2003. doi:10.1145/860435.860440
     """
-    return intent_mean(ranking, np.minimum(by_intent(ranking).hits_within(cutoff, rel), 1.0), rel)
+    return intent_mean(ranking, np.minimum(split_by_intent(ranking).hits_within(cutoff, rel), 1.0), rel)
 
 
 StRecall = Measure(
@@ -151,8 +147,8 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     Example:
         The first result answers one intent, the second another, so the reciprocal ranks are 1 and 1/2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware(rank([1, 1], intents=[[{1}, {2}]]), of="RR")
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware(make_ranking([1, 1], intents=[[{1}, {2}]]), of="RR")
         array([0.75])
 
     References:
@@ -161,11 +157,11 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     """
     measure = parse_measure(of)
     rel = measure.parameters.get("rel")
-    values = measure.per_query(by_intent(ranking))
+    values = measure.per_query(split_by_intent(ranking))
     return intent_mean(ranking, values, rel if isinstance(rel, int | float) else None)
 
 
-def _named(value: object) -> Value:
+def _parse_inner(value: object) -> Value:
     """The measure as it is written, if a mean of it over intents means something."""
     measure = parse_measure(value) if isinstance(value, str | Measure) else None
     if measure is None or measure.needs == "intents" or measure.text:
@@ -187,7 +183,7 @@ IA = Measure(
         "of": Parameter(
             "the measure that is averaged over intents",
             "a measure from 0 to 1, complete with its cutoff, that does not look at intents itself, such as `nDCG@10`",
-            _named,
+            _parse_inner,
         )
     },
     needs="intents",
@@ -212,8 +208,8 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
     Example:
         Three relevant documents answer two targets; the first two results answer the same one:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> diversity_recall(rank([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> diversity_recall(make_ranking([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
         array([0.5])
 
     References:
@@ -248,8 +244,8 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
     Example:
         Three relevant results answer two targets:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> diversity_count(rank([1, 1, 1], targets=[[7, 7, 8]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> diversity_count(make_ranking([1, 1, 1], targets=[[7, 7, 8]]))
         array([2.])
 
     References:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.by_intent import intent_weight
-from judged.kernels.diversity.greedy import SURPASSED
-from judged.kernels.diversity.novelty import (
-    best_novelty,
-    logarithmic,
-    novelty,
-    patience,
-    reciprocal,
-    share_of_bound,
-)
+from judged.kernels.diversity.intent_aware import intent_weight
+from judged.kernels.diversity.novelty import GREEDY_RATIO, best_novelty, geometric_discount, log_discount, novelty, reciprocal_discount, share_of_bound
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import PATIENCE, SATISFIED
 
-__all__ = ["ERR_IA", "NRBP", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]
-
+__all__ = ["alpha_nDCG", "alpha_DCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP"]
 
 def alpha_normalised_gain(
     ranking: Ranking, *, cutoff: int | None = None, alpha: float = 0.5, rel: float | None = None
@@ -44,16 +35,16 @@ def alpha_normalised_gain(
         The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
         over 1 + 0.6309:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> alpha_normalised_gain(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> alpha_normalised_gain(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8066])
 
     References:
         Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
         information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
     """
-    best = best_novelty(ranking, logarithmic, alpha=alpha, rel=rel, cutoff=cutoff)
-    return divide(novelty(ranking, logarithmic, alpha=alpha, rel=rel, cutoff=cutoff), best)
+    best = best_novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+    return divide(novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
 
 
 alpha_nDCG = Measure(
@@ -61,7 +52,7 @@ alpha_nDCG = Measure(
     alpha_normalised_gain,
     title="α-nDCG: α-DCG as a share of what the judged documents allow.",
     at_parameter="cutoff",
-    bounds=(0.0, SURPASSED),
+    bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
     needs="intents",
@@ -88,8 +79,8 @@ def alpha_discounted_gain(
     Example:
         Of two intents, the first result answers one, so half of what a result can be worth:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> alpha_discounted_gain(rank([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
+        >>> from judged.kernels.examples import make_ranking
+        >>> alpha_discounted_gain(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
         array([0.5])
 
     References:
@@ -98,7 +89,7 @@ def alpha_discounted_gain(
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
-    return share_of_bound(ranking, logarithmic, alpha=alpha, rel=rel, cutoff=cutoff)
+    return share_of_bound(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
 
 alpha_DCG = Measure(
@@ -133,8 +124,8 @@ def intent_aware_err(
     Example:
         Of two intents, both results answer the first; of a possible 1 + 1/4 for each, it has all:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware_err(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
 
     References:
@@ -143,7 +134,7 @@ def intent_aware_err(
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
-    return share_of_bound(ranking, reciprocal, alpha=alpha, rel=rel, cutoff=cutoff)
+    return share_of_bound(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
 
 ERR_IA = Measure(
@@ -180,8 +171,8 @@ def normalised_intent_aware_err(
     Example:
         Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 were to be had:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_intent_aware_err(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8333])
 
     References:
@@ -190,8 +181,8 @@ def normalised_intent_aware_err(
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
-    best = best_novelty(ranking, reciprocal, alpha=alpha, rel=rel, cutoff=cutoff)
-    return divide(novelty(ranking, reciprocal, alpha=alpha, rel=rel, cutoff=cutoff), best)
+    best = best_novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+    return divide(novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
 
 
 nERR_IA = Measure(
@@ -199,7 +190,7 @@ nERR_IA = Measure(
     normalised_intent_aware_err,
     title="Normalised intent-aware expected reciprocal rank: ERR-IA as a share of what the judged documents allow.",
     at_parameter="cutoff",
-    bounds=(0.0, SURPASSED),
+    bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
     extra_parameters={"alpha": SATISFIED},
@@ -224,15 +215,15 @@ def novelty_rank_biased(
     Example:
         One intent, answered first: of 1 + 1/4 + 1/16 and so on, the first term:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> novelty_rank_biased(rank([1, 0]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> novelty_rank_biased(make_ranking([1, 0]))
         array([0.75])
 
     References:
         Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
         ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
     """
-    got = novelty(ranking, patience(beta), alpha=alpha, rel=rel)
+    got = novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
     return divide(got * (1.0 - (1.0 - alpha) * beta), intent_weight(ranking, rel))
 
 
@@ -270,23 +261,23 @@ def normalised_novelty_rank_biased(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_novelty_rank_biased(rank([0, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_novelty_rank_biased(make_ranking([0, 1]))
         array([0.5])
 
     References:
         Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
         ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
     """
-    best = best_novelty(ranking, patience(beta), alpha=alpha, rel=rel)
-    return divide(novelty(ranking, patience(beta), alpha=alpha, rel=rel), best)
+    best = best_novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
+    return divide(novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel), best)
 
 
 nNRBP = Measure(
     "nNRBP",
     normalised_novelty_rank_biased,
     title="Normalised novelty- and rank-biased precision: NRBP as a share of what the judged documents allow.",
-    bounds=(0.0, SURPASSED),
+    bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
     extra_parameters={"beta": PATIENCE},

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
-
 import numpy as np
-
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
+from typing import Literal
 
-__all__ = ["AP", "AP11", "IPrec", "gm_AP", "yaap"]
-
+__all__ = ["AP", "gm_AP", "yaap", "IPrec", "AP11"]
 
 def average_precision(
     ranking: Ranking,
@@ -36,8 +33,8 @@ def average_precision(
     Example:
         Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> average_precision(rank([1, 0, 1], missed=[[1]])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> average_precision(make_ranking([1, 0, 1], missed=[[1]])).round(4)
         array([0.5556])
 
     References:
@@ -73,8 +70,8 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
     Example:
         The query's own value is its average precision, (1/1 + 2/3) / 2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> geometric_average_precision(rank([1, 0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> geometric_average_precision(make_ranking([1, 0, 1])).round(4)
         array([0.8333])
 
     References:
@@ -108,8 +105,8 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
     Example:
         The one relevant document comes second, an average precision of 1/2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> logit_average_precision(rank([0, 1])), logit_average_precision(rank([1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> logit_average_precision(make_ranking([0, 1])), logit_average_precision(make_ranking([1])).round(4)
         (array([0.]), array([0.6931]))
 
     References:
@@ -144,8 +141,8 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     Example:
         Half of the relevant documents are found at rank 2, but precision is higher at rank 3:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> precision_at_recall(rank([0, 1, 1]), recall=0.5).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> precision_at_recall(make_ranking([0, 1, 1]), recall=0.5).round(4)
         array([0.6667])
 
     References:
@@ -183,8 +180,8 @@ def eleven_point_average(
     Example:
         The one relevant document comes second, so precision is 1/2 at every point:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> eleven_point_average(rank([0, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> eleven_point_average(make_ranking([0, 1]))
         array([0.5])
 
     References:

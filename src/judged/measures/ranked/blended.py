@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
-
-from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, relevant_gains
-from judged.kernels.ranked.gains import Gain, Gains, worth
+from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
+from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.top_document import preferred
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
+from typing import Literal
 
-__all__ = ["NCU", "O", "P_measure", "P_plus", "Q"]
-
+__all__ = ["Q", "O", "P_measure", "P_plus", "NCU"]
 
 def q_measure(
     ranking: Ranking,
@@ -45,8 +41,8 @@ def q_measure(
     Example:
         Grades 1 and 2 are in the wrong order, so the first ratio is $(1 + 1) / (1 + 2)$ and the second 1:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> q_measure(rank([1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> q_measure(make_ranking([1, 2])).round(4)
         array([0.8333])
 
     References:
@@ -96,8 +92,8 @@ def o_measure(
     Example:
         A document of grade 1 comes second, where the best order would have gained 3, $(1 + 1) / (2 + 3)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> o_measure(rank([0, 1, 2]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> o_measure(make_ranking([0, 1, 2]))
         array([0.4])
 
     References:
@@ -145,8 +141,8 @@ def preferred_ratio(
     Example:
         The best result comes third, after one that is relevant and one that is not, $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> preferred_ratio(rank([0, 1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> preferred_ratio(make_ranking([0, 1, 2])).round(4)
         array([0.8333])
 
     References:
@@ -154,7 +150,7 @@ def preferred_ratio(
         Transactions on Databases 48(SIG9), 2007.
     """
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
-    return segment_sum(np.where(preferred(ranking, rel), ratio, 0.0), ranking.offset)
+    return segment_sum(np.where(is_top_document(ranking, rel), ratio, 0.0), ranking.offset)
 
 
 P_measure = Measure(
@@ -192,15 +188,15 @@ def preferred_average(
     Example:
         The ratios at the second and third result are $(1 + 1) / (2 + 3)$ and $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> preferred_average(rank([0, 1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> preferred_average(make_ranking([0, 1, 2])).round(4)
         array([0.6167])
 
     References:
         Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
         Transactions on Databases 48(SIG9), 2007.
     """
-    best = preferred(ranking, rel)
+    best = is_top_document(ranking, rel)
     last = segment_sum(np.where(best, ranking.rank, 0.0), ranking.offset)[ranking.query]
     above = ranking.hits(rel) & (ranking.rank <= last)
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
@@ -249,8 +245,8 @@ def normalised_utility(
     Example:
         One in three readers stops at grade 1, with a ratio of $2/3$; the others at grade 2, with a ratio of 1:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_utility(rank([1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_utility(make_ranking([1, 2])).round(4)
         array([0.8889])
 
     References:
@@ -259,7 +255,7 @@ def normalised_utility(
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
     if stop == "graded":
         here, there = (
-            np.maximum(worth(worth_of, gain, stops if stops is not None else gains), 0.0)
+            np.maximum(grade_gains(worth_of, gain, stops if stops is not None else gains), 0.0)
             for worth_of in (ranking.grade, ranking.best)
         )
     else:

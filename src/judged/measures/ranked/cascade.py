@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
-
-from judged.kernels.ranked.cascade import best_reciprocal_rank, expected_reciprocal_rank
-from judged.kernels.ranked.gains import Gain, worth
-from judged.kernels.ranked.persistence import reach
+from judged.kernels.ranked.browsing import best_reciprocal_rank, expected_reciprocal_rank, reach_probability
+from judged.kernels.ranked.gains import Gain, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
+from typing import Literal
 
-__all__ = ["ERR", "RBP", "RBP_residual", "nERR"]
-
+__all__ = ["ERR", "nERR", "RBP", "RBP_residual"]
 
 def expected_reciprocal(
     ranking: Ranking, *, cutoff: int | None = None, max_grade: float | None = None
@@ -35,8 +31,8 @@ def expected_reciprocal(
     Example:
         On a scale from 0 to 1, the second reader in two goes on to rank 2, and half of those stop there:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> expected_reciprocal(rank([1, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> expected_reciprocal(make_ranking([1, 1]))
         array([0.625])
 
     References:
@@ -73,8 +69,8 @@ def normalised_expected_reciprocal(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_expected_reciprocal(rank([0, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_expected_reciprocal(make_ranking([0, 1]))
         array([0.5])
 
     References:
@@ -124,8 +120,8 @@ def rank_biased_precision(
     Example:
         Relevant results come first and third, $0.5 (1 + 0.5^2)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> rank_biased_precision(rank([1, 0, 1]), p=0.5)
+        >>> from judged.kernels.examples import make_ranking
+        >>> rank_biased_precision(make_ranking([1, 0, 1]), p=0.5)
         array([0.625])
 
     References:
@@ -133,7 +129,7 @@ def rank_biased_precision(
         doi:10.1145/1416950.1416952
     """
     use = _use(ranking, rel, gain, max_grade)
-    seen = np.where(ranking.within(cutoff), use * reach(ranking, p), 0.0)
+    seen = np.where(ranking.within(cutoff), use * reach_probability(ranking, p), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
 
 
@@ -159,7 +155,7 @@ def _graded(ranking: Ranking, gain: Gain, max_grade: float | Literal["query"] | 
     else:
         highest = ranking.highest if max_grade is None else max_grade
         top = np.full(len(ranking.rank), max(highest, 0.0))
-    return divide(worth(np.minimum(ranking.grade, top), gain), worth(top, gain))
+    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
 
 
 RBP = Measure(
@@ -191,8 +187,8 @@ def rank_biased_residual(
     Example:
         The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> rank_biased_residual(rank([1, None, 0]), p=0.5)
+        >>> from judged.kernels.examples import make_ranking
+        >>> rank_biased_residual(make_ranking([1, None, 0]), p=0.5)
         array([0.375])
 
     References:
@@ -200,7 +196,7 @@ def rank_biased_residual(
         doi:10.1145/1416950.1416952
     """
     judged = ranking.grade >= 0
-    known = (1.0 - p) * segment_sum(np.where(judged, reach(ranking, p), 0.0), ranking.offset)
+    known = (1.0 - p) * segment_sum(np.where(judged, reach_probability(ranking, p), 0.0), ranking.offset)
     residual = np.maximum(1.0 - known, 0.0)
     if tail == "always":
         return residual

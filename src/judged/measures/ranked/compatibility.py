@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
-
 from judged.kernels.ranked.overlap import ideal_overlap, ideal_places, overlap_of_ideals, overlap_weights
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
+from typing import Literal
 
 __all__ = ["Compat"]
-
 
 def compatibility(
     ranking: Ranking,
@@ -43,8 +40,8 @@ def compatibility(
         The two documents are in the wrong order, so the first depth has no overlap and the second all:
         $(0 + 0.5 \cdot 2/2) / (1 + 0.5)$
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> compatibility(rank([1, 2]), p=0.5, depth=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> compatibility(make_ranking([1, 2]), p=0.5, depth=2).round(4)
         array([0.3333])
 
     References:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
-
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
+from numpy.typing import NDArray
+from typing import Any
 
-__all__ = ["NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "relstring"]
-
+__all__ = ["NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet", "relstring"]
 
 def number_of_queries(ranking: Ranking) -> Floats:
     r"""Return 1 for each query, so that the sum is the number of queries that were scored.
@@ -30,8 +27,8 @@ def number_of_queries(ranking: Ranking) -> Floats:
     Example:
         Two queries:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_of_queries(rank([1], [0]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_of_queries(make_ranking([1], [0]))
         array([1., 1.])
 
     References:
@@ -48,9 +45,7 @@ NumQ = Measure(
     aggregate="sum",
     higher_is_better=None,
     zero_if_missing=False,
-    laws=frozenset(
-        {Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
-    ),
+    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
 )
 
 
@@ -68,8 +63,8 @@ def number_retrieved(ranking: Ranking) -> Floats:
     Example:
         Three documents, one of them unjudged:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_retrieved(rank([1, None, 0]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_retrieved(make_ranking([1, None, 0]))
         array([3.])
 
     References:
@@ -102,8 +97,8 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One relevant document is retrieved and one is missed:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_relevant(rank([1, 0], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_relevant(make_ranking([1, 0], missed=[[1]]))
         array([2.])
 
     References:
@@ -137,8 +132,8 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_relevant_retrieved(rank([1, 0], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_relevant_retrieved(make_ranking([1, 0], missed=[[1]]))
         array([1.])
 
     References:
@@ -154,9 +149,7 @@ NumRelRet = Measure(
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
-    laws=frozenset(
-        {Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
-    ),
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
 )
 
 
@@ -174,8 +167,8 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
     Example:
         Of two results that are not relevant, one was judged:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_refuted_retrieved(rank([1, 0, None]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_refuted_retrieved(make_ranking([1, 0, None]))
         array([1.])
 
     References:
@@ -212,8 +205,8 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
     Example:
         A grade of 3, an unjudged result, a negative grade, and one beyond 9:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> relevance_string(rank([3, None, -1, 12])).tolist()
+        >>> from judged.kernels.examples import make_ranking
+        >>> relevance_string(make_ranking([3, None, -1, 12])).tolist()
         ['3-.>']
 
     References:

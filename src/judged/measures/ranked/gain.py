@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import math
-
 import numpy as np
-
-from judged.kernels.ranked.gains import (
-    Gain,
-    Gains,
-    best_gains,
-    discounted_sum,
-    found_gains,
-    ideal_sum,
-    running_discounted,
-    running_ideal,
-)
+from judged.kernels.ranked.gains import Gain, Gains, best_gains, cumulative_gains, discounted_sum, found_gains, ideal_cumulative_gains, ideal_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_cumsum, segment_sum
 from judged.measures.laws import BINARY_IN_ORDER, GRADED, Law
 from judged.measures.measure import Measure
 
-__all__ = ["DCG", "IDCG", "G", "Rndcg", "binG", "nDCG", "nDCG_JK", "nDCG_rel"]
-
+__all__ = ["nDCG", "DCG", "IDCG", "Rndcg", "nDCG_rel", "nDCG_JK", "G", "binG"]
 
 def normalised_discounted_gain(
     ranking: Ranking, *, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
@@ -44,8 +32,8 @@ def normalised_discounted_gain(
     Example:
         The grades [3, 0, 2, 1] collect 4.4307 of the 4.7619 that [3, 2, 1, 0] would:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_discounted_gain(rank([3, 0, 2, 1]), cutoff=4).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_discounted_gain(make_ranking([3, 0, 2, 1]), cutoff=4).round(4)
         array([0.9305])
 
     References:
@@ -81,8 +69,8 @@ def discounted_gain(
     Example:
         $3/1 + 0 + 2/2 + 1/\log_2 5$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> discounted_gain(rank([3, 0, 2, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> discounted_gain(make_ranking([3, 0, 2, 1])).round(4)
         array([4.4307])
 
     References:
@@ -120,8 +108,8 @@ def ideal_discounted_gain(
     Example:
         The best order of [3, 0, 2, 1] is [3, 2, 1, 0]:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> ideal_discounted_gain(rank([3, 0, 2, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> ideal_discounted_gain(make_ranking([3, 0, 2, 1])).round(4)
         array([4.7619])
 
     References:
@@ -160,8 +148,8 @@ def r_level_discounted_gain(
     Example:
         One document of grade 2 and one of grade 1: nDCG@1 is 1/2 and nDCG@2 is 0.8597:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> r_level_discounted_gain(rank([1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> r_level_discounted_gain(make_ranking([1, 2])).round(4)
         array([0.6799])
 
     References:
@@ -171,7 +159,7 @@ def r_level_discounted_gain(
     last = _last_of_level(value, offset)
     level = _collected(ranking, ranking.best_query[last], ranking.best_rank[last], gains)
     ratio = np.zeros(len(value))
-    ratio[last] = level / running_ideal(ranking, gains)[last]
+    ratio[last] = level / ideal_cumulative_gains(ranking, gains)[last]
     beyond = ranking.retrieved > segment_count(value > 0, offset) + 1
     whole = divide(discounted_sum(ranking, gains=gains), ideal_sum(ranking, gains=gains))
     points = segment_count(last, offset) + (beyond & (ideal_sum(ranking, gains=gains) > 0))
@@ -190,7 +178,7 @@ def _last_of_level(value: Floats, offset: Ints) -> Flags:
 
 def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None) -> Floats:
     """The discounted gain of each query's results down to a rank of its own."""
-    running = np.concatenate(([0.0], running_discounted(ranking, gains)))
+    running = np.concatenate(([0.0], cumulative_gains(ranking, gains)))
     standing = ranking.standing(query, cutoff)
     return np.where(standing > 0, running[ranking.offset[query] + standing], 0.0)
 
@@ -218,8 +206,8 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     Example:
         nDCG is 0.6309 at rank 2, where the one document with a gain is found:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> discounted_gain_at_relevant(rank([0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> discounted_gain_at_relevant(make_ranking([0, 1])).round(4)
         array([0.6309])
 
     References:
@@ -228,7 +216,7 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     useful = found_gains(ranking, gains=gains) > 0
     possible = segment_count(best_gains(ranking, gains=gains) > 0, ranking.best_offset)
     missed = possible - segment_count(useful, ranking.offset)
-    at_each = divide(running_discounted(ranking, gains), _ideal_at(ranking, gains))
+    at_each = divide(cumulative_gains(ranking, gains), _ideal_at(ranking, gains))
     whole = divide(discounted_sum(ranking, gains=gains), ideal_sum(ranking, gains=gains))
     total = segment_sum(np.where(useful, at_each, 0.0), ranking.offset) + missed * whole
     return divide(np.maximum(total, 0.0), possible)
@@ -238,7 +226,7 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
     """The discounted gain of the best order down to the rank of each retrieved judged document."""
     start, length = ranking.best_offset[:-1], np.diff(ranking.best_offset)
     deep = np.minimum(ranking.rank, length[ranking.query]) - 1
-    at_each: Floats = running_ideal(ranking, gains)[start[ranking.query] + deep]
+    at_each: Floats = ideal_cumulative_gains(ranking, gains)[start[ranking.query] + deep]
     return at_each
 
 
@@ -274,8 +262,8 @@ def originally_discounted_gain(
     Example:
         The one relevant document comes third, at $1 / \log_2 3$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> originally_discounted_gain(rank([0, 0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> originally_discounted_gain(make_ranking([0, 0, 1])).round(4)
         array([0.6309])
 
     References:
@@ -322,8 +310,8 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
     Example:
         A result without gain pushes the one of grade 1 to $1 / \log_2 3$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_gain(rank([0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_gain(make_ranking([0, 1])).round(4)
         array([0.6309])
 
     References:
@@ -366,8 +354,8 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One relevant document has nothing above it, the other one result that is not relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> binary_gain(rank([1, 0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> binary_gain(make_ranking([1, 0, 1])).round(4)
         array([0.8155])
 
     References:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-
-from judged.kernels.ranked.bpref import binary_preference
+from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_running_count, segment_sum
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["Bpref", "Judged", "Unjudged", "gm_Bpref", "infAP"]
-
+__all__ = ["Bpref", "gm_Bpref", "infAP", "Judged", "Unjudged"]
 
 def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     r"""Return the share of preferences of judged relevant over judged non-relevant documents that a ranking keeps.
@@ -30,8 +28,8 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of the two relevant documents stands below the one judged non-relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> preference(rank([1, 0, None, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> preference(make_ranking([1, 0, None, 1]))
         array([0.5])
 
     References:
@@ -45,17 +43,7 @@ Bpref = Measure(
     "Bpref",
     preference,
     title="Binary preference: relevant above non-relevant, looking at judged documents only.",
-    laws=frozenset(
-        {
-            Law.SWAP,
-            Law.ZERO_IF_NOTHING_FOUND,
-            Law.ONE_IF_IDEAL,
-            Law.JUDGMENT_ONLY,
-            Law.STEPWISE,
-            Law.BY_GRADE,
-            Law.IN_ORDER,
-        }
-    ),
+    laws=frozenset({Law.SWAP, Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.JUDGMENT_ONLY, Law.STEPWISE, Law.BY_GRADE, Law.IN_ORDER}),
 )
 
 
@@ -73,8 +61,8 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
     Example:
         The query's own value is its binary preference:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> geometric_preference(rank([1, 0, None, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> geometric_preference(make_ranking([1, 0, None, 1]))
         array([0.5])
 
     References:
@@ -90,17 +78,7 @@ gm_Bpref = Measure(
     geometric_preference,
     title="Geometric mean of binary preference: rewards a system that fails no query.",
     aggregate="geometric",
-    laws=frozenset(
-        {
-            Law.SWAP,
-            Law.ZERO_IF_NOTHING_FOUND,
-            Law.ONE_IF_IDEAL,
-            Law.JUDGMENT_ONLY,
-            Law.STEPWISE,
-            Law.BY_GRADE,
-            Law.IN_ORDER,
-        }
-    ),
+    laws=frozenset({Law.SWAP, Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.JUDGMENT_ONLY, Law.STEPWISE, Law.BY_GRADE, Law.IN_ORDER}),
     compare_by="Bpref",
 )
 
@@ -130,8 +108,8 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     Example:
         The result above the relevant one is in the pool but was not judged, so nothing speaks against it:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> inferred_average_precision(rank([-1, 1])), inferred_average_precision(rank([0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> inferred_average_precision(make_ranking([-1, 1])), inferred_average_precision(make_ranking([0, 1])).round(4)
         (array([0.75]), array([0.5]))
 
     References:
@@ -170,8 +148,8 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
     Example:
         One of two results was judged; the list has no tenth:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> judged_share(rank([0, None]), cutoff=10)
+        >>> from judged.kernels.examples import make_ranking
+        >>> judged_share(make_ranking([0, None]), cutoff=10)
         array([0.5])
 
     References:
@@ -208,8 +186,8 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
     Example:
         One of two results is unjudged, over four places:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> unjudged_share(rank([0, None]), cutoff=4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> unjudged_share(make_ranking([0, None]), cutoff=4)
         array([0.25])
 
     References:

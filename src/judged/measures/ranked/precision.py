@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
-
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_max
 from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
+from typing import Literal
 
-__all__ = ["F1", "RR", "FallOut", "P", "R", "Rprec", "Success"]
-
+__all__ = ["P", "R", "F1", "Success", "RR", "Rprec", "FallOut"]
 
 def precision(
     ranking: Ranking,
@@ -34,10 +31,10 @@ def precision(
     Example:
         Two of the first four results are relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> precision(rank([1, 0, 1, 0]), cutoff=4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> precision(make_ranking([1, 0, 1, 0]), cutoff=4)
         array([0.5])
-        >>> precision(rank([1, 0]), cutoff=4), precision(rank([1, 0]), cutoff=4, over="retrieved")
+        >>> precision(make_ranking([1, 0]), cutoff=4), precision(make_ranking([1, 0]), cutoff=4, over="retrieved")
         (array([0.25]), array([0.5]))
 
     References:
@@ -78,10 +75,10 @@ def recall(
     Example:
         Three documents are relevant, one of them comes among the first two results:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> recall(rank([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
         array([0.3333])
-        >>> recall(rank([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
+        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
         array([0.5])
 
     References:
@@ -116,8 +113,8 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     Example:
         Precision is 1/2 and recall is 1:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> f1(rank([1, 0]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> f1(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6667])
 
     References:
@@ -149,8 +146,8 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
     Example:
         The relevant result comes third:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> success(rank([0, 0, 1]), cutoff=2), success(rank([0, 0, 1]), cutoff=3)
+        >>> from judged.kernels.examples import make_ranking
+        >>> success(make_ranking([0, 0, 1]), cutoff=2), success(make_ranking([0, 0, 1]), cutoff=3)
         (array([0.]), array([1.]))
 
     References:
@@ -184,8 +181,8 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first relevant result comes second:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> reciprocal_rank(rank([0, 1, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> reciprocal_rank(make_ranking([0, 1, 1]))
         array([0.5])
 
     References:
@@ -220,8 +217,8 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     Example:
         Two documents are relevant; one of them comes among the first two, both among the first four:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> r_precision(rank([0, 1, 1])), r_precision(rank([0, 1, 1]), multiple=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> r_precision(make_ranking([0, 1, 1])), r_precision(make_ranking([0, 1, 1]), multiple=2)
         (array([0.5]), array([0.5]))
 
     References:
@@ -263,8 +260,8 @@ def fall_out(
     Example:
         One of the two judged non-relevant documents comes first:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> fall_out(rank([0, 1, 0]), cutoff=2), fall_out(rank([0, 1, None]), cutoff=3, collection=101)
+        >>> from judged.kernels.examples import make_ranking
+        >>> fall_out(make_ranking([0, 1, 0]), cutoff=2), fall_out(make_ranking([0, 1, None]), cutoff=3, collection=101)
         (array([0.5]), array([0.02]))
 
     References:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-
 import numpy as np
-
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_SET, Law
 from judged.measures.measure import Measure
 
-__all__ = ["SetAP", "SetF", "SetP", "SetR", "SetRelP", "Utility"]
-
+__all__ = ["SetP", "SetR", "SetF", "SetAP", "SetRelP", "Utility"]
 
 def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     r"""Return the share of relevant documents among everything retrieved, whatever the order.
@@ -27,8 +24,8 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of four retrieved documents is relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_precision(rank([0, 1, 0, None]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_precision(make_ranking([0, 1, 0, None]))
         array([0.25])
 
     References:
@@ -58,8 +55,8 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_recall(rank([0, 1], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_recall(make_ranking([0, 1], missed=[[1]]))
         array([0.5])
 
     References:
@@ -93,8 +90,8 @@ def set_f(
     Example:
         Precision is 1 and recall 1/2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_f(rank([1], missed=[[1]])).round(4), set_f(rank([1], missed=[[1]]), beta=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_f(make_ranking([1], missed=[[1]])).round(4), set_f(make_ranking([1], missed=[[1]]), beta=2).round(4)
         (array([0.6667]), array([0.5556]))
 
     References:
@@ -128,8 +125,8 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
     Example:
         Set precision and set recall are 1/2 each:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_average_precision(rank([0, 1], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_average_precision(make_ranking([0, 1], missed=[[1]]))
         array([0.25])
 
     References:
@@ -161,8 +158,8 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
     Example:
         Two documents are retrieved and one of them is relevant; two could have been:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_relative_precision(rank([0, 1], missed=[[1, 1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_relative_precision(make_ranking([0, 1], missed=[[1, 1]]))
         array([0.5])
 
     References:
@@ -202,8 +199,8 @@ def utility(
     Example:
         One relevant document and two others are retrieved:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> utility(rank([1, 0, None]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> utility(make_ranking([1, 0, None]))
         array([-1.])
 
     References:

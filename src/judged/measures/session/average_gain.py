@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
-    Beyond,
-    Discount,
-    Iteration,
-    Worth,
-    average_gain,
-    discounted_total,
-    divisor,
-    read_at,
-    total,
-    weight_sum,
-    where_found,
-)
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Beyond, Discount, Iteration, Worth, average_gain, discounted_total_until, iteration_count, mask_not_found, total_until, value_at, weight_sum
+from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
 
-__all__ = ["DRAG", "RAG", "AvgGain", "nDRAG"]
-
+__all__ = ["AvgGain", "RAG", "DRAG", "nDRAG"]
 
 def iteration_yield(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -46,14 +33,14 @@ def iteration_yield(
     Example:
         The second iteration brings 2 with two results:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> iteration_yield(steps_of(["a4 b3 c1", "d2 a4"]), iteration=2)
+        >>> from judged.kernels.examples import make_sessions
+        >>> iteration_yield(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([1.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 5.
     """
-    return where_found(steps, read_at(steps, average_gain(steps, good, gain), iteration, beyond))
+    return mask_not_found(view, value_at(view, average_gain(view, good, gain), iteration, beyond))
 
 
 AvgGain = Measure(
@@ -70,7 +57,7 @@ AvgGain = Measure(
 
 
 def yield_rate(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -92,15 +79,15 @@ def yield_rate(
     Example:
         The mean of $7/3$ and $2/2$:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> yield_rate(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> yield_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([1.6667])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 6.
     """
-    added = total(steps, average_gain(steps, good, gain), iteration)
-    return where_found(steps, divide(added, divisor(steps, iteration, beyond)))
+    added = total_until(view, average_gain(view, good, gain), iteration)
+    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
 
 
 RAG = Measure(
@@ -116,7 +103,7 @@ RAG = Measure(
 
 
 def discounted_yield_rate(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -139,15 +126,15 @@ def discounted_yield_rate(
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> discounted_yield_rate(steps_of(["a2", "b2", "c2"])).round(6)
+        >>> from judged.kernels.examples import make_sessions
+        >>> discounted_yield_rate(make_sessions(["a2", "b2", "c2"])).round(6)
         array([1.42062])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 7.
     """
-    added = discounted_total(steps, average_gain(steps, good, gain), iteration, discount)
-    return where_found(steps, divide(added, divisor(steps, iteration, beyond)))
+    added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
+    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
 
 
 DRAG = Measure(
@@ -163,7 +150,7 @@ DRAG = Measure(
 
 
 def weighted_yield(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -185,15 +172,17 @@ def weighted_yield(
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> weighted_yield(steps_of(["a2", "b2", "c2"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> weighted_yield(make_sessions(["a2", "b2", "c2"]))
         array([2.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 7.
     """
-    added = discounted_total(steps, average_gain(steps, good, gain), iteration, discount)
-    return where_found(steps, divide(added, weight_sum(divisor(steps, iteration, beyond), discount)))
+    added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
+    return mask_not_found(
+        view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount))
+    )
 
 
 nDRAG = Measure(

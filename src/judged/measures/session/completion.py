@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, Worth, counted
-from judged.kernels.sessions.reference import Sought, completed, found_of_reference, sought_of_reference
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, ReferenceKind, Worth, completion_iteration, count_until, reference_gain_found, reference_gain_total
+from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["AllGoodReached", "IterationsForAllGoodResults", "Recall"]
+__all__ = ["IterationsForAllGoodResults", "AllGoodReached", "Recall"]
 
 MOST = 100
 
@@ -19,7 +17,7 @@ MOST = 100
 """What stands for this many iterations, for more, and for never."""
 
 
-def iterations_for_all_good(steps: Steps, *, good: int = 2, reference: Sought = "own") -> Floats:
+def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: ReferenceKind = "own") -> Floats:
     r"""Return the first iteration by which all good results had been found; 100 where it was later, or never.
 
     $$\mathrm{IterationsForAllGoodResults} = \min(k, 100), \qquad k = \min \{i : GR@i = GR_T\}$$
@@ -35,15 +33,15 @@ def iterations_for_all_good(steps: Steps, *, good: int = 2, reference: Sought = 
     Example:
         The last good result comes in iteration 2; `z` of the reference is never found:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> steps = steps_of(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
-        >>> iterations_for_all_good(steps), iterations_for_all_good(steps, reference="given")
+        >>> from judged.kernels.examples import make_sessions
+        >>> view = make_sessions(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
+        >>> iterations_for_all_good(view), iterations_for_all_good(view, reference="given")
         (array([2.]), array([100.]))
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 10.
     """
-    last, reached, sought = completed(steps, good, reference)
+    last, reached, sought = completion_iteration(view, good, reference)
     return np.where(sought, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
 
 
@@ -59,7 +57,7 @@ IterationsForAllGoodResults = Measure(
 )
 
 
-def all_good_reached(steps: Steps, *, good: int = 2, reference: Sought = "own") -> Floats:
+def all_good_reached(view: SessionView, *, good: int = 2, reference: ReferenceKind = "own") -> Floats:
     r"""Return 1 if the session found all good results that there were to find, else 0.
 
     $$\mathrm{AllGoodReached} = [\, GR@N = GR_T \,]$$
@@ -74,15 +72,15 @@ def all_good_reached(steps: Steps, *, good: int = 2, reference: Sought = "own") 
     Example:
         The second session never finds `b`:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> steps = steps_of(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
-        >>> all_good_reached(steps, reference="given")
+        >>> from judged.kernels.examples import make_sessions
+        >>> view = make_sessions(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
+        >>> all_good_reached(view, reference="given")
         array([1., 0.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 10.
     """
-    _, reached, sought = completed(steps, good, reference)
+    _, reached, sought = completion_iteration(view, good, reference)
     return np.where(sought, reached, np.nan)
 
 
@@ -96,7 +94,7 @@ AllGoodReached = Measure(
 
 
 def reference_recall(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "binary"
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "binary"
 ) -> Floats:
     r"""Return the share of the good results of a reference that the session was given, up to and with an iteration.
 
@@ -112,15 +110,15 @@ def reference_recall(
     Example:
         Two of three good results are found:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> reference_recall(steps_of(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> reference_recall(make_sessions(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
         array([0.6667])
 
     References:
         Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.3. Cambridge University Press, 2008.
     """
-    found = counted(steps, found_of_reference(steps, good, gain), iteration)
-    sought = sought_of_reference(steps, good, gain)
+    found = count_until(view, reference_gain_found(view, good, gain), iteration)
+    sought = reference_gain_total(view, good, gain)
     return np.where(sought > 0, divide(found, sought), np.nan)
 
 

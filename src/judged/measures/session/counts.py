@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-
 import numpy as np
-
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, counted, good_results
-from judged.kernels.sessions.view import Steps
-from judged.measures.laws import SESSION_COUNT, Law
+from judged.kernels.sessions.good_gain import Iteration, count_until, good_results
+from judged.kernels.sessions.view import SessionView
+from judged.measures.laws import Law, SESSION_COUNT
 from judged.measures.measure import Measure
 
-__all__ = ["GR", "UR", "Coverage", "Dup", "N", "R", "Searches"]
+__all__ = ["R", "UR", "GR", "Dup", "N", "Searches", "Coverage"]
 
-
-def results_returned(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return how many results were returned up to and with an iteration, duplicates among them.
 
     $$R@i = \sum_{k=1}^{i} |R^k|$$
@@ -28,14 +25,14 @@ def results_returned(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Three results, then two:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> results_returned(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> results_returned(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([5.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.results, iteration).astype(float)
+    return count_until(view, view.results, iteration).astype(float)
 
 
 R = Measure(
@@ -50,7 +47,7 @@ R = Measure(
 )
 
 
-def unique_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return how many different results were returned up to and with an iteration, each counted once.
 
     $$UR@i = \sum_{k=1}^{i} |UR^k|$$
@@ -62,14 +59,14 @@ def unique_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Three new results, then one:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> unique_results(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([4.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.new, iteration).astype(float)
+    return count_until(view, view.new, iteration).astype(float)
 
 
 UR = Measure(
@@ -84,7 +81,7 @@ UR = Measure(
 )
 
 
-def good_unique_results(steps: Steps, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+def good_unique_results(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""Return how many different good results were returned up to and with an iteration, each counted once.
 
     $$GR@i = \sum_{k=1}^{i} |GR^k|$$
@@ -98,14 +95,14 @@ def good_unique_results(steps: Steps, *, iteration: Iteration = "last", good: in
     Example:
         `a`, `b` and `d` are good:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> good_unique_results(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> good_unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([3.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, good_results(steps, good), iteration).astype(float)
+    return count_until(view, good_results(view, good), iteration).astype(float)
 
 
 GR = Measure(
@@ -119,7 +116,7 @@ GR = Measure(
 )
 
 
-def duplicate_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return how many results up to and with an iteration repeat an earlier one, of the same iteration or of one before.
 
     $$\mathrm{Dup}@i = \sum_{k=1}^{i} |\mathrm{Dup}^k| = R@i - UR@i$$
@@ -131,14 +128,14 @@ def duplicate_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         `a` comes twice:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> duplicate_results(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> duplicate_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([1.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.duplicates, iteration).astype(float)
+    return count_until(view, view.duplicates, iteration).astype(float)
 
 
 Dup = Measure(
@@ -153,7 +150,7 @@ Dup = Measure(
 )
 
 
-def iterations_searched(steps: Steps) -> Floats:
+def iterations_searched(view: SessionView) -> Floats:
     r"""Return how many iterations of the session searched.
 
     $$N = |\{k : \text{iteration } k \text{ searched}\}|$$
@@ -166,14 +163,14 @@ def iterations_searched(steps: Steps) -> Floats:
     Example:
         Three iterations, of which the second finds nothing:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> iterations_searched(steps_of(["a4 b3 c1", "", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> iterations_searched(make_sessions(["a4 b3 c1", "", "d2 a4"]))
         array([3.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return steps.iterations.astype(float)
+    return view.iterations.astype(float)
 
 
 N = Measure(
@@ -187,7 +184,7 @@ N = Measure(
 )
 
 
-def searches_made(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return how many searches were made up to and with an iteration.
 
     $$\mathrm{Searches}@i = \sum_{k=1}^{i} |S^k|$$
@@ -200,14 +197,14 @@ def searches_made(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Two searches in the first iteration, one in the second:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> searches_made(steps_of(["a4 b3 | c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> searches_made(make_sessions(["a4 b3 | c1", "d2 a4"]))
         array([3.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.searches, iteration).astype(float)
+    return count_until(view, view.searches, iteration).astype(float)
 
 
 Searches = Measure(
@@ -222,7 +219,7 @@ Searches = Measure(
 )
 
 
-def label_coverage(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return the share of the different results up to and with an iteration that somebody labelled.
 
     $$\mathrm{Coverage}@i = \frac{|\{c \in UR@i : c \text{ is labelled}\}|}{UR@i}$$
@@ -236,15 +233,15 @@ def label_coverage(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         `b` has no label:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> label_coverage(steps_of(["a3 b? c0", "d2"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> label_coverage(make_sessions(["a3 b? c0", "d2"]))
         array([0.75])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    unique = counted(steps, steps.new, iteration)
-    labelled = counted(steps, steps.new - steps.grades[:, 0], iteration)
+    unique = count_until(view, view.new, iteration)
+    labelled = count_until(view, view.new - view.grades[:, 0], iteration)
     return np.where(unique > 0, divide(labelled, unique), np.nan)
 
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import math
-
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.sessions.good_gain import (
-    Iteration,
-    Worth,
-    counted,
-    gain_for_each,
-    good_results,
-    where_found,
-)
-from judged.kernels.sessions.view import Steps
-from judged.measures.laws import SESSION_RATE, Law
+from judged.kernels.sessions.good_gain import Iteration, Worth, count_until, gain_per_cost, good_results, mask_not_found
+from judged.kernels.sessions.view import SessionView
+from judged.measures.laws import Law, SESSION_RATE
 from judged.measures.measure import Measure
 
-__all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "SRE_micro", "SRR_micro"]
+__all__ = ["SRE", "SRE_micro", "SRR", "SRR_micro", "GainPerSearch", "GainPerKiloToken", "GainPerSecond"]
 
-
-def result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""Return the share of all results up to and with an iteration, duplicates among them, that were new and good.
 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
@@ -35,19 +26,21 @@ def result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int 
     Example:
         Three of five results are good and new:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> result_efficiency(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.6])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 8.
     """
-    return where_found(steps, divide(*good_of_all(steps, iteration=iteration, good=good)))
+    return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
 
 
-def good_of_all(steps: Steps, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
+def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
     """Return how many results of each session were new and good, and how many there were."""
-    return counted(steps, good_results(steps, good), iteration), counted(steps, steps.results, iteration)
+    return count_until(view, good_results(view, good), iteration), count_until(
+        view, view.results, iteration
+    )
 
 
 SRE = Measure(
@@ -61,7 +54,7 @@ SRE = Measure(
 )
 
 
-def pooled_result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""Return the share of the results of all sessions, taken together, that were new and good.
 
     $$\mathrm{SRE}_{\mathrm{micro}}@i = \frac{\sum_s GR_s@i}{\sum_s R_s@i}$$
@@ -76,16 +69,16 @@ def pooled_result_efficiency(steps: Steps, *, iteration: Iteration = "last", goo
     Example:
         One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is 0.3.
 
-        >>> from judged.kernels.sessions.examples import steps_of
+        >>> from judged.kernels.examples import make_sessions
         >>> from judged.measures.measure import pooled_value
-        >>> steps = steps_of(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
-        >>> pooled_result_efficiency(steps), round(pooled_value(SRE_micro, steps), 6)
+        >>> view = make_sessions(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
+        >>> pooled_result_efficiency(view), round(pooled_value(SRE_micro, view), 6)
         (array([0.5, 0.1]), 0.166667)
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 8.
     """
-    return result_efficiency(steps, iteration=iteration, good=good)
+    return result_efficiency(view, iteration=iteration, good=good)
 
 
 SRE_micro = Measure(
@@ -102,7 +95,7 @@ SRE_micro = Measure(
 )
 
 
-def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return the share of all results up to and with an iteration that the agent had been given before.
 
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
@@ -117,19 +110,19 @@ def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         One of five results repeats another:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> result_redundancy(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> result_redundancy(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.2])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 9.
     """
-    return where_found(steps, divide(*again_of_all(steps, iteration=iteration)))
+    return mask_not_found(view, divide(*again_of_all(view, iteration=iteration)))
 
 
-def again_of_all(steps: Steps, *, iteration: Iteration) -> tuple[Ints, Ints]:
+def again_of_all(view: SessionView, *, iteration: Iteration) -> tuple[Ints, Ints]:
     """Return how many results of each session repeated an earlier one, and how many there were."""
-    return counted(steps, steps.duplicates, iteration), counted(steps, steps.results, iteration)
+    return count_until(view, view.duplicates, iteration), count_until(view, view.results, iteration)
 
 
 SRR = Measure(
@@ -144,7 +137,7 @@ SRR = Measure(
 )
 
 
-def pooled_result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return the share of the results of all sessions, taken together, that repeated an earlier one of their session.
 
     $$\mathrm{SRR}_{\mathrm{micro}}@i = \frac{\sum_s \mathrm{Dup}_s@i}{\sum_s R_s@i}$$
@@ -158,16 +151,16 @@ def pooled_result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> 
     Example:
         One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
 
-        >>> from judged.kernels.sessions.examples import steps_of
+        >>> from judged.kernels.examples import make_sessions
         >>> from judged.measures.measure import pooled_value
-        >>> steps = steps_of(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
-        >>> pooled_result_redundancy(steps), pooled_value(SRR_micro, steps)
+        >>> view = make_sessions(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
+        >>> pooled_result_redundancy(view), pooled_value(SRR_micro, view)
         (array([0.5, 0. ]), 0.125)
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 9.
     """
-    return result_redundancy(steps, iteration=iteration)
+    return result_redundancy(view, iteration=iteration)
 
 
 SRR_micro = Measure(
@@ -185,7 +178,7 @@ SRR_micro = Measure(
 
 
 def gain_per_search(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""Return the good gain up to and with an iteration, divided by the number of searches that it took.
 
@@ -200,14 +193,14 @@ def gain_per_search(
     Example:
         9 with three searches:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_per_search(steps_of(["a4 b3 | c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_search(make_sessions(["a4 b3 | c1", "d2 a4"]))
         array([3.])
 
     References:
         Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
-    return gain_for_each(steps, steps.searches, iteration, good, gain)
+    return gain_per_cost(view, view.searches, iteration, good, gain)
 
 
 GainPerSearch = Measure(
@@ -223,7 +216,7 @@ GainPerSearch = Measure(
 
 
 def gain_per_kilo_token(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""Return the good gain up to and with an iteration, for each thousand tokens that the iterations took.
 
@@ -238,14 +231,14 @@ def gain_per_kilo_token(
     Example:
         9 with 1,500 tokens:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_per_kilo_token(steps_of(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_kilo_token(make_sessions(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
         array([6.])
 
     References:
         Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
-    return 1000.0 * gain_for_each(steps, steps.tokens, iteration, good, gain)
+    return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
 
 GainPerKiloToken = Measure(
@@ -261,7 +254,7 @@ GainPerKiloToken = Measure(
 
 
 def gain_per_second(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""Return the good gain up to and with an iteration, for each second that the iterations took.
 
@@ -276,15 +269,15 @@ def gain_per_second(
     Example:
         9 in 4.5 seconds:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_per_second(steps_of(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_second(make_sessions(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
         array([2.])
 
     References:
         Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
         doi:10.1145/2348283.2348300
     """
-    return gain_for_each(steps, steps.seconds, iteration, good, gain)
+    return gain_per_cost(view, view.seconds, iteration, good, gain)
 
 
 GainPerSecond = Measure(

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import math
-
 import numpy as np
-
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
-    Beyond,
-    Discount,
-    Iteration,
-    Worth,
-    best_gain,
-    counted,
-    discounted_total,
-    divisor,
-    gain_of,
-    read_at,
-    where_found,
-)
-from judged.kernels.sessions.view import Steps
-from judged.measures.laws import SESSION_RATE, Law
+from judged.kernels.sessions.good_gain import Beyond, Discount, Iteration, Worth, best_gain, count_until, discounted_total_until, iteration_count, iteration_gain, mask_not_found, value_at
+from judged.kernels.sessions.view import SessionView
+from judged.measures.laws import Law, SESSION_RATE
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
 
-__all__ = ["CG", "DCG", "DRG", "RG", "Lost", "MarginalGain", "nDCG"]
-
+__all__ = ["CG", "RG", "DCG", "DRG", "nDCG", "MarginalGain", "Lost"]
 
 def cumulative_gain(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""Return the sum of the gains of all good results that were new, up to and with an iteration.
 
@@ -43,14 +28,14 @@ def cumulative_gain(
     Example:
         The second iteration brings 2 more, the duplicate of `a` nothing:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> cumulative_gain(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> cumulative_gain(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([9.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 1.
     """
-    return counted(steps, gain_of(steps, good, gain), iteration).astype(float)
+    return count_until(view, iteration_gain(view, good, gain), iteration).astype(float)
 
 
 CG = Measure(
@@ -65,7 +50,7 @@ CG = Measure(
 
 
 def gain_rate(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -85,15 +70,15 @@ def gain_rate(
     Example:
         7 and then 2 make 4.5 on average:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_rate(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_rate(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([4.5])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 2.
     """
-    total = counted(steps, gain_of(steps, good, gain), iteration)
-    return where_found(steps, divide(total, divisor(steps, iteration, beyond)))
+    total = count_until(view, iteration_gain(view, good, gain), iteration)
+    return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
 
 
 RG = Measure(
@@ -109,7 +94,7 @@ RG = Measure(
 
 
 def discounted_iteration_gain(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -128,8 +113,8 @@ def discounted_iteration_gain(
     Example:
         The first iteration's 7 count whole, the second's 2 are divided by $\log_2 3$:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> discounted_iteration_gain(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> discounted_iteration_gain(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([8.2619])
 
     References:
@@ -137,7 +122,7 @@ def discounted_iteration_gain(
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
         sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
-    return discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
+    return discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
 
 
 DCG = Measure(
@@ -152,7 +137,7 @@ DCG = Measure(
 
 
 def discounted_gain_rate(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -174,15 +159,15 @@ def discounted_gain_rate(
     Example:
         $(7 + 2 / \log_2 3) / 2$:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> discounted_gain_rate(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> discounted_gain_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([4.1309])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 4.
     """
-    total = discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
-    return where_found(steps, divide(total, divisor(steps, iteration, beyond)))
+    total = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
+    return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
 
 
 DRG = Measure(
@@ -198,7 +183,7 @@ DRG = Measure(
 
 
 def order_of_gain(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -221,16 +206,16 @@ def order_of_gain(
     Example:
         With `c` and `a` exchanged, 4 would have come at once and 0 after:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> order_of_gain(steps_of(["c0", "a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> order_of_gain(make_sessions(["c0", "a4"])).round(4)
         array([0.6309])
 
     References:
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
         sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
-    reached = discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
-    best = discounted_total(steps, best_gain(steps, good, gain), iteration, discount)
+    reached = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
+    best = discounted_total_until(view, best_gain(view, good, gain), iteration, discount)
     return np.where(best > 0, divide(reached, best), np.nan)
 
 
@@ -245,7 +230,7 @@ nDCG = Measure(
 
 
 def marginal_gain(
-    steps: Steps,
+    view: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -264,8 +249,8 @@ def marginal_gain(
     Example:
         The second iteration adds 2:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> marginal_gain(steps_of(["a4 b3 c1", "d2 a4"]), iteration=2)
+        >>> from judged.kernels.examples import make_sessions
+        >>> marginal_gain(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([2.])
 
     References:
@@ -273,7 +258,7 @@ def marginal_gain(
         Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
         strategies. SIGIR 2015. doi:10.1145/2766462.2767802
     """
-    return read_at(steps, gain_of(steps, good, gain), iteration, beyond)
+    return value_at(view, iteration_gain(view, good, gain), iteration, beyond)
 
 
 MarginalGain = Measure(
@@ -289,7 +274,7 @@ MarginalGain = Measure(
 
 
 def gain_lost(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""Return the share of the session's good gain that would have been lost, had the agent stopped after an iteration.
 
@@ -304,15 +289,17 @@ def gain_lost(
     Example:
         Two of nine would have been lost:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_lost(steps_of(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_lost(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
         array([0.2222])
 
     References:
         Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
         strategies. SIGIR 2015. doi:10.1145/2766462.2767802
     """
-    kept, everything = (counted(steps, gain_of(steps, good, gain), each) for each in (iteration, "last"))
+    kept, everything = (
+        count_until(view, iteration_gain(view, good, gain), each) for each in (iteration, "last")
+    )
     return np.where(everything > 0, 1.0 - divide(kept, everything), np.nan)
 
 
