@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from judged._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from judged.agreements.api import agreement as agreement
     from judged.agreements.result import Agreement as Agreement
@@ -146,7 +148,7 @@ if TYPE_CHECKING:
     from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
     from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
-    from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
+    from judged.stats.risk import georisk, trisk, urisk, zrisk
     from judged.tables.judgments import Judgments as Judgments
     from judged.tables.labels import Labels as Labels
     from judged.tables.preferences import Preferences as Preferences
@@ -155,7 +157,6 @@ if TYPE_CHECKING:
     from judged.tables.sessions import Sessions as Sessions
     from judged.traces.read import read_sessions as read_sessions
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "compare": "judged.comparison.compare",

@@ -28,7 +28,7 @@ CHANGES: list[dict[str, Any]] = [
 
 def test_every_change_changes_fingerprint_and_words() -> None:
     """Two results with one fingerprint were made under the same rules, and whoever reads them can see it."""
-    changed = [Rules(), *(Rules().but(**change) for change in CHANGES)]
+    changed = [Rules(), *(Rules().replace(**change) for change in CHANGES)]
 
     assert (
         len({rules.fingerprint for rules in changed})
@@ -53,10 +53,16 @@ def test_rules_given_in_other_types_are_the_same_rules() -> None:
     [
         (
             {"unit": "page"},
-            "the unit of deduplication is `page`, expected one of `document`, `passage`, `strict`",
+            "`unit` of the rules of deduplication is `page`, expected one of `document`, `passage`, `strict`",
         ),
-        ({"threshold": 0}, "the threshold of deduplication is 0, expected above 0 and at most 1"),
-        ({"threshold": 1.2}, "the threshold of deduplication is 1.2, expected above 0 and at most 1"),
+        (
+            {"threshold": 0},
+            "`threshold` of the rules of deduplication is 0, expected a number above 0 and at most 1",
+        ),
+        (
+            {"threshold": 1.2},
+            "`threshold` of the rules of deduplication is 1.2, expected a number above 0 and at most 1",
+        ),
         ({"threshold": 0.3}, "the weight of `title` is 0.3, expected less than the threshold, 0.3"),
         ({"near": 1.0}, "`near` of the rules of deduplication is 1.0, expected a number between 0 and 1"),
     ],
@@ -92,4 +98,4 @@ def test_names_that_are_not_known_are_told_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="did you mean `trailing-slash`"):
         Rules(url_rules_off=frozenset({"trailing-slashes"}))
     with pytest.raises(UnknownName, match="did you mean `threshold`"):
-        Rules().but(treshold=0.5)
+        Rules().replace(treshold=0.5)

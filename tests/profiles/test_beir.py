@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
+from profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings, strategies as st
 
 evaluation: Any = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
+from profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
 
 pytest.importorskip("ir_measures", reason="gdeval.pl comes with ir_measures, which is not installed")

@@ -6,7 +6,7 @@ import shutil
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
+from profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
 
 ir_measures: Any = pytest.importorskip("ir_measures", reason="ir_measures is not installed")

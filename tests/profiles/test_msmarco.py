@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
+from profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings
 
 script: Any = pytest.importorskip(

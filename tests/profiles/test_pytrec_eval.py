@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
+from profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")

@@ -93,7 +93,7 @@ def reads(path: Path) -> None:
 def conventions() -> None:
     """Protocols are named or made."""
     assert_type(judged.PROFILES["ranx"], judged.Profile)
-    assert_type(judged.Protocol(ties="input-order").but(depth=10), judged.Protocol)
+    assert_type(judged.Protocol(ties="input-order").replace(depth=10), judged.Protocol)
     judged.Protocol(ties="random")  # type: ignore[arg-type]
 
 

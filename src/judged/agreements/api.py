@@ -11,8 +11,9 @@ import numpy as np
 from judged.agreements.grades import Grade, Graded, Grades, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
-from judged.errors import BadSample, Fault, Unusable
-from judged.stats.interval import checked_level
+from judged.errors import BadSample, Unusable
+from judged.problem import Problem
+from judged.stats.paired import check_level
 
 __all__ = ["agreement"]
 
@@ -43,7 +44,7 @@ def agreement(
         >>> found.items, found.only_labels, round(found.kappa_at(2).value, 4)
         (5, 1, 0.6154)
     """
-    checked_level(level)
+    check_level(level)
     people, machine = read_grades(human), read_grades(labels)
     if people.name == machine.name:  # objects in memory have no names of their own
         machine, people = replace(machine, name="labels"), replace(people, name="human")
@@ -89,7 +90,7 @@ def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
     mine, theirs = labels.items[0], human.items[0]
     told = f"holds no result that `{human.name}` has, expected some in both"
     hint = f"the first result here is {_words(mine)}, and there {_words(theirs)}"
-    return Unusable("the labels", [Fault("results", labels.name, told)], hint=hint)
+    return Unusable("the labels", [Problem.error("no-shared-result", labels.name, told)], hint=hint)
 
 
 def _words(item: Graded) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from judged.agreements.grades import Graded
 from judged.engine.evaluate import evaluate
-from judged.errors import BadSample, Fault, Unusable
+from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
-from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
-from judged.stats.rows import Cell, as_cell
-from judged.stats.undefined import Undefined
+from judged.problem import Problem
+from judged.stats.outcome import Cell, Undefined, as_cell
+from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.tables.judgments import Judgments
 
 __all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]
@@ -56,7 +56,7 @@ class RankedSystems:
         sign = 1 if self.higher_is_better else -1
         return 1 + sum(sign * other > sign * scores[name] for other in scores.values())
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything by name, for JSON; what is undefined as its words."""
         return {
             "measure": self.measure,
@@ -134,7 +134,7 @@ def _judgments(pairs: Sequence[tuple[Graded, Graded]]) -> tuple[Judgments, Judgm
     }
     if not both:
         told = "is of no task, expected tasks that the runs have as queries"
-        raise Unusable("the human grades", [Fault("tasks", "every grade", told)])
+        raise Unusable("the human grades", [Problem.error("too-few-tasks", "every grade", told)])
     query, document = zip(*both, strict=True)
     human, labels = zip(*both.values(), strict=True)
     return (

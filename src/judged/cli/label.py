@@ -280,11 +280,11 @@ def _write(labelling: Labelling, options: dict[str, Any]) -> None:
     from msgspec.json import Encoder
 
     from judged.io.labels import write_labels
-    from judged.report.write import write
+    from judged.result import write_file
 
     write_labels(labelling.rows, options["output"])
     if options["failures"] is not None:
-        write(options["failures"], Encoder().encode_lines(labelling.failures))
+        write_file(options["failures"], Encoder().encode_lines(labelling.failures))
     _tell([*labelling.sentences(), f"wrote {options['output']}"], options)
 
 

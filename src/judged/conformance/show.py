@@ -47,7 +47,7 @@ tools to, and the [protocol](concepts/protocol.md) what each convention is.
 def to_json(cases: Sequence[Case], results: Sequence[Results]) -> str:
     """Every verdict, by tool."""
     made = [
-        {"tool": each.tool, "verdicts": [verdict.as_dict() for verdict in each.verdicts]} for each in results
+        {"tool": each.tool, "verdicts": [verdict.to_dict() for verdict in each.verdicts]} for each in results
     ]
     return json.dumps({"cases": len(cases), "results": made}, indent=1, allow_nan=False)
 

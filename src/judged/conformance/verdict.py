@@ -53,7 +53,7 @@ class Verdict:
     queries: dict[str, float] | None = None
     all: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Its fields, without the empty ones; numbers that JSON has not as words."""
         made = {name: value for name, value in asdict(self).items() if value not in (None, "")}
         if self.queries is not None:

@@ -32,7 +32,7 @@ def main() -> None:
         request = json.loads(line)
         case = Case.read(request["case"])
         verdict = judge(driver, program, case, case.measures[request["measure"]])
-        replies.write(json.dumps(verdict.as_dict()) + "\n")
+        replies.write(json.dumps(verdict.to_dict()) + "\n")
         replies.flush()
 
 

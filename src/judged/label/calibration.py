@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.paired import Floats, Values
-from judged.stats.sample import checked
+from judged.stats.paired import Values, check_values
 from judged.tables.session import GRADES
 
 __all__ = ["LEAST", "Cuts", "calibrate", "cross_validated"]
@@ -52,7 +52,7 @@ def calibrate(similarities: Values, grades: Sequence[int]) -> Cuts:
     >>> calibrate([grade / 4 for grade in grades], grades).begins
     (0.125, 0.375, 0.625, 0.875)
     """
-    values, truth = checked(similarities, name="similarities"), _checked(similarities, grades)
+    values, truth = check_values(similarities, name="similarities"), _checked(similarities, grades)
     return _found(values, truth)
 
 
@@ -63,7 +63,7 @@ def cross_validated(
 
     What is said of calibrated labels must come from here: on the results that made the cuts, any would look good.
     """
-    values, truth = checked(similarities, name="similarities"), _checked(similarities, grades)
+    values, truth = check_values(similarities, name="similarities"), _checked(similarities, grades)
     fold = _folds(tasks, folds, np.random.default_rng(seed))
     found = np.zeros(len(truth), dtype=np.int64)
     for number in range(folds):

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from judged._optional import need
+from judged.arrays import Floats
 from judged.errors import MissingExtra, Unreadable
-from judged.stats.paired import Floats
 
 __all__ = ["Embedder", "load_model"]
 

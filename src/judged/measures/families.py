@@ -92,10 +92,13 @@ class Scope:
 
     def find_alias(self, name: str) -> Alias | None:
         """Return what a canonical name or an alias stands for, whatever its case, `_` and `-`; None if unknown."""
-        canonical = {_fold(known): known for known in self}.get(_fold(name))
-        if canonical is not None:
-            return Alias(canonical)
-        return {_fold(known): alias for known, alias in self.aliases.items()}.get(_fold(name))
+        known = {canonical: Alias(canonical) for canonical in self}
+        for fold in (str.lower, _fold):
+            for names in (known, self.aliases):
+                found = {fold(written): alias for written, alias in names.items()}.get(fold(name))
+                if found is not None:
+                    return found
+        return None
 
 
 MEASURES: Registry[Measure] = Registry("measure")

@@ -7,12 +7,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from judged.errors import BadMeasure, UnknownName
-from judged.kernels.segments import Floats
 from judged.measures.laws import Laws
 from judged.measures.parameters import Parameter, Value, find_parameter, format_value, normalise_value
+
+if TYPE_CHECKING:
+    from judged.kernels.segments import Floats
 
 __all__ = ["Aggregate", "Measure", "Needs", "Values", "pooled_parts", "pooled_value"]
 

@@ -9,10 +9,10 @@ from numbers import Real
 from typing import TypeAlias
 
 from judged.errors import BadMeasure
-from judged.kernels.sessions.view import GAINS
 
 __all__ = [
     "BLEND",
+    "HIGHEST_GAIN",
     "LOOKED_AT",
     "PARAMETERS",
     "PATIENCE",
@@ -243,9 +243,12 @@ SATISFIED = Parameter(
 """What `alpha` means in expected reciprocal rank."""
 
 
+HIGHEST_GAIN = 4
+"""The highest gain of a session's result."""
+
 SESSION_PARAMETERS: dict[str, Parameter] = {
     "iteration": Parameter.whole("the iteration up to which a session counts", high=1_000_000),
-    "good": Parameter.whole("the gain from which a result is good", high=GAINS[-1]),
+    "good": Parameter.whole("the gain from which a result is good", high=HIGHEST_GAIN),
     "gain": Parameter("what a good result is worth: its gain (`graded`), or 1 (`binary`)"),
     "discount": replace(
         PARAMETERS["p"],

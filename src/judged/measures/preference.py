@@ -15,10 +15,10 @@ import numpy as np
 from judged.kernels.preferences.fulfilment import (
     balanced_share,
     count_fulfilled,
+    count_possible,
     group_share,
     mean_over_groups,
     pair_share,
-    count_possible,
     simple_share,
 )
 from judged.kernels.preferences.view import PreferenceView
@@ -281,51 +281,51 @@ def _share(name: str, function: Callable[..., Floats], title: str) -> Measure:
 
 
 prefs_simp = _share("prefs_simp", preference_share, "The share of the preferences that a run fulfils.")
-prefs_simp_imp = _share(
-    "prefs_simp_imp", preference_share, "The share fulfilled of the preferences that a run decides on."
-)
-prefs_simp_ret = _share(
-    "prefs_simp_ret", preference_share, "The share fulfilled of the preferences between retrieved documents."
-)
 prefs_pair = _share(
     "prefs_pair",
     pair_preference_share,
     "The share of the preferences between two documents that a run fulfils, averaged over pairs.",
-)
-prefs_pair_imp = _share(
-    "prefs_pair_imp",
-    pair_preference_share,
-    "Preferences fulfilled, averaged over the pairs of documents that a run decides on.",
-)
-prefs_pair_ret = _share(
-    "prefs_pair_ret",
-    pair_preference_share,
-    "Preferences fulfilled, averaged over pairs of retrieved documents.",
 )
 prefs_avgjg = _share(
     "prefs_avgjg",
     group_preference_share,
     "The share of each group's preferences that a run fulfils, averaged over groups.",
 )
-prefs_avgjg_imp = _share(
-    "prefs_avgjg_imp",
-    group_preference_share,
-    "The share fulfilled of each group's preferences that a run decides on, averaged over groups.",
+prefs_avgjg_Rnonrel = _share(
+    "prefs_avgjg_Rnonrel",
+    balanced_preference_share,
+    "Group preferences fulfilled, with as many non-relevant documents as relevant ones.",
+)
+prefs_simp_ret = _share(
+    "prefs_simp_ret", preference_share, "The share fulfilled of the preferences between retrieved documents."
+)
+prefs_pair_ret = _share(
+    "prefs_pair_ret",
+    pair_preference_share,
+    "Preferences fulfilled, averaged over pairs of retrieved documents.",
 )
 prefs_avgjg_ret = _share(
     "prefs_avgjg_ret",
     group_preference_share,
     "The share fulfilled of each group's preferences between retrieved documents, averaged over groups.",
 )
-prefs_avgjg_Rnonrel = _share(
-    "prefs_avgjg_Rnonrel",
-    balanced_preference_share,
-    "Group preferences fulfilled, with as many non-relevant documents as relevant ones.",
-)
 prefs_avgjg_Rnonrel_ret = _share(
     "prefs_avgjg_Rnonrel_ret",
     balanced_preference_share,
     "Group preferences between retrieved documents fulfilled, non-relevant documents balanced with relevant ones.",
+)
+prefs_simp_imp = _share(
+    "prefs_simp_imp", preference_share, "The share fulfilled of the preferences that a run decides on."
+)
+prefs_pair_imp = _share(
+    "prefs_pair_imp",
+    pair_preference_share,
+    "Preferences fulfilled, averaged over the pairs of documents that a run decides on.",
+)
+prefs_avgjg_imp = _share(
+    "prefs_avgjg_imp",
+    group_preference_share,
+    "The share fulfilled of each group's preferences that a run decides on, averaged over groups.",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+
 from judged.kernels.ranked.browsing import ReaderModel, browse, gain_share, make_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
@@ -10,7 +11,8 @@ from judged.kernels.segments import Floats
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["ETU", "ED", "EU_residual"]
+__all__ = ["ED", "ETU", "EU_residual"]
+
 
 def expected_total(
     ranking: Ranking,

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import bpm_reader, browse, gain_share, insq_reader, inst_reader, nerr10_reader, nerr11_reader, nerr8_reader, nerr9_reader, sdcg_reader
+from judged.kernels.ranked.browsing import (
+    bpm_reader,
+    browse,
+    gain_share,
+    insq_reader,
+    inst_reader,
+    nerr8_reader,
+    nerr9_reader,
+    nerr10_reader,
+    nerr11_reader,
+    sdcg_reader,
+)
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
-__all__ = ["INST", "INSQ", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11"]
+__all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]
+
 
 def inverse_squared_adaptive(
     ranking: Ranking,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
+
 from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
 from judged.kernels.ranked.precision import precision_sum, targets_found, targets_judged
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.measures.parse import parse_measure
 from judged.measures.parameters import Parameter, Value
+from judged.measures.parse import parse_measure
 
-__all__ = ["AP_IA", "P_IA", "StRecall", "IA", "DR", "DiversityCount"]
+__all__ = ["AP_IA", "DR", "IA", "P_IA", "DiversityCount", "StRecall"]
+
 
 def intent_aware_average_precision(
     ranking: Ranking, *, cutoff: int | None = None, rel: float | None = None

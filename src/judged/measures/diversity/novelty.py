@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from judged.kernels.diversity.intent_aware import intent_weight
-from judged.kernels.diversity.novelty import GREEDY_RATIO, best_novelty, geometric_discount, log_discount, novelty, reciprocal_discount, share_of_bound
+from judged.kernels.diversity.novelty import (
+    GREEDY_RATIO,
+    best_novelty,
+    geometric_discount,
+    log_discount,
+    novelty,
+    reciprocal_discount,
+    share_of_bound,
+)
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import PATIENCE, SATISFIED
 
-__all__ = ["alpha_nDCG", "alpha_DCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP"]
+__all__ = ["ERR_IA", "NRBP", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]
+
 
 def alpha_normalised_gain(
     ranking: Ranking, *, cutoff: int | None = None, alpha: float = 0.5, rel: float | None = None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
+
 import numpy as np
+
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
-from typing import Literal
 
-__all__ = ["AP", "gm_AP", "yaap", "IPrec", "AP11"]
+__all__ = ["AP", "AP11", "IPrec", "gm_AP", "yaap"]
+
 
 def average_precision(
     ranking: Ranking,

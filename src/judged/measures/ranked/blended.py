@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+
 from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
@@ -10,9 +13,9 @@ from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
-from typing import Literal
 
-__all__ = ["Q", "O", "P_measure", "P_plus", "NCU"]
+__all__ = ["NCU", "O", "P_measure", "P_plus", "Q"]
+
 
 def q_measure(
     ranking: Ranking,

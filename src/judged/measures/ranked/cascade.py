@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+
 from judged.kernels.ranked.browsing import best_reciprocal_rank, expected_reciprocal_rank, reach_probability
 from judged.kernels.ranked.gains import Gain, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
-from typing import Literal
 
-__all__ = ["ERR", "nERR", "RBP", "RBP_residual"]
+__all__ = ["ERR", "RBP", "RBP_residual", "nERR"]
+
 
 def expected_reciprocal(
     ranking: Ranking, *, cutoff: int | None = None, max_grade: float | None = None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+
 from judged.kernels.ranked.overlap import ideal_overlap, ideal_places, overlap_of_ideals, overlap_weights
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
-from typing import Literal
 
 __all__ = ["Compat"]
+
 
 def compatibility(
     ranking: Ranking,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from numpy.typing import NDArray
-from typing import Any
 
-__all__ = ["NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet", "relstring"]
+__all__ = ["NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "relstring"]
+
 
 def number_of_queries(ranking: Ranking) -> Floats:
     r"""Return 1 for each query, so that the sum is the number of queries that were scored.
@@ -45,7 +48,9 @@ NumQ = Measure(
     aggregate="sum",
     higher_is_better=None,
     zero_if_missing=False,
-    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
+    laws=frozenset(
+        {Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
+    ),
 )
 
 
@@ -149,7 +154,9 @@ NumRelRet = Measure(
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
+    laws=frozenset(
+        {Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
+    ),
 )
 
 

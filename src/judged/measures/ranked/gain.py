@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
-from judged.kernels.ranked.gains import Gain, Gains, best_gains, cumulative_gains, discounted_sum, found_gains, ideal_cumulative_gains, ideal_sum
+
+from judged.kernels.ranked.gains import (
+    Gain,
+    Gains,
+    best_gains,
+    cumulative_gains,
+    discounted_sum,
+    found_gains,
+    ideal_cumulative_gains,
+    ideal_sum,
+)
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_cumsum, segment_sum
 from judged.measures.laws import BINARY_IN_ORDER, GRADED, Law
 from judged.measures.measure import Measure
 
-__all__ = ["nDCG", "DCG", "IDCG", "Rndcg", "nDCG_rel", "nDCG_JK", "G", "binG"]
+__all__ = ["DCG", "IDCG", "G", "Rndcg", "binG", "nDCG", "nDCG_JK", "nDCG_rel"]
+
 
 def normalised_discounted_gain(
     ranking: Ranking, *, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+
 from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_running_count, segment_sum
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["Bpref", "gm_Bpref", "infAP", "Judged", "Unjudged"]
+__all__ = ["Bpref", "Judged", "Unjudged", "gm_Bpref", "infAP"]
+
 
 def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     r"""Return the share of preferences of judged relevant over judged non-relevant documents that a ranking keeps.
@@ -43,7 +45,17 @@ Bpref = Measure(
     "Bpref",
     preference,
     title="Binary preference: relevant above non-relevant, looking at judged documents only.",
-    laws=frozenset({Law.SWAP, Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.JUDGMENT_ONLY, Law.STEPWISE, Law.BY_GRADE, Law.IN_ORDER}),
+    laws=frozenset(
+        {
+            Law.SWAP,
+            Law.ZERO_IF_NOTHING_FOUND,
+            Law.ONE_IF_IDEAL,
+            Law.JUDGMENT_ONLY,
+            Law.STEPWISE,
+            Law.BY_GRADE,
+            Law.IN_ORDER,
+        }
+    ),
 )
 
 
@@ -78,7 +90,17 @@ gm_Bpref = Measure(
     geometric_preference,
     title="Geometric mean of binary preference: rewards a system that fails no query.",
     aggregate="geometric",
-    laws=frozenset({Law.SWAP, Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.JUDGMENT_ONLY, Law.STEPWISE, Law.BY_GRADE, Law.IN_ORDER}),
+    laws=frozenset(
+        {
+            Law.SWAP,
+            Law.ZERO_IF_NOTHING_FOUND,
+            Law.ONE_IF_IDEAL,
+            Law.JUDGMENT_ONLY,
+            Law.STEPWISE,
+            Law.BY_GRADE,
+            Law.IN_ORDER,
+        }
+    ),
     compare_by="Bpref",
 )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_max
 from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
-from typing import Literal
 
-__all__ = ["P", "R", "F1", "Success", "RR", "Rprec", "FallOut"]
+__all__ = ["F1", "RR", "FallOut", "P", "R", "Rprec", "Success"]
+
 
 def precision(
     ranking: Ranking,

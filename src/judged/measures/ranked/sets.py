@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
+
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_SET, Law
 from judged.measures.measure import Measure
 
-__all__ = ["SetP", "SetR", "SetF", "SetAP", "SetRelP", "Utility"]
+__all__ = ["SetAP", "SetF", "SetP", "SetR", "SetRelP", "Utility"]
+
 
 def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     r"""Return the share of relevant documents among everything retrieved, whatever the order.

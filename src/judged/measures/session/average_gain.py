@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Beyond, Discount, Iteration, Worth, average_gain, discounted_total_until, iteration_count, mask_not_found, total_until, value_at, weight_sum
+from judged.kernels.sessions.good_gain import (
+    Beyond,
+    Discount,
+    Iteration,
+    Worth,
+    average_gain,
+    discounted_total_until,
+    iteration_count,
+    mask_not_found,
+    total_until,
+    value_at,
+    weight_sum,
+)
 from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
 
-__all__ = ["AvgGain", "RAG", "DRAG", "nDRAG"]
+__all__ = ["DRAG", "RAG", "AvgGain", "nDRAG"]
+
 
 def iteration_yield(
     view: SessionView,
@@ -180,9 +193,7 @@ def weighted_yield(
         Source document 001, Retrieved Good Gain Metrics, section 7.
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(
-        view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount))
-    )
+    return mask_not_found(view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount)))
 
 
 nDRAG = Measure(

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, ReferenceKind, Worth, completion_iteration, count_until, reference_gain_found, reference_gain_total
+from judged.kernels.sessions.good_gain import (
+    Iteration,
+    ReferenceKind,
+    Worth,
+    completion_iteration,
+    count_until,
+    reference_gain_found,
+    reference_gain_total,
+)
 from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["IterationsForAllGoodResults", "AllGoodReached", "Recall"]
+__all__ = ["AllGoodReached", "IterationsForAllGoodResults", "Recall"]
 
 MOST = 100
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
+
 from judged.kernels.segments import Floats, divide
 from judged.kernels.sessions.good_gain import Iteration, count_until, good_results
 from judged.kernels.sessions.view import SessionView
-from judged.measures.laws import Law, SESSION_COUNT
+from judged.measures.laws import SESSION_COUNT, Law
 from judged.measures.measure import Measure
 
-__all__ = ["R", "UR", "GR", "Dup", "N", "Searches", "Coverage"]
+__all__ = ["GR", "UR", "Coverage", "Dup", "N", "R", "Searches"]
+
 
 def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""Return how many results were returned up to and with an iteration, duplicates among them.

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.sessions.good_gain import Iteration, Worth, count_until, gain_per_cost, good_results, mask_not_found
+from judged.kernels.sessions.good_gain import (
+    Iteration,
+    Worth,
+    count_until,
+    gain_per_cost,
+    good_results,
+    mask_not_found,
+)
 from judged.kernels.sessions.view import SessionView
-from judged.measures.laws import Law, SESSION_RATE
+from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 
-__all__ = ["SRE", "SRE_micro", "SRR", "SRR_micro", "GainPerSearch", "GainPerKiloToken", "GainPerSecond"]
+__all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "SRE_micro", "SRR_micro"]
+
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""Return the share of all results up to and with an iteration, duplicates among them, that were new and good.
@@ -38,9 +47,7 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
 
 def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
     """Return how many results of each session were new and good, and how many there were."""
-    return count_until(view, good_results(view, good), iteration), count_until(
-        view, view.results, iteration
-    )
+    return count_until(view, good_results(view, good), iteration), count_until(view, view.results, iteration)
 
 
 SRE = Measure(

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import math
+
 import numpy as np
+
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Beyond, Discount, Iteration, Worth, best_gain, count_until, discounted_total_until, iteration_count, iteration_gain, mask_not_found, value_at
+from judged.kernels.sessions.good_gain import (
+    Beyond,
+    Discount,
+    Iteration,
+    Worth,
+    best_gain,
+    count_until,
+    discounted_total_until,
+    iteration_count,
+    iteration_gain,
+    mask_not_found,
+    value_at,
+)
 from judged.kernels.sessions.view import SessionView
-from judged.measures.laws import Law, SESSION_RATE
+from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
 
-__all__ = ["CG", "RG", "DCG", "DRG", "nDCG", "MarginalGain", "Lost"]
+__all__ = ["CG", "DCG", "DRG", "RG", "Lost", "MarginalGain", "nDCG"]
+
 
 def cumulative_gain(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
