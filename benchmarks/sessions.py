@@ -77,7 +77,7 @@ def _rounds(rounds: int) -> Iterator[tuple[float, float, float, float]]:
 
 
 def _scored(view: SessionView, names: tuple[str, ...]) -> None:
-    both = [f"{name}@5" for name in names if SESSION_MEASURES[name].at is not None]
+    both = [f"{name}@5" for name in names if SESSION_MEASURES[name].at_parameter is not None]
     for measure in parse_measures([*both, *names], family="session"):
         measure.per_query(view)
 
