@@ -28,7 +28,7 @@ CHANGES: list[dict[str, Any]] = [
 
 def test_every_change_changes_fingerprint_and_words() -> None:
     """Two results with one fingerprint were made under the same rules, and whoever reads them can see it."""
-    changed = [Rules(), *(Rules().but(**change) for change in CHANGES)]
+    changed = [Rules(), *(Rules().replace(**change) for change in CHANGES)]
 
     assert (
         len({rules.fingerprint for rules in changed})
@@ -92,4 +92,4 @@ def test_names_that_are_not_known_are_told_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="did you mean `trailing-slash`"):
         Rules(url_rules_off=frozenset({"trailing-slashes"}))
     with pytest.raises(UnknownName, match="did you mean `threshold`"):
-        Rules().but(treshold=0.5)
+        Rules().replace(treshold=0.5)

@@ -42,7 +42,7 @@ class SessionProtocol:
 
     def as_dict(self) -> dict[str, Any]:
         """Every convention by name."""
-        return {**asdict(self), "rules": self.rules.as_dict()}
+        return {**asdict(self), "rules": self.rules.to_dict()}
 
     def but(self, **changes: Any) -> SessionProtocol:
         """This protocol with some conventions changed."""
