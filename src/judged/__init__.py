@@ -19,6 +19,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from judged._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from judged.agreements.api import agreement as agreement
     from judged.agreements.result import Agreement as Agreement
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
     from judged.io.labels import read_labels as read_labels
     from judged.io.preferences import read_preferences as read_preferences
     from judged.io.read import read_judgments as read_judgments, read_run as read_run
-    from judged.label.labelling import Labelling as Labelling
-    from judged.label.results import label_results as label_results
+    from judged.label.api import label_results as label_results
+    from judged.label.result import Labelling as Labelling
     from judged.measures.browsing.bpm import BPM as BPM
     from judged.measures.browsing.ed import ED as ED
     from judged.measures.browsing.etu import ETU as ETU
@@ -126,7 +128,7 @@ if TYPE_CHECKING:
     from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
     from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
-    from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
+    from judged.stats.risk import georisk, trisk, urisk, zrisk
     from judged.tables.judgments import Judgments as Judgments
     from judged.tables.labels import Labels as Labels
     from judged.tables.preferences import Preferences as Preferences
@@ -135,7 +137,6 @@ if TYPE_CHECKING:
     from judged.tables.sessions import Sessions as Sessions
     from judged.traces.read import read_sessions as read_sessions
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "compare": "judged.comparison.compare",
@@ -162,8 +163,8 @@ _HOMES = {
     "GateReport": "judged.gates.report",
     "Agreement": "judged.agreements.result",
     "agreement": "judged.agreements.api",
-    "Labelling": "judged.label.labelling",
-    "label_results": "judged.label.results",
+    "Labelling": "judged.label.result",
+    "label_results": "judged.label.api",
     "lint": "judged.checks.lint",
     "LintReport": "judged.checks.report",
     "BPM": "judged.measures.browsing.bpm",

@@ -1,131 +1,324 @@
-"""The protocol: every convention that changes a number, stated once and applied once, to every measure."""
+"""The protocol: every convention that changes a number, declared once, printed with and hashed into each result.
+
+A convention is one field, declared with `convention`: its default, its help, and the words for its values. Checks,
+printing, fingerprints, command-line options, configuration files and notes are derived from that declaration.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from judged.errors import BadProtocol, UnknownName
 
-__all__ = ["PROTOCOLS", "Protocol"]
+__all__ = ["PROTOCOLS", "BaseProtocol", "Convention", "Protocol", "convention"]
+
+T = TypeVar("T")
+_KEY = "convention"
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
-    """How a run meets its judgments. The defaults are those of trec_eval 9 with `-c`.
+class Convention:
+    """What is known of one field of a protocol."""
+
+    name: str
+    type: Any
+    default: Any
+    help: str
+    """One sentence, for command-line help and documentation."""
+    words: Mapping[Any, str] | Callable[[Any], str]
+    """How each value is printed in the protocol's line; an empty phrase is left out."""
+    outcomes: Mapping[str, str]
+    """What became of the queries or documents concerned, for notes."""
+    alternatives: tuple[Any, ...]
+    """Values that another tool may have used, tried when a published number is explained."""
+    affects: Literal["queries", "ranks", "values"]
+    """Whether the convention decides which queries are scored, at which rank documents are, or values only."""
+    concerns: str
+    """What the queries have or lack that the convention decides about."""
+    expected: str
+    """What values are allowed, for error messages."""
+    check: Callable[[Any], bool]
+    hint: str | None
+    metavar: str | None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The allowed words; empty where the value is a number or a group of conventions."""
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
+
+    @property
+    def flag(self) -> str:
+        """The command-line option that sets this convention."""
+        return f"--{self.name.replace('_', '-')}"
+
+    def phrase(self, value: Any) -> str:
+        """Return the words for a value."""
+        return self.words(value) if callable(self.words) else self.words[value]
+
+    def validate(self, value: Any, subject: str) -> None:
+        """Raise `BadProtocol` unless the value is allowed."""
+        if self.options and value not in self.options:
+            expected = "one of " + ", ".join(f"`{option}`" for option in self.options)
+            msg = f"`{self.name}` of {subject} is `{value}`, expected {expected}"
+            raise BadProtocol(msg, hint=self.hint)
+        if not self.options and not self.check(value):
+            msg = f"`{self.name}` of {subject} is {value}, expected {self.expected}"
+            raise BadProtocol(msg, hint=self.hint)
+
+
+def convention(
+    default: T,
+    *,
+    help: str = "",  # noqa: A002 - what click calls it
+    words: Mapping[Any, str] | Callable[[Any], str] | str = "",
+    outcomes: Mapping[str, str] | None = None,
+    alternatives: Sequence[Any] | None = None,
+    affects: Literal["queries", "ranks", "values"] = "values",
+    concerns: str = "",
+    expected: str = "",
+    check: Callable[[Any], bool] = lambda _: True,
+    hint: str | None = None,
+    metavar: str | None = None,
+) -> T:
+    """Declare a field of a protocol; `words` may also be a format string such as `"depth {}"`."""
+    phrases = words.format if isinstance(words, str) else words
+    declared = {
+        "help": help,
+        "words": phrases,
+        "outcomes": outcomes or {},
+        "alternatives": alternatives,
+        "affects": affects,
+        "concerns": concerns,
+        "expected": expected,
+        "check": check,
+        "hint": hint,
+        "metavar": metavar,
+    }
+    return field(default=default, metadata={_KEY: declared})
+
+
+@cache
+def _conventions(protocol: type[BaseProtocol]) -> Mapping[str, Convention]:
+    hints = get_type_hints(protocol)
+    found = {}
+    for each in fields(protocol):
+        declared = {**each.metadata[_KEY]}
+        options = get_args(hints[each.name]) if get_origin(hints[each.name]) is Literal else ()
+        if declared["alternatives"] is None:
+            declared["alternatives"] = options
+        found[each.name] = Convention(name=each.name, type=hints[each.name], default=each.default, **declared)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BaseProtocol:
+    """What every protocol can do, derived from its fields, each of which is declared with `convention`."""
+
+    subject: ClassVar[str] = "a protocol"
+    """What error messages call it."""
+
+    def __post_init__(self) -> None:
+        for name, declared in self.conventions().items():
+            declared.validate(getattr(self, name), self.subject)
+
+    @classmethod
+    def conventions(cls) -> Mapping[str, Convention]:
+        """Return every convention by name."""
+        return _conventions(cls)  # type: ignore[arg-type]
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hexadecimal digits that change when any convention does."""
+        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+    @property
+    def heading(self) -> str:
+        """The name that its line begins with."""
+        return type(self).__name__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every convention by name, as plain values."""
+        return {
+            name: _plain(getattr(self, name), declared.type) for name, declared in self.conventions().items()
+        }
+
+    def replace(self, **changes: Any) -> Self:
+        """Return this protocol with some conventions changed."""
+        for name in changes:
+            if name not in self.conventions():
+                kind = f"convention of {self.subject}"
+                raise UnknownName(kind, name, self.conventions())
+        return replace(self, **changes)
+
+    def phrases(self) -> list[str]:
+        """Return the words for each convention; defaults that need no mention are left out."""
+        said = [declared.phrase(getattr(self, name)) for name, declared in self.conventions().items()]
+        return [phrase for phrase in said if phrase]
+
+    def outcome(self, name: str) -> str:
+        """Return what this protocol made of what a convention is about, for a note."""
+        return self.conventions()[name].outcomes[getattr(self, name)]
+
+    def __str__(self) -> str:
+        """Return the heading, every convention in words, and the fingerprint."""
+        return f"{self.heading} ({', '.join(self.phrases())}) #{self.fingerprint}"
+
+
+def _plain(value: Any, kind: Any) -> Any:
+    if is_dataclass(value):
+        assert isinstance(value, BaseProtocol)  # noqa: S101 - protocols hold no other dataclass
+        return value.to_dict()
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return float(value) if kind is float else value
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol(BaseProtocol):
+    """How a ranked run is aligned with its judgments. The defaults are those of trec_eval 9 with `-c`.
 
     >>> Protocol().fingerprint == PROTOCOLS["trec_eval-9"].fingerprint
     True
     """
 
-    ties: Literal["document-descending", "document-ascending", "input-order", "expected"] = (
-        "document-descending"
+    ties: Literal["document-descending", "document-ascending", "input-order", "expected"] = convention(
+        "document-descending",
+        help="How documents with equal scores are ordered.",
+        words={
+            "document-descending": "ties by document id descending",
+            "document-ascending": "ties by document id ascending",
+            "input-order": "ties in input order",
+            "expected": "ties averaged over all orders",
+        },
+        outcomes={
+            "document-descending": "ordered by document id, descending",
+            "document-ascending": "ordered by document id, ascending",
+            "input-order": "ordered as in the input",
+            "expected": "averaged over all orders",
+        },
+        alternatives=("document-descending", "document-ascending", "input-order"),
+        affects="ranks",
     )
-    """Documents with equal scores: by id from the greatest down (bytewise), from the least up, or as given; or
-    in every order, and the value is the mean over them."""
-    precision: Literal["float32", "float64"] = "float32"
-    """The width at which scores are compared; what is equal there is tied."""
-    missing: Literal["zero", "skip", "error"] = "zero"
+    """Order of documents with equal scores: by id descending or ascending (bytewise), as in the input, or the mean
+    over every order."""
+    precision: Literal["float32", "float64"] = convention(
+        "float32",
+        help="The precision at which scores are compared.",
+        words="{} scores",
+        affects="ranks",
+    )
+    """The precision at which scores are compared; scores that are equal there are tied."""
+    missing: Literal["zero", "skip", "error"] = convention(
+        "zero",
+        help="What a judged query without results scores.",
+        words={
+            "zero": "missing queries score 0",
+            "skip": "missing queries skipped",
+            "error": "missing queries refused",
+        },
+        outcomes={"zero": "scored as 0", "skip": "left out", "error": "refused"},
+        alternatives=("zero", "skip"),
+        affects="queries",
+        concerns="no results",
+    )
     """A judged query without results scores 0, is left out, or is an error."""
-    unjudged: Literal["nonrelevant", "removed"] = "nonrelevant"
-    """Unjudged documents count as not relevant, or are taken out before ranks are counted."""
-    rel: float = 1.0
+    unjudged: Literal["nonrelevant", "removed"] = convention(
+        "nonrelevant",
+        help="How unjudged documents are treated.",
+        words={"nonrelevant": "unjudged not relevant", "removed": "unjudged removed"},
+        affects="ranks",
+    )
+    """Unjudged documents count as not relevant, or are removed before ranks are counted."""
+    rel: float = convention(
+        1.0,
+        help="The grade from which a document is relevant.",
+        words="relevant from grade {:g}",
+        alternatives=(1.0, 2.0, 3.0),
+        check=lambda rel: rel >= 0,
+        expected="a number from 0",
+        metavar="GRADE",
+    )
     """The grade from which a document is relevant, for measures that set no `rel` of their own."""
-    depth: int | None = None
-    """Only the first `depth` documents of each query are looked at; None: all."""
-    recall_points: Literal["truncated", "rounded"] = "truncated"
+    depth: int | None = convention(
+        None,
+        help="Use only the first N documents of each query.",
+        words=lambda depth: "full depth" if depth is None else f"depth {depth}",
+        alternatives=(None, 10, 100, 1000),
+        affects="ranks",
+        check=lambda depth: depth is None or depth >= 1,
+        expected="a whole number from 1",
+        metavar="N",
+    )
+    """Only the first `depth` documents of each query are used; None: all."""
+    recall_points: Literal["truncated", "rounded"] = convention(
+        "truncated",
+        help="How a share of the relevant documents is converted to a count.",
+        words="recall points {}",
+    )
     """A share x of R relevant documents is ⌊xR + 0.9⌋ of them (trec_eval 9) or round(xR) (trec_eval 10)."""
-    order: Literal["score", "input"] = "score"
-    """Documents are ranked by score, or stand as they came and scores are not looked at."""
-    extra: Literal["ignored", "zero"] = "ignored"
-    """A query of the run that nobody judged is not scored, or scores 0."""
-    barren: Literal["zero", "skip"] = "zero"
+    order: Literal["score", "input"] = convention(
+        "score",
+        help="Whether documents are ranked by score or in input order.",
+        words={"score": "", "input": "ranks as in the input"},
+        affects="ranks",
+    )
+    """Documents are ranked by score, or in the order of the input without regard to scores."""
+    unjudged_queries: Literal["ignored", "zero"] = convention(
+        "ignored",
+        help="What a query of the run without judgments scores.",
+        words={"ignored": "", "zero": "unjudged queries score 0"},
+        outcomes={"ignored": "not scored", "zero": "scored as 0"},
+        affects="queries",
+        concerns="results, and no judgments",
+    )
+    """A query of the run without judgments is not scored, or scores 0."""
+    no_relevant: Literal["zero", "skip"] = convention(
+        "zero",
+        help="What a query without any relevant document scores.",
+        words={"zero": "", "skip": "queries without a relevant document skipped"},
+        outcomes={"zero": "scored as 0", "skip": "left out"},
+        affects="queries",
+        concerns="no relevant document",
+    )
     """A query without any relevant document scores 0, or is left out."""
-    negative: Literal["unjudged", "nonrelevant"] = "unjudged"
-    """A negative grade means that nobody judged the document, or that it is not relevant."""
-    itself: Literal["kept", "removed"] = "kept"
-    """A document with the id of its query is ranked like any other, or taken out first."""
+    negative: Literal["unjudged", "nonrelevant"] = convention(
+        "unjudged",
+        help="What a negative grade means.",
+        words={"unjudged": "", "nonrelevant": "negative grades not relevant"},
+    )
+    """A negative grade means that the document is unjudged, or that it is not relevant."""
+    self_matches: Literal["kept", "removed"] = convention(
+        "kept",
+        help="How a document with the id of its query is treated.",
+        words={"kept": "", "removed": "documents with their query's id removed"},
+        affects="ranks",
+    )
+    """A document with the id of its query is ranked like any other, or removed first."""
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for each in fields(self):
-            options = get_args(hints[each.name])
-            value = getattr(self, each.name)
-            if options and all(isinstance(option, str) for option in options) and value not in options:
-                told = ", ".join(f"`{option}`" for option in options)
-                msg = f"`{each.name}` of a protocol is `{value}`, expected one of {told}"
-                raise BadProtocol(msg)
-        if not self.rel >= 0:
-            msg = f"`rel` of a protocol is {self.rel}, expected a number from 0"
-            raise BadProtocol(msg)
-        if self.depth is not None and self.depth < 1:
-            msg = f"`depth` of a protocol is {self.depth}, expected a whole number from 1"
-            raise BadProtocol(msg)
+        BaseProtocol.__post_init__(self)
         if self.ties == "expected" and self.unjudged == "removed" and self.depth is not None:
-            msg = "a protocol has `ties` expected, `unjudged` removed and a `depth`, expected two of them at most"
+            msg = "a protocol has `ties` expected, `unjudged` removed and a `depth`, expected at most two of them"
             raise BadProtocol(
                 msg, hint="which unjudged documents lie within the depth depends on the order of ties"
             )
-
-    @property
-    def fingerprint(self) -> str:
-        """Twelve hexadecimal digits that change when any convention does."""
-        every = self.as_dict().items()
-        stated = {name: value for name, value in every if name not in _LATER or value != _LATER[name]}
-        canonical = json.dumps(stated, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     @property
     def profile(self) -> str | None:
         """The name of the profile that has exactly these conventions, if one has."""
         return next((name for name, protocol in PROTOCOLS.items() if protocol == self), None)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Every convention by name."""
-        return {**asdict(self), "rel": float(self.rel)}
+    @property
+    def heading(self) -> str:
+        """The name of the profile, if one has these conventions."""
+        return self.profile or "custom protocol"
 
-    def but(self, **changes: Any) -> Protocol:
-        """This protocol with some conventions changed."""
-        unknown = [name for name in changes if name not in {each.name for each in fields(self)}]
-        if unknown:
-            raise UnknownName("convention of a protocol", unknown[0], [each.name for each in fields(self)])
-        return replace(self, **changes)
-
-    def __str__(self) -> str:
-        """The profile, every convention in words, and the fingerprint; later ones only where they matter."""
-        depth = "full depth" if self.depth is None else f"depth {self.depth}"
-        words = {
-            "document-descending": "ties by document id descending",
-            "document-ascending": "ties by document id ascending",
-            "input-order": "ties in input order",
-            "expected": "ties averaged over all orders",
-            "zero": "missing queries score 0",
-            "skip": "missing queries skipped",
-            "error": "missing queries refused",
-            "nonrelevant": "unjudged not relevant",
-            "removed": "unjudged removed",
-        }
-        return (
-            f"{self.profile or 'custom protocol'} ({words[self.ties]}, {self.precision} scores, "
-            f"{words[self.missing]}, {words[self.unjudged]}, relevant from grade {self.rel:g}, {depth}, "
-            f"recall points {self.recall_points}{self._later()}) #{self.fingerprint}"
-        )
-
-    def _later(self) -> str:
-        words = {
-            "order": "ranks as in the input",
-            "extra": "queries nobody judged score 0",
-            "barren": "queries without a relevant document skipped",
-            "negative": "negative grades not relevant",
-            "itself": "documents with their query's id removed",
-        }
-        return "".join(f", {told}" for name, told in words.items() if getattr(self, name) != _LATER[name])
-
-
-_LATER = {"order": "score", "extra": "ignored", "barren": "zero", "negative": "unjudged", "itself": "kept"}
-"""Conventions that came later, with their defaults: left out there, so that older fingerprints stand."""
 
 PROTOCOLS: dict[str, Protocol] = {
     "trec_eval-9": Protocol(),

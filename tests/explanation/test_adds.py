@@ -115,7 +115,7 @@ protocols = st.fixed_dictionaries(
         "depth": st.integers(1, 6),
         "order": st.just("input"),
         "negative": st.just("nonrelevant"),
-        "itself": st.just("removed"),
+        "self_matches": st.just("removed"),
     },
 )
 

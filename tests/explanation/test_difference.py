@@ -37,7 +37,7 @@ ONE_MISSING = {"q1": {"a": 1}, "q2": {"b": 1}}
             "nDCG@10",
             "trectools",
             (1.0, 0.5),
-            "extra",
+            "unjudged_queries",
         ),
         (
             "E",

@@ -195,7 +195,7 @@ def test_a_query_that_the_protocol_leaves_out_has_no_value() -> None:
     with pytest.raises(MissingQueries, match="query `q3` has no results, and is left out") as missing:
         explained("AP", "q3", protocol="pytrec_eval")
     with pytest.raises(MissingQueries, match="query `q4` has no relevant document, and is left out"):
-        explained("AP", "q4", protocol=judged.Protocol(barren="skip"))
+        explained("AP", "q4", protocol=judged.Protocol(no_relevant="skip"))
 
     assert missing.value.hint == 'with `missing="zero"` it scores 0'
 

@@ -111,8 +111,8 @@ def test_every_match_gives_the_number_when_it_is_asked_for() -> None:
     assert told.rows
     for row in told.rows:
         given = dict(change.split("=") for change in row["changed"].split(", "))
-        fields = {name: value for name, value in given.items() if name in judged.Protocol().as_dict()}
-        ends = judged.evaluate(QRELS, RUN, [row["measure"]], protocol=judged.Protocol().but(**fields))
+        fields = {name: value for name, value in given.items() if name in judged.Protocol().to_dict()}
+        ends = judged.evaluate(QRELS, RUN, [row["measure"]], protocol=judged.Protocol().replace(**fields))
         assert round(ends[row["measure"]], 4) == 0.4621, row
 
 

@@ -67,7 +67,7 @@ def test_scores_made_under_another_protocol_are_refused_unless_that_is_allowed(
     """The fingerprint in the file is compared with the one used now."""
     (path,) = stored(folder, name)
     other = judged.Protocol(ties="input-order")
-    words = r"`old`: the stored scores of AP were made under protocol #a5f0b97d1db8, this run under custom protocol"
+    words = r"`old`: the stored scores of AP were made under protocol #ef9d040441c7, this run under custom protocol"
     with pytest.raises(BadProtocol, match=words) as refused:
         judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path, protocol=other)
     report = judged.gate(
@@ -80,7 +80,7 @@ def test_scores_made_under_another_protocol_are_refused_unless_that_is_allowed(
     )
 
     assert refused.value.hint == "score the baseline again, or go on with `--allow-other-protocol`"
-    assert any("were made under protocol #a5f0b97d1db8" in note for note in report.notes)
+    assert any("were made under protocol #ef9d040441c7" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])

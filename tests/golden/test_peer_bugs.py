@@ -21,7 +21,7 @@ from judged.errors import BadInput
 def test_a_a_missing_query_is_no_fault() -> None:
     """trec_eval 10 without `-c` ends with exit code 4; here the query scores 0, or is left out if asked."""
     qrels, run = {"1": {"a": 1}, "302": {"a": 1}}, {"1": {"a": 1.0}}
-    skipping = judged.PROFILES["trec_eval-10"].but(missing="skip")
+    skipping = judged.PROFILES["trec_eval-10"].replace(missing="skip")
 
     assert evaluate(qrels, run, "AP", protocol="trec_eval-10")["AP"] == 0.5
     assert evaluate(qrels, run, "AP", protocol=skipping)["AP"] == 1.0

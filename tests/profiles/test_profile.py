@@ -27,7 +27,7 @@ def test_every_profile_says_what_it_imitates_and_what_not(name: str) -> None:
     assert profile.name == name
     assert profile.tool
     assert profile.about
-    assert profile.left_out
+    assert profile.caveats
     assert len({(each.example, str(each.kind), each.number) for each in profile.spellings}) == len(
         profile.spellings
     )
@@ -61,7 +61,7 @@ def test_what_is_usual_can_be_read(name: str) -> None:
     """What a tool computes unasked is among its measures."""
     profile = PROFILES[name]
 
-    assert len(profile.read_all(profile.usual or ("nDCG@10", "AP"))) >= 1
+    assert len(profile.read_all(profile.default_measures or ("nDCG@10", "AP"))) >= 1
 
 
 def test_a_name_of_ours_means_what_the_tool_means_by_it() -> None:
@@ -114,12 +114,12 @@ def test_one_protocol_has_no_parts() -> None:
 
 def test_a_profile_can_be_departed_from() -> None:
     """A convention set by the user holds for every measure of the tool."""
-    zero = PROFILES["pytrec_eval"].but(missing="zero")
+    zero = PROFILES["pytrec_eval"].replace(missing="zero")
 
     assert evaluate(QRELS, RUN, "map", protocol=zero)["map"] == 0.5
     assert str(zero) == "pytrec_eval (pytrec_eval-terrier 0.5.11), missing=zero"
     with pytest.raises(UnknownName):
-        zero.but(nothing="at all")
+        zero.replace(nothing="at all")
 
 
 def test_a_protocol_reads_every_measure() -> None:
@@ -131,9 +131,9 @@ def test_a_protocol_reads_every_measure() -> None:
     ("changes", "expected"),
     [
         ({"order": "input"}, 0.5),
-        ({"extra": "zero"}, 2 / 3),
-        ({"barren": "skip"}, 1.0),
-        ({"itself": "removed"}, 1.0),
+        ({"unjudged_queries": "zero"}, 2 / 3),
+        ({"no_relevant": "skip"}, 1.0),
+        ({"self_matches": "removed"}, 1.0),
         ({}, 1.0),
     ],
 )
@@ -148,7 +148,7 @@ def test_later_conventions_do_what_they_say(changes: dict[str, str], expected: f
 def test_queries_without_a_relevant_document_may_be_left_out() -> None:
     """Two queries, one of them barren: 1/2, or 1."""
     qrels, run = {"1": {"a": 1}, "2": {"a": 0}}, {"1": {"a": 1.0}, "2": {"a": 1.0}}
-    skipped = evaluate(qrels, run, "AP", protocol=Protocol(barren="skip"))
+    skipped = evaluate(qrels, run, "AP", protocol=Protocol(no_relevant="skip"))
 
     assert evaluate(qrels, run, "AP")["AP"] == 0.5
     assert skipped["AP"] == 1.0
@@ -165,7 +165,9 @@ def test_negative_grades_may_be_judgments() -> None:
 
 def test_removed_documents_are_counted() -> None:
     """Absence is told: how many results had the id of their query."""
-    made = evaluate({"1": {"a": 1}}, {"1": {"1": 2.0, "a": 1.0}}, "RR", protocol=Protocol(itself="removed"))
+    made = evaluate(
+        {"1": {"a": 1}}, {"1": {"1": 2.0, "a": 1.0}}, "RR", protocol=Protocol(self_matches="removed")
+    )
 
     assert made["RR"] == 1.0
     assert "1 result has the id of the query: removed" in made.observations.notes

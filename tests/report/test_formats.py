@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from judged.report.delimited import to_delimited
-from judged.report.json import to_json, to_json_lines
+from judged.blocks import Table
+from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
 from judged.report.latex import to_latex
-from judged.report.layout import Table
 from judged.report.markdown import to_markdown
-from judged.report.parquet import to_parquet
 from judged.report.text import to_text, width_of
-from judged.report.write import write
+from judged.result import table_to_arrow, write_file
 
 NASTY = 'a|b & 50% $x_1$ #{~^}\\ <t> "q" *s* `c` [l]\u202e\x07'
 TABLE = Table(("run", "AP"), (("bm25", 0.25), ("dense", 0.5)), best=frozenset({(1, 1)}))
@@ -86,7 +84,7 @@ def test_latex_guards_what_would_belong_to_the_line_break_before(name: str) -> N
 def test_csv_quotes_and_reads_back() -> None:
     """Commas, quotes and line breaks in ids survive."""
     rows = (('a,b"c\nd', 0.1 + 0.2), ("e", None))
-    text = to_delimited(Table(("run", "x"), rows))
+    text = to_delimited(table_to_arrow(Table(("run", "x"), rows)))
 
     assert list(csv.reader(io.StringIO(text))) == [
         ["run", "x"],
@@ -102,7 +100,9 @@ def test_json_keeps_letters_of_all_kinds() -> None:
 
 def test_json_lines_leave_out_what_is_not_there() -> None:
     """A row without a value has no key for it."""
-    lines = to_json_lines(Table(("run", "value", "text"), (("a", 0.5, None), ("a", None, "10"))))
+    lines = to_json_lines(
+        [{"run": "a", "value": 0.5, "text": None}, {"run": "a", "value": None, "text": "10"}]
+    )
 
     assert [json.loads(line) for line in lines.splitlines()] == [
         {"run": "a", "value": 0.5},
@@ -115,7 +115,7 @@ def test_parquet_has_types_and_says_what_it_is() -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = Table(("run", "x", "n"), (("a", 0.5, 1), ("b", None, 2)))
+    table = table_to_arrow(Table(("run", "x", "n"), (("a", 0.5, 1), ("b", None, 2))))
     back = pq.read_table(pa.BufferReader(to_parquet(table, about={"judged.protocol": "p"})))
 
     assert back.to_pydict() == {"run": ["a", "b"], "x": [0.5, None], "n": [1, 2]}
@@ -128,7 +128,7 @@ def test_parquet_takes_whole_numbers_among_others() -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    back = pq.read_table(pa.BufferReader(to_parquet(Table(("x",), ((1,), (0.5,))))))
+    back = pq.read_table(pa.BufferReader(to_parquet(table_to_arrow(Table(("x",), ((1,), (0.5,)))))))
 
     assert back.to_pydict() == {"x": [1.0, 0.5]}
 
@@ -137,7 +137,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     """The new content is there, and nothing else is left behind."""
     path = tmp_path / "scores.csv"
     path.write_text("old")
-    write(path, "new")
+    write_file(path, "new")
 
     assert path.read_text() == "new"
     assert [each.name for each in tmp_path.iterdir()] == ["scores.csv"]
@@ -153,7 +153,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(OSError, match="No space"):
-        write(path, "new")
+        write_file(path, "new")
 
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["scores.csv"]
@@ -163,7 +163,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     """What a symbolic link points to is written, not the link."""
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
-    write(tmp_path / "link.csv", b"new")
+    write_file(tmp_path / "link.csv", b"new")
 
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text() == "new"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from judged.report.layout import Estimate, Table, numeric, transposed, with_best, written
+from judged.blocks import Estimate, Table, format_value, is_numeric, mark_best, transpose
 
 
 @pytest.mark.parametrize(
@@ -22,13 +24,13 @@ from judged.report.layout import Estimate, Table, numeric, transposed, with_best
 )
 def test_values_are_written_for_people(value: object, text: str) -> None:
     """Four decimals, no minus zero, and no control character reaches the terminal."""
-    assert written(value) == text  # type: ignore[arg-type]
+    assert format_value(value) == text  # type: ignore[arg-type]
 
 
 def test_the_best_is_the_highest_or_the_lowest_as_said() -> None:
     """Where nothing is said, nothing is marked."""
     table = Table(("run", "up", "down", "count"), (("a", 0.1, 0.1, 1), ("b", 0.2, 0.2, 2)))
-    marked = with_best(table, {"up": True, "down": False, "count": None})
+    marked = mark_best(table, {"up": True, "down": False, "count": None})
 
     assert marked.best == {(1, 1), (0, 2)}
 
@@ -37,19 +39,19 @@ def test_values_that_read_the_same_are_equally_good() -> None:
     """A difference that is not shown makes no winner."""
     table = Table(("run", "x"), (("a", 0.50001), ("b", 0.5), ("c", 0.1)))
 
-    assert with_best(table, {"x": True}).best == {(0, 1), (1, 1)}
+    assert mark_best(table, {"x": True}).best == {(0, 1), (1, 1)}
 
 
 def test_equal_values_and_single_rows_have_no_best() -> None:
     """Being alone, or like all others, is no distinction."""
-    assert not with_best(Table(("run", "x"), (("a", 0.5), ("b", 0.5))), {"x": True}).best
-    assert not with_best(Table(("run", "x"), (("a", 0.5),)), {"x": True}).best
+    assert not mark_best(Table(("run", "x"), (("a", 0.5), ("b", 0.5))), {"x": True}).best
+    assert not mark_best(Table(("run", "x"), (("a", 0.5),)), {"x": True}).best
 
 
 def test_turning_a_table_keeps_its_marks() -> None:
     """The mark of a cell goes where the cell goes."""
     table = Table(("run", "x", "y"), (("a", 1, 2), ("b", 3, 4)), best=frozenset({(1, 2)}))
-    turned = transposed(table, corner="measure")
+    turned = transpose(replace(table, corner="measure"))
 
     assert turned.columns == ("measure", "a", "b")
     assert turned.rows == (("x", 1, 3), ("y", 2, 4))
@@ -64,4 +66,4 @@ def test_columns_of_numbers_are_known(cells: tuple[object, ...], expected: bool)
     """Numbers, and text that reads like one, are set flush right."""
     table = Table(("x",), tuple((cell,) for cell in cells))  # type: ignore[arg-type]
 
-    assert numeric(table, 0) is expected
+    assert is_numeric(table, 0) is expected

@@ -6,9 +6,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from judged.blocks import Estimate, Table
 from judged.report.html import to_html
 from judged.report.latex import to_latex
-from judged.report.layout import Estimate, Table
 from judged.report.markdown import to_markdown
 from judged.report.scatter import Point, scatter
 from judged.report.text import to_text

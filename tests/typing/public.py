@@ -35,7 +35,7 @@ def lints(path: Path) -> None:
 
 def labels(path: Path) -> None:
     """A run or traces and a model in; gains, failures and cost out."""
-    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m", cache=None)
+    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m")
 
     assert_type(labelling, judged.Labelling)
     assert_type(labelling.labels, judged.Labels)
@@ -91,7 +91,7 @@ def reads(path: Path) -> None:
 def conventions() -> None:
     """Protocols are named or made."""
     assert_type(judged.PROFILES["ranx"], judged.Profile)
-    assert_type(judged.Protocol(ties="input-order").but(depth=10), judged.Protocol)
+    assert_type(judged.Protocol(ties="input-order").replace(depth=10), judged.Protocol)
     judged.Protocol(ties="random")  # type: ignore[arg-type]
 
 

@@ -10,17 +10,15 @@ from typing import Any, get_args
 from judged.agreements.corrected import Corrected
 from judged.agreements.result import Agreement, Part
 from judged.agreements.system_order import TOP, RankedSystems
+from judged.blocks import Estimate, Table, Value
 from judged.errors import UnknownName
 from judged.report.heat_map import heat_map
 from judged.report.html import to_html
-from judged.report.layout import Estimate, Table, Value
 from judged.report.text import to_text
-from judged.stats.interval import Interval
-from judged.stats.judge_agreement import Weights
-from judged.stats.krippendorff import Distance
+from judged.stats.intervals import Interval
+from judged.stats.outcome import Cell, Undefined, as_cell
 from judged.stats.prediction_powered import PoweredMean
-from judged.stats.rows import Cell, as_cell
-from judged.stats.undefined import Undefined
+from judged.stats.rater_agreement import Distance, Weights
 
 __all__ = [
     "as_html",
@@ -94,9 +92,9 @@ def document_of(of: Agreement) -> dict[str, Any]:
         "confusion": {"grades": list(of.confusion.labels), "counts": of.confusion.counts.tolist()},
         "grades": of.grade_bias.rows(),
         "tasks": {str(task): as_cell(kappa.value) for task, kappa in of.task_kappas.items()},
-        "means": [of.good_rate.as_dict(), of.mean_gain.as_dict()],
+        "means": [of.good_rate.to_dict(), of.mean_gain.to_dict()],
         "judges": [dict(zip(_JUDGES, row, strict=True)) for row in _judges(of).rows],
-        "systems": [each.as_dict() for each in of.systems],
+        "systems": [each.to_dict() for each in of.systems],
         "warnings": of.warnings,
         "notes": list(of.notes),
     }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import InputPath, digest, named_runs, only_one_standard_input, split_name
+from judged.cli.inputs import InputPath, check_standard_input, digest, named_runs, split_name
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import EXTENSIONS as TABLES, format_of, laid_out, says_bold
-from judged.report.write import write
+from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.agreements.result import Agreement
@@ -92,12 +92,12 @@ def command(labels: str, human: str, runs: tuple[str, ...], **options: Any) -> N
     if runs and options["traces"]:
         msg = "RUNs and --sessions cannot stand together: one set of measures ranks one kind of system"
         raise click.UsageError(msg)
-    only_one_standard_input([labels, human, *further.values(), *ranked.values()])
+    check_standard_input([labels, human, *further.values(), *ranked.values()])
     found = _found(labels, human, further, ranked, options)
     inputs = {"labels": labels, "human": human}
     how = {"by_task": options["by"] == "task", "digits": options["digits"], "inputs": inputs}
     for path, kind in outputs.items():
-        write(path, _rendered(found, kind, **how))
+        write_file(path, _rendered(found, kind, **how))
     click.echo(_rendered(found, options["kind"], **how, bold=says_bold()), nl=False)
     if not options["quiet"]:
         _tell(found, options["outputs"])
@@ -112,7 +112,7 @@ def _found(
     profile = profile_of(options)
     named = [name for text in options["measures"] for name in split_measures(text)]
     settings = {name: options[name] for name in ("threshold", "level", "resamples", "seed")}
-    measures = named or profile.usual or [DEFAULT_MEASURE]
+    measures = named or profile.default_measures or [DEFAULT_MEASURE]
     found = agreement(
         labels, human, judges=judges, runs=runs, measures=measures, protocol=profile, **settings
     )
@@ -129,8 +129,8 @@ def _rendered(
     found: Agreement, kind: str, *, by_task: bool, digits: int, inputs: dict[str, str], bold: bool = False
 ) -> str:
     from judged.agreements.tables import as_page, long_table, picture_of, shown
-    from judged.report.delimited import to_delimited
-    from judged.report.json import to_json, to_json_lines
+    from judged.report.data import to_delimited, to_json, to_json_lines
+    from judged.result import table_to_arrow
 
     if kind in {"table", "markdown", "latex"}:
         tables = shown(found, by_task=by_task)
@@ -142,8 +142,8 @@ def _rendered(
     if kind == "picture":
         return picture_of(found)
     if kind == "jsonl":
-        return to_json_lines(long_table(found))
-    return to_delimited(long_table(found), delimiter="," if kind == "csv" else "\t")
+        return to_json_lines(table_to_arrow(long_table(found)).to_pylist())
+    return to_delimited(table_to_arrow(long_table(found)), delimiter="," if kind == "csv" else "\t")
 
 
 def _about(inputs: dict[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.compared import rendered_comparison
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     compared_by,
     conventions,
@@ -18,8 +18,9 @@ from judged.cli.options import (
     written_results,
 )
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.errors import BadInput, Fault, UnknownName
-from judged.report.write import write
+from judged.errors import BadInput, UnknownName
+from judged.problem import Problem
+from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.comparison.comparison import Comparison
@@ -115,7 +116,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     _refuse_names([run.name for run in named], options["baselines"])
     if options["picture"] and not options["timings"]:
         msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
@@ -125,13 +126,13 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     inputs = [("judgments", qrels), *(("run", run.path) for run in named)]
     how = {name: options[name] for name in ("per_query", "digits", "also", "rope")}
     for path, kind in outputs.items():
-        write(path, rendered_comparison(comparison, kind, inputs, **how))
+        write_file(path, rendered_comparison(comparison, kind, inputs, **how))
     if options["picture"]:
-        write(options["picture"], comparison.picture())
+        write_file(options["picture"], comparison.picture())
     if options["diagram"]:
         from judged.comparison.further import diagram
 
-        write(options["diagram"], diagram(comparison))
+        write_file(options["diagram"], diagram(comparison))
     click.echo(rendered_comparison(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
     if not options["quiet"]:
         pictures = filter(None, [options["picture"], options["diagram"]])
@@ -146,7 +147,9 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
             raise UnknownName(kind, name, names)
     if len(names) < 2:
         subject = "the runs"
-        fault = Fault("number", f"run `{names[0]}`", "is the only one, expected two or more to compare")
+        fault = Problem.error(
+            "number", f"run `{names[0]}`", "is the only one, expected two or more to compare"
+        )
         raise BadInput(subject, [fault])
 
 
@@ -174,7 +177,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
     from judged.measures.names import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
-    measures = named or profile.usual or DEFAULT_MEASURES
+    measures = named or profile.default_measures or DEFAULT_MEASURES
     wanted = [each.measure for each in profile.read_all(measures)]
     judgments = judgments_demanded(qrels, wanted)
     settings = {"protocol": profile, "threads": options["threads"]}

@@ -10,8 +10,8 @@ from judged.cli.inputs import digest
 from judged.cli.output import fitted, laid_out
 
 if TYPE_CHECKING:
+    from judged.blocks import Table
     from judged.comparison.comparison import Comparison
-    from judged.report.layout import Table
 
 __all__ = ["rendered_comparison"]
 
@@ -30,9 +30,8 @@ def rendered_comparison(
 ) -> str | bytes:
     """The comparison in a format, under a title where people read it; those of one table have the differences, every number in full."""
     from judged.comparison.further import further, rows_of
-    from judged.report.delimited import to_delimited
-    from judged.report.json import to_json, to_json_lines
-    from judged.report.parquet import to_parquet
+    from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
+    from judged.result import table_to_arrow
 
     if kind in {"table", "markdown", "latex"}:
         tables = [*_tables(comparison, kind, title, per_query=per_query, digits=digits)]
@@ -43,10 +42,10 @@ def rendered_comparison(
         return to_json({**_document(comparison, inputs, per_query=per_query), **told})
     table = comparison.table("queries" if per_query else "differences")
     if kind == "jsonl":
-        return to_json_lines(table)
+        return to_json_lines(table_to_arrow(table).to_pylist())
     if kind == "parquet":
-        return to_parquet(table, about=_about(comparison))
-    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
+        return to_parquet(table_to_arrow(table), about=_about(comparison))
+    return to_delimited(table_to_arrow(table), delimiter="," if kind == "csv" else "\t")
 
 
 def _tables(
@@ -70,7 +69,7 @@ def _document(comparison: Comparison, inputs: list[tuple[str, str]], *, per_quer
     from judged import __version__
 
     protocol = comparison.protocol
-    told = {} if protocol is None else {"fingerprint": protocol.fingerprint, **protocol.as_dict()}
+    told = {} if protocol is None else {"fingerprint": protocol.fingerprint, **protocol.to_dict()}
     files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in inputs]
     return {
         "judged": __version__,

@@ -1,20 +1,28 @@
-"""The configuration file of `judged score`: read, checked key by key, and turned into settings."""
+"""The YAML configuration file of `judged score`, and how YAML files are checked."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from judged.errors import BadProtocol, UnknownName
+from judged.protocol import Protocol
 
-__all__ = ["Configuration", "Conventions", "parsed_yaml", "read_configuration", "refuse_unknown"]
+__all__ = [
+    "Configuration",
+    "Conventions",
+    "check_keys",
+    "given_conventions",
+    "read_configuration",
+    "read_yaml",
+]
 
 
 class Statistics(Struct, frozen=True):
-    """What is said of the means beside their values."""
+    """Statistics shown beside the means."""
 
     confidence_intervals: bool = False
     significance_testing: bool = False
@@ -22,7 +30,7 @@ class Statistics(Struct, frozen=True):
 
 
 class Performance(Struct, frozen=True):
-    """How the work is done; none of it changes a number."""
+    """Performance settings; none of them changes a number."""
 
     batch_size: int | UnsetType = UNSET
     caching_enabled: bool | UnsetType = UNSET
@@ -30,7 +38,7 @@ class Performance(Struct, frozen=True):
 
 
 class RetrievalMetrics(Struct, frozen=True):
-    """Which measures, of which grades, with which statistics."""
+    """Measures, grades and statistics."""
 
     enabled_metrics: tuple[str, ...] = ()
     graded_relevance: bool | UnsetType = UNSET
@@ -38,33 +46,32 @@ class RetrievalMetrics(Struct, frozen=True):
     performance: Performance = Performance()
 
 
-class Conventions(Struct, frozen=True):
-    """A profile, and the conventions in which it is departed from."""
-
-    profile: str | UnsetType = UNSET
-    ties: str | UnsetType = UNSET
-    precision: str | UnsetType = UNSET
-    missing: str | UnsetType = UNSET
-    unjudged: str | UnsetType = UNSET
-    rel: float | UnsetType = UNSET
-    depth: int | UnsetType | None = UNSET
-    recall_points: str | UnsetType = UNSET
-    order: str | UnsetType = UNSET
-    extra: str | UnsetType = UNSET
-    barren: str | UnsetType = UNSET
-    negative: str | UnsetType = UNSET
-    itself: str | UnsetType = UNSET
+if TYPE_CHECKING:
+    Conventions = Struct
+else:
+    Conventions = msgspec.defstruct(
+        "Conventions",
+        [
+            ("profile", str | UnsetType, UNSET),
+            *(
+                (name, (str if each.options else each.type) | UnsetType, UNSET)
+                for name, each in Protocol.conventions().items()
+            ),
+        ],
+        frozen=True,
+    )
+    """A profile, and the conventions that depart from it: one key for each field of the protocol."""
 
 
 class Configuration(Struct, frozen=True):
-    """Everything a configuration file may say."""
+    """The settings of a configuration file."""
 
     retrieval_metrics: RetrievalMetrics = RetrievalMetrics()
     protocol: Conventions = Conventions()
 
     @property
     def statistics(self) -> Statistics:
-        """What is said of the means beside their values."""
+        """Statistics shown beside the means."""
         return self.retrieval_metrics.statistical_analysis
 
     @property
@@ -74,17 +81,15 @@ class Configuration(Struct, frozen=True):
 
     @property
     def threads(self) -> int | None:
-        """One thread where parallel work is switched off; else whatever the engine chooses."""
+        """One thread if parallel processing is off; None lets the engine choose."""
         return 1 if self.retrieval_metrics.performance.parallel_processing is False else None
 
     def conventions(self) -> dict[str, Any]:
-        """The settings of the protocol that the file makes."""
-        return {
-            name: value for name, value in msgspec.structs.asdict(self.protocol).items() if value is not UNSET
-        }
+        """Return the conventions that the file sets."""
+        return given_conventions(self.protocol)
 
     def without_effect(self) -> list[str]:
-        """The settings that are accepted and change nothing, in words."""
+        """Return a sentence for each setting that is accepted and has no effect."""
         reasons = {
             "batch_size": "all queries are scored together",
             "caching_enabled": "nothing is computed twice",
@@ -97,12 +102,17 @@ class Configuration(Struct, frozen=True):
         ]
 
 
+def given_conventions(settings: Conventions) -> dict[str, Any]:
+    """Return the conventions that a file sets, by name."""
+    return {name: value for name, value in msgspec.structs.asdict(settings).items() if value is not UNSET}
+
+
 def read_configuration(path: Path) -> Configuration:
-    """What the file says; every key and value is checked, and the first fault is worded with its place."""
-    content = parsed_yaml(path)
+    """Read a configuration file; an unknown key or a wrong value is an error that names its place."""
+    content = read_yaml(path)
     if content is None:
         return Configuration()
-    refuse_unknown(content, Configuration, path, "")
+    check_keys(content, Configuration, path, "")
     try:
         configuration = msgspec.convert(content, Configuration)
     except msgspec.ValidationError as error:
@@ -117,8 +127,8 @@ def read_configuration(path: Path) -> Configuration:
     return configuration
 
 
-def parsed_yaml(path: Path) -> Any:
-    """What the file holds, as plain objects; a file that is no YAML is refused with its line."""
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file; a syntax error names its line."""
     import yaml
 
     try:
@@ -132,10 +142,10 @@ def parsed_yaml(path: Path) -> Any:
         raise BadProtocol(msg, hint="the file must be YAML, in UTF-8") from None
 
 
-def refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) -> None:
-    """Refuse a key that means nothing, saying which was probably meant."""
+def check_keys(content: Any, struct: type[Struct], path: Path, place: str) -> None:
+    """Raise `UnknownName` for an unknown key, suggesting the closest one."""
     if not isinstance(content, dict):
-        return  # `convert` words this better
+        return  # `convert` has the better message
     hints = get_type_hints(struct)
     for key, value in content.items():
         if key not in hints:
@@ -143,4 +153,4 @@ def refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) -
             raise UnknownName(kind, f"{place}{key}", [f"{place}{name}" for name in hints])
         inner = hints[key]
         if isinstance(inner, type) and issubclass(inner, Struct):
-            refuse_unknown(value, inner, path, f"{place}{key}.")
+            check_keys(value, inner, path, f"{place}{key}.")

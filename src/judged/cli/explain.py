@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, digest, named_runs
 from judged.cli.options import conventions, profile_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.report.write import write
+from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.explanation.explained import Explained
@@ -66,12 +66,12 @@ def command(qrels: str, run: str, **options: Any) -> None:
     refuse_bytes_on_a_terminal(options["kind"])
     _refuse_several(options)
     (named,) = named_runs((run,))
-    only_one_standard_input([qrels, named.path])
+    check_standard_input([qrels, named.path])
     outputs = {path: format_of(path) for path in options["outputs"]}
     told = _explained(qrels, named, profile_of(options), options)
     inputs = [("judgments", qrels), ("run", named.path)]
     for path, kind in outputs.items():
-        write(path, _rendered(told, kind, inputs, digits=options["digits"]))
+        write_file(path, _rendered(told, kind, inputs, digits=options["digits"]))
     bold = says_bold()
     click.echo(_rendered(told, options["kind"], inputs, digits=options["digits"], bold=bold), nl=False)
     if not options["quiet"]:
@@ -117,9 +117,8 @@ def _rendered(
 ) -> str | bytes:
     """The explanation in a format; those of one table have the main one, every number in full."""
     from judged.explanation.explained import as_text
-    from judged.report.delimited import to_delimited
-    from judged.report.json import to_json, to_json_lines
-    from judged.report.parquet import to_parquet
+    from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
+    from judged.result import table_to_arrow
 
     if kind == "table":
         return as_text(told, digits=digits, bold=bold)
@@ -129,11 +128,11 @@ def _rendered(
         return to_json(_document(told, inputs))
     main = next(iter(told.tables.values()))
     if kind == "jsonl":
-        return to_json_lines(main)
+        return to_json_lines(table_to_arrow(main).to_pylist())
     return (
-        to_parquet(main)
+        to_parquet(table_to_arrow(main))
         if kind == "parquet"
-        else to_delimited(main, delimiter="," if kind == "csv" else "\t")
+        else to_delimited(table_to_arrow(main), delimiter="," if kind == "csv" else "\t")
     )
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import click
 
-from judged.cli.inputs import InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import InputPath, check_standard_input, named_runs
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import format_of
 from judged.protocol import Protocol
-from judged.report.write import write
+from judged.result import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +120,7 @@ def command(qrels: str | None, run: str | None, **options: Any) -> None:
         "seconds": perf_counter() - started,
     }
     for path, kind in outputs.items():
-        write(path, _rendered(gates, kind, **layout))
+        write_file(path, _rendered(gates, kind, **layout))
     click.echo(_rendered(gates, options["kind"], **layout), nl=False)
     if not options["quiet"]:
         _tell(gates, options["outputs"])
@@ -138,7 +138,7 @@ def _from_words(qrels: str | None, run: str | None, options: dict[str, Any]) -> 
         msg = f"{' and '.join(missing)} not given; `--config FILE` takes gates from a file instead"
         raise click.UsageError(msg)
     named = (*named_runs((run,)), *named_runs((options["baseline"],)))
-    only_one_standard_input([qrels, *(each.path for each in named)])
+    check_standard_input([qrels, *(each.path for each in named)])
     given = {name: options[name] for name in SETTINGS if options[name] not in {None, ()}}
     gate = Gate(qrels=qrels, run=run, baseline=options["baseline"], **given)
     return [decided(gate, profile_of(options))], _chosen(options, None)
@@ -183,7 +183,7 @@ def _rendered(
     from judged import __version__
     from judged.cli.output import says_bold
     from judged.gates.show import as_document, as_junit, as_markdown, as_text
-    from judged.report.json import to_json
+    from judged.report.data import to_json
 
     if kind == "json":
         return to_json({"judged": __version__, **as_document(gates, exit_code=code)})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import STANDARD_INPUT, InputPath, only_one_standard_input
+from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 
 if TYPE_CHECKING:
     from judged.checks.report import LintReport
@@ -70,7 +70,7 @@ def command(
     names every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
     written, never in place, and the exit code tells of the files that were not fixed.
     """
-    only_one_standard_input([qrels, *runs])
+    check_standard_input([qrels, *runs])
     fixed = _copies(qrels, runs, policy, outputs)
     from judged.checks.lint import lint
 
@@ -120,15 +120,15 @@ def _fix(given: Any, destination: str, **how: Any) -> None:
 
 def _json(report: LintReport) -> str:
     from judged import __version__
-    from judged.report.json import to_json
+    from judged.report.data import to_json
 
     return to_json({"judged": __version__, **report.to_dict()})
 
 
 def _table(report: LintReport) -> str:
     """The findings as a table, and below it each kind with its explanation and first places."""
+    from judged.blocks import Table
     from judged.cli.output import says_bold
-    from judged.report.layout import Table
     from judged.report.text import to_text
 
     found = list(report)

@@ -70,7 +70,7 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
     named = [card(each) for name in names for each in measures_called(name)]
     cards = list(dict.fromkeys(named)) if names else all_cards()
     if kind == "json":
-        from judged.report.json import to_json
+        from judged.report.data import to_json
 
         click.echo(to_json([_document(each) for each in cards]), nl=False)
     elif not names:
@@ -83,8 +83,8 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
 
 def _families(cards: list[Card], kind: str) -> Iterator[str]:
     """A table for each family."""
+    from judged.blocks import Table
     from judged.report.formula import prose_text
-    from judged.report.layout import Table
     from judged.report.markdown import to_markdown
     from judged.report.text import to_text
 

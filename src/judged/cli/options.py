@@ -3,20 +3,138 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from judged.cli.output import FORMATS
+from judged.cli.output import FORMATS, OutputOptions
 from judged.comparison.settings import CORRECTIONS, TESTS, Settings, chosen_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
-from judged.protocol import Protocol
+from judged.protocol import Convention, Protocol
 
-__all__ = ["compared_by", "conventions", "named_measures", "profile_of", "settings_of", "written_results"]
+__all__ = [
+    "compared_by",
+    "convention_option",
+    "conventions",
+    "named_measures",
+    "profile_of",
+    "settings_of",
+    "written_results",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
+Command: TypeAlias = Callable[..., None]
+
+
+def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[Command], Command]:
+    """Add the options that say what is printed and written; the command receives `output`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def receive(
+            *, output_format: str, paths: tuple[Path, ...], digits: int, quiet: bool, **options: Any
+        ) -> None:
+            command(output=OutputOptions(output_format, paths, digits, quiet), **options)
+
+        return add_options(
+            receive,
+            click.option(
+                "--format",
+                "output_format",
+                type=click.Choice(formats),
+                default=formats[0],
+                show_default=True,
+                help="Format of the output.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                "paths",
+                multiple=True,
+                metavar="FILE",
+                type=click.Path(dir_okay=False, path_type=Path),
+                help=f"Also write FILE, in the format of its extension{note}; may be repeated.",
+            ),
+            click.option(
+                "--digits",
+                type=click.IntRange(0, 17),
+                default=4,
+                show_default=True,
+                help="Decimals in tables.",
+            ),
+            click.option(
+                "-q", "--quiet", is_flag=True, help="Print neither notes nor progress on standard error."
+            ),
+        )
+
+    return decorate
+
+
+def comparison_options(command: Command) -> Command:
+    """Add the options that say how systems are compared; the command receives `settings`."""
+
+    @wraps(command)
+    def receive(
+        *, test: str, correction: str | None, level: float, resamples: int, seed: int, **options: Any
+    ) -> None:
+        settings = chosen_settings(
+            test=test, correction=correction, level=level, resamples=resamples, seed=seed
+        )
+        command(settings=settings, **options)
+
+    return add_options(
+        receive,
+        click.option(
+            "--test",
+            type=click.Choice(TESTS),
+            default=TESTS[0],
+            show_default=True,
+            help="Significance test; `welch` treats the samples as unpaired.",
+        ),
+        click.option(
+            "--correction",
+            type=click.Choice(CORRECTIONS),
+            help="Correction for multiple comparisons.  [default: maxT with randomisation, else holm]",
+        ),
+        click.option(
+            "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(min=1),
+            default=10_000,
+            show_default=True,
+            help="Number of random permutations or bootstrap samples.",
+        ),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
+    )
+
+
+def protocol_options(command: Command) -> Command:
+    """Add the options that choose a profile and change its protocol; the command receives `profile`."""
+
+    @wraps(command)
+    def receive(*, profile: str | None, **options: Any) -> None:
+        changes = {name: options.pop(name) for name in Protocol.conventions()}
+        given = {name: value for name, value in changes.items() if value is not None}
+        command(profile=PROFILES[profile or next(iter(PROFILES))].replace(**given), **options)
+
+    choice = click.option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        help=f"Score as another tool does.  [default: {next(iter(PROFILES))}]",
+    )
+    return add_options(receive, choice, *map(convention_option, Protocol.conventions().values()))
+
+
+def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Add click options to a command, in the order in which help lists them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def written_results(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[F], F]:
@@ -124,8 +242,8 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
 
 def profile_of(options: Mapping[str, Any], **settings: Any) -> Profile:
     """The profile that the options name, changed by settings and then by the options."""
-    given = {name: options[name] for name in get_type_hints(Protocol) if options.get(name) is not None}
-    return PROFILES[options["profile"] or next(iter(PROFILES))].but(**{**settings, **given})
+    given = {name: options[name] for name in Protocol.conventions() if options.get(name) is not None}
+    return PROFILES[options["profile"] or next(iter(PROFILES))].replace(**{**settings, **given})
 
 
 def conventions(command: F) -> F:
@@ -135,34 +253,16 @@ def conventions(command: F) -> F:
         type=click.Choice(list(PROFILES)),
         help=f"Conventions to score under.  [default: {next(iter(PROFILES))}]",
     )
-    words = {
-        "ties": "How documents with equal scores are ordered.",
-        "precision": "The width at which scores are compared.",
-        "missing": "What a judged query without results scores.",
-        "unjudged": "What becomes of unjudged documents.",
-        "recall_points": "How a share of the relevant documents becomes a number of them.",
-        "order": "Whether scores or the order of rows rank documents.",
-        "extra": "What a query of the run that nobody judged scores.",
-        "barren": "What a query without any relevant document scores.",
-        "negative": "What a negative grade means.",
-        "itself": "What becomes of a document with the id of its query.",
-    }
-    options = [
-        click.option(f"--{name.replace('_', '-')}", type=click.Choice(_choices(name)), help=told)
-        for name, told in words.items()
-    ]
-    numbers = [
-        click.option(
-            "--rel", type=float, metavar="GRADE", help="The grade from which a document is relevant."
-        ),
-        click.option(
-            "--depth", type=int, metavar="N", help="Look at the first N documents of each query only."
-        ),
-    ]
-    for option in reversed([profile, *options, *numbers]):
+    for option in reversed([profile, *map(convention_option, Protocol.conventions().values())]):
         command = option(command)
     return command
 
 
-def _choices(field: str) -> list[str]:
-    return list(get_args(get_type_hints(Protocol)[field]))
+def convention_option(convention: Convention) -> Callable[[F], F]:
+    """Return the option that sets one convention of a protocol."""
+    kind: click.Choice[str] | type
+    if convention.options:
+        kind = click.Choice(convention.options)
+    else:
+        kind = float if convention.type is float else int
+    return click.option(convention.flag, type=kind, metavar=convention.metavar, help=convention.help)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ import click
 from judged.errors import UnknownName
 
 if TYPE_CHECKING:
+    from judged.blocks import Table
     from judged.cli.scored import Scored
-    from judged.report.layout import Table
+    from judged.problem import Note
+    from judged.result import Result
 
 __all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "render", "says_bold"]
 
@@ -30,6 +33,7 @@ EXTENSIONS = {
     ".md": "markdown",
     ".tex": "latex",
     ".parquet": "parquet",
+    ".html": "html",
 }
 MANY = 8
 """More measures than this stand below each other."""
@@ -77,18 +81,19 @@ def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterat
 
 def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:
     """The data that programs read, every number in full."""
-    from judged.report.delimited import to_delimited
-    from judged.report.json import to_json, to_json_lines
-    from judged.report.parquet import to_parquet
+    from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
+    from judged.result import table_to_arrow
 
     if kind == "json":
         return to_json(scored.document(per_query=per_query))
     if kind == "jsonl":
-        return to_json_lines(scored.query_records() if per_query else scored.mean_records())
+        return to_json_lines(
+            table_to_arrow(scored.query_records() if per_query else scored.mean_records()).to_pylist()
+        )
     table = scored.query_records() if per_query else scored.mean_columns()
     if kind == "parquet":
-        return to_parquet(table, about=scored.about())
-    return to_delimited(table, delimiter="," if kind == "csv" else "\t")
+        return to_parquet(table_to_arrow(table), about=scored.about())
+    return to_delimited(table_to_arrow(table), delimiter="," if kind == "csv" else "\t")
 
 
 def says_bold() -> bool:
@@ -109,10 +114,69 @@ def laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
 
 def fitted(table: Table, kind: str, *, digits: int) -> Table:
     """The table, turned on its side if it has many measures or is too wide to be read."""
-    from judged.report.layout import transposed
+    from judged.blocks import transpose
     from judged.report.text import width_of
 
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
     wide = kind == "table" and width_of(table, digits=digits) > room
     many = len(table.columns) - 1 > MANY
-    return transposed(table, corner="measure") if many or wide else table
+    return transpose(replace(table, corner="measure")) if many or wide else table
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """What a command prints, which files it writes, and how."""
+
+    format: str = "table"
+    paths: tuple[Path, ...] = ()
+    digits: int = 4
+    quiet: bool = False
+
+    def check(self) -> None:
+        """Refuse what cannot be written, before any work is done."""
+        for path in self.paths:
+            check_extension(path)
+        if self.format == "parquet" and sys.stdout.isatty():
+            msg = "Parquet cannot be shown on a terminal; write it to a file with `-o scores.parquet`"
+            raise click.UsageError(msg)
+
+
+def check_extension(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> str:
+    """Return the format that a file's extension names; its folder must exist."""
+    if path.suffix.lower() not in extensions:
+        kind = f"format of `{path}`"
+        raise UnknownName(kind, path.suffix, extensions, hint=f"known extensions: {' '.join(extensions)}")
+    if not path.parent.is_dir():
+        msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
+        raise click.UsageError(msg)
+    return extensions[path.suffix.lower()]
+
+
+def emit(result: Result, output: OutputOptions, *, per_query: bool = False, title: str | None = None) -> None:
+    """Print a result, write it to the files asked for, and print its notes on standard error."""
+    from judged.blocks import Display
+    from judged.result import write_file
+
+    display = Display(digits=output.digits, per_query=per_query, notes=False, title=title)
+    for path in output.paths:
+        write_file(path, result.render(EXTENSIONS[path.suffix.lower()], display))
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else None
+    click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
+    if not output.quiet:
+        print_notes(result.notes, output.paths)
+
+
+def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
+    """Print notes, and the files that were written, on standard error."""
+    from judged.blocks import format_value
+
+    for note in notes:
+        click.echo(f"Note: {format_value(note.message)}", err=True)
+    for path in paths:
+        click.echo(f"Wrote: {path}", err=True)
+
+
+def supports_bold() -> bool:
+    """Return whether standard output is a terminal that shows bold text."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from judged.blocks import Table
 from judged.profiles.profile import Profile
-from judged.report.json import to_json
-from judged.report.layout import Table
+from judged.report.data import to_json
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
 
@@ -21,7 +21,7 @@ def described(profile: Profile, kind: str) -> str:
     lines = [str(profile), *([profile.about] if profile.about else []), ""]
     lines += [f"Protocol: {profile.protocol}", ""]
     table = (to_markdown if kind == "markdown" else to_text)(_table(profile)) if profile.spellings else EVERY
-    left = ["", "Not imitated:", *(f"- {each}" for each in profile.left_out)] if profile.left_out else []
+    left = ["", "Not imitated:", *(f"- {each}" for each in profile.caveats)] if profile.caveats else []
     return "\n".join([*lines, table.rstrip("\n"), *left, ""])
 
 
@@ -34,7 +34,7 @@ def _table(profile: Profile) -> Table:
         (
             each.example,
             _ours(str(each.kind)),
-            ", ".join(f"{name}={value}" for name, value in each.but.items()),
+            ", ".join(f"{name}={value}" for name, value in each.conventions.items()),
         )
         for each in profile.spellings
     ]
@@ -52,11 +52,11 @@ def _document(profile: Profile) -> dict[str, Any]:
         "tool": profile.tool,
         "version": profile.version,
         "about": profile.about,
-        "protocol": {"fingerprint": profile.protocol.fingerprint, **profile.protocol.as_dict()},
+        "protocol": {"fingerprint": profile.protocol.fingerprint, **profile.protocol.to_dict()},
         "measures": [
-            {"written": each.example, "measure": str(each.kind), "departs": dict(each.but)}
+            {"written": each.example, "measure": str(each.kind), "departs": dict(each.conventions)}
             for each in profile.spellings
         ],
         "digits": profile.digits,
-        "left_out": list(profile.left_out),
+        "caveats": list(profile.caveats),
     }

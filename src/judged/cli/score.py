@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, render, says_bold
 from judged.errors import BadProtocol
-from judged.report.write import write
+from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.cli.configuration import Configuration
@@ -72,13 +72,13 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     outputs = {path: format_of(path) for path in options["outputs"]}
     configuration = _configuration(options["config"])
     scored = _scored(qrels, named, configuration, options)
     layout = {"per_query": options["per_query"], "digits": options["digits"]}
     for path, kind in outputs.items():
-        write(path, render(scored, kind, **layout))
+        write_file(path, render(scored, kind, **layout))
     click.echo(render(scored, options["kind"], bold=says_bold(), **layout), nl=False)
     if not options["quiet"]:
         _tell(scored, configuration, options)
@@ -101,7 +101,7 @@ def _measures(configuration: Configuration, options: dict[str, Any], profile: Pr
 
     if options["measures"]:
         return tuple(name for text in options["measures"] for name in split_measures(text))
-    return configuration.retrieval_metrics.enabled_metrics or profile.usual or DEFAULT_MEASURES
+    return configuration.retrieval_metrics.enabled_metrics or profile.default_measures or DEFAULT_MEASURES
 
 
 def _scored(qrels: str, runs: list[Input], configuration: Configuration, options: dict[str, Any]) -> Scored:

@@ -10,15 +10,15 @@ from math import isnan
 from typing import Any
 
 from judged import __version__
+from judged.blocks import Between, Estimate, Table, Value, format_p, mark_best
 from judged.cli.inputs import Input, digest
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
 from judged.measures.measure import Measure
-from judged.report.layout import Between, Estimate, Table, Value, probability, with_best
 from judged.stats.corrections import holm
-from judged.stats.interval import student_interval
+from judged.stats.intervals import student_interval
 from judged.stats.outcome import stars
-from judged.stats.t_test import TTest, paired_t
+from judged.stats.paired_tests import TTest, paired_t
 
 __all__ = ["Scored"]
 
@@ -67,7 +67,7 @@ class Scored:
             for evaluation in self.evaluations
         )
         better = {str(measure): measure.higher_is_better for measure in self.averaged}
-        return with_best(Table(columns, rows), better, digits=digits)
+        return mark_best(Table(columns, rows), better, digits=digits)
 
     def mean_records(self) -> Table:
         """A row for each run and measure, with its interval and comparison where there are any."""
@@ -128,8 +128,8 @@ class Scored:
                 each.measure,
                 each.test.difference,
                 each.test.statistic,
-                probability(each.test.p, digits=digits),
-                probability(each.corrected, digits=digits),
+                format_p(each.test.p, digits=digits),
+                format_p(each.corrected, digits=digits),
                 each.test.effect,
                 stars(each.test.p),
             )
@@ -156,7 +156,7 @@ class Scored:
             "protocol": {
                 "profile": protocol.profile,
                 "fingerprint": protocol.fingerprint,
-                **protocol.as_dict(),
+                **protocol.to_dict(),
             },
             **self._profile(),
             "inputs": [{"role": role, "path": path, "sha256": digest(path)} for role, path in paths],
@@ -176,7 +176,7 @@ class Scored:
                 {
                     "measures": [str(measure) for measure in part.measures],
                     "fingerprint": part.protocol.fingerprint,
-                    **part.protocol.as_dict(),
+                    **part.protocol.to_dict(),
                 }
                 for part in first.parts
             ]

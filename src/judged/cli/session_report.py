@@ -8,10 +8,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from judged import __version__
+from judged.blocks import Table, Value
 from judged.cli.compared import rendered_comparison
 from judged.cli.inputs import digest
 from judged.cli.output import fitted, laid_out
-from judged.report.layout import Table, Value
 from judged.sessions import show
 
 if TYPE_CHECKING:
@@ -43,9 +43,8 @@ class SessionReport:
 
     def rendered(self, kind: str, *, digits: int, bold: bool = False) -> str | bytes:
         """The report in the format `kind`; those of one table have the last thing asked for, every number in full."""
-        from judged.report.delimited import to_delimited
-        from judged.report.json import to_json, to_json_lines
-        from judged.report.parquet import to_parquet
+        from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
+        from judged.result import table_to_arrow
 
         if kind in {"table", "markdown", "latex"}:
             parts = [laid_out(table, kind, digits=digits, bold=bold) for table in self._tables(kind, digits)]
@@ -54,11 +53,11 @@ class SessionReport:
         if kind == "json":
             return to_json(self._document())
         if kind == "jsonl":
-            return to_json_lines(self._records())
+            return to_json_lines(table_to_arrow(self._records()).to_pylist())
         if kind == "parquet":
             about = {"judged": __version__, "judged.protocol": str(self.evaluation.protocol)}
-            return to_parquet(self._records(), about=about)
-        return to_delimited(self._records(), delimiter="," if kind == "csv" else "\t")
+            return to_parquet(table_to_arrow(self._records()), about=about)
+        return to_delimited(table_to_arrow(self._records()), delimiter="," if kind == "csv" else "\t")
 
     def _tables(self, kind: str, digits: int) -> Iterator[Table]:
         """The tables that people read."""
@@ -127,7 +126,7 @@ class SessionReport:
         files = [{"role": role, "path": path, "sha256": digest(path)} for role, path in self.inputs]
         document: dict[str, Any] = {
             "judged": __version__,
-            "protocol": {"fingerprint": protocol.fingerprint, **protocol.as_dict()},
+            "protocol": {"fingerprint": protocol.fingerprint, **protocol.to_dict()},
             "inputs": files,
             "systems": [self._system(name, each) for name, each in self.evaluation.systems.items()],
         }

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
-from judged.cli.inputs import InputPath, only_one_standard_input, split_name
+from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import compared_by, named_measures, settings_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
 from judged.dedup.rules import URL_RULES, Unit
 from judged.errors import BadMeasure, BadProtocol, UnknownName
-from judged.report.write import write
+from judged.result import write_file
 from judged.sessions.defaults import DEFAULT_MEASURES, WITHOUT_GAINS
 from judged.sessions.protocol import Conflict, Unlabelled
 
@@ -179,15 +179,15 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = [split_name(each) for each in traces]
-    only_one_standard_input([path for _, path in named])
+    check_standard_input([path for _, path in named])
     outputs = {path: format_of(path) for path in options["outputs"]}
     report = _reported(named, options)
     for path, kind in outputs.items():
-        write(path, report.rendered(kind, digits=options["digits"]))
+        write_file(path, report.rendered(kind, digits=options["digits"]))
     if options["picture"]:
         from judged.sessions.show import curve_picture
 
-        write(options["picture"], curve_picture(report.curves))
+        write_file(options["picture"], curve_picture(report.curves))
     click.echo(report.rendered(options["kind"], digits=options["digits"], bold=says_bold()), nl=False)
     if not options["quiet"]:
         _tell(report, [*options["outputs"], *filter(None, [options["picture"]])])

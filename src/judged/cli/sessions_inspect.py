@@ -34,7 +34,7 @@ Examples:
 def inspect(*, file: str, as_json: bool, **how: Any) -> None:
     """Show what was understood of the traces in FILE, a file or a folder.
 
-    How it is written, how many sessions, turns, iterations and searches it has, which tools were taken as searches,
+    How it is format_value, how many sessions, turns, iterations and searches it has, which tools were taken as searches,
     what results are known by, and one session as an example. Nothing is scored. The exit code is 2 if the traces
     would be refused; what was read before that is shown.
     """
@@ -89,16 +89,16 @@ def _counts(understood: Understood) -> str:
 
 
 def _tools(understood: Understood) -> str:
+    from judged.blocks import Table
     from judged.cli.output import says_bold
-    from judged.report.layout import Table
     from judged.report.text import to_text
 
     return to_text(Table(("tool", "calls", "taken as"), tuple(understood.tools())), bold=says_bold())
 
 
 def _fields(understood: Understood) -> str:
+    from judged.blocks import Table
     from judged.cli.output import says_bold
-    from judged.report.layout import Table
     from judged.report.text import to_text
     from judged.traces.understood import FIELDS
 
@@ -146,9 +146,9 @@ def _more(count: int, what: str, indent: int) -> Iterator[str]:
 
 def _short(text: str) -> str:
     """A text on one line, cut to a width that terminals have."""
-    from judged.report.layout import written
+    from judged.blocks import format_value
 
-    flat = written(" ".join(text.split()))
+    flat = format_value(" ".join(text.split()))
     return flat if len(flat) <= WIDE else flat[: WIDE - 1] + "…"
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from judged._optional import need
+from judged.arrays import Floats
+from judged.blocks import Table, Value
 from judged.comparison.contrasts import Contrast, Mean
 from judged.comparison.latency import Latency
 from judged.comparison.settings import Settings
@@ -17,12 +19,11 @@ from judged.comparison.shared import Shared
 from judged.comparison.slices import Interaction
 from judged.engine.system_scores import Conventions
 from judged.errors import UnknownName
-from judged.report.layout import Table, Value
-from judged.stats.equivalence import Equivalence, equivalence_test
-from judged.stats.paired import Floats, differences
-from judged.stats.power import queries_needed
+from judged.stats.effects import queries_needed
+from judged.stats.margin import Equivalence, equivalence_test
+from judged.stats.outcome import Undefined
+from judged.stats.paired import differences
 from judged.stats.randomisation import EXACT_UP_TO
-from judged.stats.undefined import Undefined
 
 __all__ = ["Change", "Comparison", "Part"]
 
@@ -162,7 +163,7 @@ class Comparison:
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """Everything as plain data, as it is written in JSON."""
         told: dict[str, Any] = {
-            "settings": {**self.settings.as_dict(), "alpha": self.settings.alpha},
+            "settings": {**self.settings.to_dict(), "alpha": self.settings.alpha},
             "systems": list(self.systems),
             "baselines": list(self.baselines),
             "measures": [
@@ -173,17 +174,17 @@ class Comparison:
                 }
                 for s in self.scores
             ],
-            "means": [each.as_dict() for each in self.means],
-            "differences": [each.as_dict() for each in self.contrasts],
+            "means": [each.to_dict() for each in self.means],
+            "differences": [each.to_dict() for each in self.contrasts],
         }
         if self.latencies:
-            told["latency"] = [each.as_dict() for each in self.latencies]
+            told["latency"] = [each.to_dict() for each in self.latencies]
         if self.slices:
             told["slices"] = [
                 {"attribute": attribute, "value": value, **each.to_dict()}
                 for (attribute, value), each in self.slices.items()
             ]
-            told["interactions"] = [each.as_dict() for each in self.interactions]
+            told["interactions"] = [each.to_dict() for each in self.interactions]
         if self.notes:
             told["notes"] = list(self.notes)
         if per_query:
@@ -235,18 +236,18 @@ class Comparison:
         if part == "differences":
             return self._difference_rows()
         if part == "interactions":
-            return [{**each.as_dict(), "slices": each.written} for each in self.interactions]
+            return [{**each.to_dict(), "slices": each.written} for each in self.interactions]
         if part == "latency":
-            return [each.as_dict() for each in self.latencies]
+            return [each.to_dict() for each in self.latencies]
         if part != "means":
             raise UnknownName("table of a comparison", part, get_args(Part))
-        return [each.as_dict() for each in self.means]
+        return [each.to_dict() for each in self.means]
 
     def _difference_rows(self) -> list[dict[str, Value]]:
         means = {(each.measure, each.system): each for each in self.means}
         rows = []
         for each in self.contrasts:
-            row = each.as_dict()
+            row = each.to_dict()
             head = {name: row.pop(name) for name in ("measure", "system", "baseline", "queries")}
             for role, system in (("mean", each.system), ("baseline_mean", each.baseline)):
                 head[role] = means[each.measure, system].mean

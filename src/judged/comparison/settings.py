@@ -46,7 +46,7 @@ class Settings:
         """Below which a corrected p-value is a mark."""
         return round(1 - self.level, 12)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything that was chosen."""
         return {name: getattr(self, name) for name in ("test", "correction", "level", "resamples", "seed")}
 

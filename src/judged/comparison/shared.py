@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.engine.system_scores import SystemScores
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
-from judged.stats.paired import Floats
 
 __all__ = ["Shared", "shared_scores"]
 

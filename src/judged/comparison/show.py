@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from judged.blocks import Estimate, Table, Value, format_p, mark_best
 from judged.comparison.comparison import Change, Comparison
 from judged.comparison.contrasts import Contrast, Mean
 from judged.comparison.settings import SHORT, WORDS
 from judged.comparison.trade_off import milliseconds, trade_off
 from judged.report.html import to_html
-from judged.report.layout import Estimate, Table, Value, probability, with_best
 from judged.report.text import to_text
-from judged.stats.interval import Interval
-from judged.stats.outcome import Outcome
-from judged.stats.undefined import Undefined
+from judged.stats.intervals import Interval
+from judged.stats.outcome import Outcome, Undefined
 from judged.wording import counted, plural
 
 __all__ = ["leaderboard", "query_tables", "sentences", "shown", "shown_as_html", "shown_as_text"]
@@ -83,7 +82,7 @@ def leaderboard(comparison: Comparison, *, superscript: bool = False, digits: in
             estimate = _estimate(comparison.mean(name, measure), marks[name] if superscript else "")
             row += [estimate, *([marks[name]] if beside else [])]
     columns += _with_latency(comparison, rows)
-    return with_best(Table(tuple(columns), tuple(map(tuple, rows.values()))), better, digits=digits)
+    return mark_best(Table(tuple(columns), tuple(map(tuple, rows.values()))), better, digits=digits)
 
 
 def _with_latency(comparison: Comparison, rows: dict[str, list[Value]]) -> list[str]:
@@ -155,7 +154,7 @@ def _probability(p: float | None, digits: int) -> Value:
     """A p-value as people read it; None where there is none."""
     if p is None:
         return None
-    return probability(p, digits=digits)
+    return format_p(p, digits=digits)
 
 
 def _extremes(comparison: Comparison, digits: int) -> Table:

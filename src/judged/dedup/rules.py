@@ -1,13 +1,12 @@
-"""The rules of deduplication: what counts as one thing, and which fields speak for it and against it."""
+"""The rules of deduplication: what counts as one thing, and how much each field that agrees adds to that."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from judged.errors import BadProtocol, UnknownName
+from judged.protocol import BaseProtocol, convention
 
 __all__ = ["LOOSE_RULES", "STRICT_RULES", "URL_RULES", "Rules", "Unit", "Weights"]
 
@@ -50,91 +49,92 @@ URL_RULES = STRICT_RULES | LOOSE_RULES
 """Every rule for URLs, with what it does."""
 
 
+def _weight(field: str, default: float) -> float:
+    return convention(
+        default,
+        words=lambda weight: f"{field} {weight:g}" if weight else "",
+        check=lambda weight: 0 <= weight <= 1,
+        expected="a number from 0 to 1",
+        hint="a field that should not count has weight 0",
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(BaseProtocol):
     """How much each field that agrees adds to the confidence that two results are the same."""
 
-    domain: float = 1.0
-    generic: float = 0.6
-    url: float = 0.6
+    subject: ClassVar[str] = "the weights of deduplication"
+
+    domain: float = _weight("domain", 1.0)
+    generic: float = _weight("generic", 0.6)
+    url: float = _weight("url", 0.6)
     """The strict keys of the URLs are equal."""
-    loose_url: float = 0.0
+    loose_url: float = _weight("loose_url", 0.0)
     """Only the loose keys are equal."""
-    text: float = 0.5
-    """Equal, or one a prefix of the other."""
-    title: float = 0.3
+    text: float = _weight("text", 0.5)
+    """The texts are equal, or one is a prefix of the other."""
+    title: float = _weight("title", 0.3)
 
     def __post_init__(self) -> None:
-        for name, weight in asdict(self).items():
-            if not 0 <= weight <= 1:
-                msg = f"the weight of `{name}` is {weight}, expected a number from 0 to 1"
-                raise BadProtocol(msg, hint="a field that should not count has weight 0")
+        BaseProtocol.__post_init__(self)
         if self.loose_url > self.url:
             msg = f"the weight of `loose_url` is {self.loose_url}, expected at most that of `url`, {self.url}"
             raise BadProtocol(msg, hint="URLs with equal strict keys have equal loose keys as well")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(BaseProtocol):
     """When two results of a session are the same thing; printed with every result.
 
     >>> print(Rules())
     duplicates by document (domain 1, generic 0.6, url 0.6, text 0.5, title 0.3; the same from 0.6) #97130c29f31b
     """
 
-    unit: Unit = "document"
-    weights: Weights = field(default_factory=Weights)
-    threshold: float = 0.6
+    subject: ClassVar[str] = "the rules of deduplication"
+
+    unit: Unit = convention(
+        "document",
+        help="What counts as one result: a document, a passage, or whatever agrees in every field.",
+        hint="`document` for web search, `passage` for stores of chunks",
+    )
+    weights: Weights = convention(Weights())
+    threshold: float = convention(
+        0.6,
+        help="The confidence from which two results are the same.",
+        check=lambda threshold: 0 < threshold <= 1,
+        expected="a number above 0 and at most 1",
+        hint="confidence lies between 0 and 1",
+    )
     """The confidence from which two results are the same."""
-    url_rules_off: frozenset[str] = frozenset()
+    url_rules_off: frozenset[str] = convention(frozenset())
     """Rules of URL normalisation that are not applied, by their names in `URL_RULES`."""
-    near: float | None = None
-    """The share of common three-word sequences from which two texts count as equal; None: only equal ones do."""
+    near: float | None = convention(
+        None,
+        help="Texts whose three-word sequences overlap by this share are the same.",
+        check=lambda near: near is None or 0 < near < 1,
+        expected="a number between 0 and 1",
+        hint="leave it out to compare texts exactly; 0.8 is a common choice",
+    )
+    """Texts whose sets of three-word sequences overlap by this share count as equal; None: only equal texts do."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url_rules_off", frozenset(self.url_rules_off))
-        if self.unit not in get_args(Unit):
-            known = ", ".join(f"`{unit}`" for unit in get_args(Unit))
-            msg = f"the unit of deduplication is `{self.unit}`, expected one of {known}"
-            raise BadProtocol(msg, hint="`document` for web search, `passage` for stores of chunks")
+        BaseProtocol.__post_init__(self)
         for name in sorted(self.url_rules_off - URL_RULES.keys()):
             raise UnknownName("rule for URLs", name, URL_RULES)
-        if not 0 < self.threshold <= 1:
-            msg = f"the threshold of deduplication is {self.threshold}, expected above 0 and at most 1"
-            raise BadProtocol(msg, hint="confidence lies between 0 and 1")
         if self.weights.title >= self.threshold:
             msg = f"the weight of `title` is {self.weights.title}, expected less than the threshold, {self.threshold}"
-            hint = "a title alone never makes two results the same: many pages share one"
-            raise BadProtocol(msg, hint=hint)
-        if self.near is not None and not 0 < self.near < 1:
-            msg = f"`near` of the rules of deduplication is {self.near}, expected a number between 0 and 1"
-            raise BadProtocol(msg, hint="leave it out to compare texts exactly; 0.8 is a usual choice")
+            raise BadProtocol(
+                msg, hint="a title alone never makes two results the same: many pages share one"
+            )
 
     @property
-    def fingerprint(self) -> str:
-        """Twelve hexadecimal digits that change when any rule does."""
-        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    def heading(self) -> str:
+        """What its line begins with."""
+        return f"duplicates by {self.unit}"
 
-    def to_dict(self) -> dict[str, object]:
-        """Return every rule by name."""
-        weights = {name: float(weight) for name, weight in asdict(self.weights).items()}
-        threshold = float(self.threshold)
-        off = sorted(self.url_rules_off)
-        return {**asdict(self), "weights": weights, "threshold": threshold, "url_rules_off": off}
-
-    def replace(self, **changes: object) -> Rules:
-        """Return these rules with some changed."""
-        known = [rule.name for rule in fields(self)]
-        for name in changes.keys() - set(known):
-            raise UnknownName("rule of deduplication", name, known)
-        return replace(self, **changes)  # type: ignore[arg-type]
-
-    def __str__(self) -> str:
-        weights = ", ".join(f"{name} {weight:g}" for name, weight in asdict(self.weights).items() if weight)
-        off = "".join(f", without URL rule {name}" for name in sorted(self.url_rules_off))
-        near = "" if self.near is None else f", texts alike by {self.near:g}"
-        return (
-            f"duplicates by {self.unit} ({weights}; the same from {self.threshold:g}{near}{off}) "
-            f"#{self.fingerprint}"
-        )
+    def phrases(self) -> list[str]:
+        """Return the weights and the threshold, and what departs from the defaults, in words."""
+        off = [f"without URL rule {name}" for name in sorted(self.url_rules_off)]
+        near = [] if self.near is None else [f"texts alike by {self.near:g}"]
+        return [f"{', '.join(self.weights.phrases())}; the same from {self.threshold:g}", *near, *off]

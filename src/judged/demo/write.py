@@ -98,7 +98,7 @@ def _write_scores(directory: Path, demonstration: Demonstration) -> None:
     noticed = {each.run: each.observations.sentences() for each in demonstration.evaluations}
     told = {
         "judged": judged.__version__,
-        "protocol": first.protocol.as_dict(),
+        "protocol": first.protocol.to_dict(),
         "means": means,
         "noticed": noticed,
     }

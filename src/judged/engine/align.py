@@ -15,14 +15,7 @@ from judged.engine.run_conventions import prepared
 from judged.engine.run_problems import refuse
 from judged.errors import MissingQueries
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.scan.align import (
-    Aligned,
-    JudgedIndex,
-    Progress,
-    align_columns,
-    align_mapping,
-    align_text,
-)
+from judged.kernels.scan.align import Aligned, JudgedIndex, Progress, align_columns, align_mapping, align_text
 from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of
@@ -52,9 +45,9 @@ def align(
     present = aligned.retrieved > 0
     ids = judgments.queries
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
-    barren = keep & ~_has_relevant(judgments, protocol)
-    if protocol.barren == "skip":
-        keep = keep & ~barren
+    without_relevant = keep & ~_has_relevant(judgments, protocol)
+    if protocol.no_relevant == "skip":
+        keep = keep & ~without_relevant
     ranking = _view(judgments, aligned, protocol, keep)
     tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
     observations = Observations(
@@ -62,7 +55,7 @@ def align(
         rows=aligned.rows,
         missing=absent,
         extra=aligned.extra,
-        without_relevant=int(barren.sum()),
+        without_relevant=int(without_relevant.sum()),
         tied_documents=int(tied.sum()),
         tied_queries=int((segment_count(tied, aligned.offset) > 0).sum()),
         unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
@@ -78,7 +71,11 @@ def align(
         protocol,
         lambda: _view(judgments, aligned, protocol, keep, tied_across=True),
     )
-    return _with_unjudged(meeting, aligned.extra) if protocol.extra == "zero" and aligned.extra else meeting
+    return (
+        _with_unjudged(meeting, aligned.extra)
+        if protocol.unjudged_queries == "zero" and aligned.extra
+        else meeting
+    )
 
 
 def located(

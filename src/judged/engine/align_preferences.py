@@ -10,18 +10,19 @@ import pyarrow as pa
 
 from judged.engine.align import located, wide_lines
 from judged.engine.observations import Observations
-from judged.errors import BadInput, BadMeasure, Fault
+from judged.errors import BadInput, BadMeasure
 from judged.kernels.preferences.view import (
-    Opinions,
-    Views,
-    contradiction,
-    opinions_of,
-    places_of,
-    preferred_pairs,
+    PreferencePairs,
+    PreferenceView,
+    build_pairs,
+    build_preference_view,
+    find_contradiction,
+    order_documents,
 )
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Ints, segment_count, segment_ids
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of
 from judged.tables.preferences import Preferences
@@ -37,7 +38,7 @@ JUDGES = frozenset({"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"})
 class Hearing:
     """A run and preferences, met: the view, which queries it holds, and what was noticed."""
 
-    opinions: Opinions
+    opinions: PreferenceView
     queries: pa.Array
     present: Flags
     """Which of these queries have results; the others are missing from the run."""
@@ -68,9 +69,9 @@ def hear(
     query = segment_ids(documents.offset)
     rank = _ranks(aligned, protocol.depth, len(query))
     retrieved = aligned.retrieved if protocol.depth is None else np.minimum(aligned.retrieved, protocol.depth)
-    opinions = opinions_of(
+    opinions = build_preference_view(
         views,
-        place=places_of(rank, query),
+        place=order_documents(rank, query),
         rank=rank,
         retrieved=retrieved[keep],
         query_offset=_query_offset(preferences.query[rows], preferences.group[rows]),
@@ -85,13 +86,13 @@ def hear(
     return Hearing(opinions, ids, present[keep], noticed)
 
 
-def _views(preferences: Preferences, rows: Flags, protocol: Protocol) -> Views:
+def _views(preferences: Preferences, rows: Flags, protocol: Protocol) -> PreferencePairs:
     """What the groups of the kept rows say, levels compared at the width at which scores are."""
     levels = preferences.levels[rows]
     if protocol.precision == "float32":
         levels = levels.astype(np.float32).astype(np.float64)
     group, subgroup = (_renumbered(each[rows]) for each in (preferences.group, preferences.subgroup))
-    return preferred_pairs(levels, preferences.document[rows], group, subgroup)
+    return build_pairs(levels, preferences.document[rows], group, subgroup)
 
 
 def _renumbered(numbers: Ints) -> Ints:
@@ -113,9 +114,9 @@ def _ranks(aligned: Aligned, depth: int | None, documents: int) -> Ints:
     return rank
 
 
-def _refuse_contradiction(views: Views, preferences: Preferences, rows: Flags) -> None:
+def _refuse_contradiction(views: PreferencePairs, preferences: Preferences, rows: Flags) -> None:
     """Refuse a group whose sub-groups prefer each of two documents to the other."""
-    torn = contradiction(views)
+    torn = find_contradiction(views)
     if torn is None:
         return
     first, second = (preferences.documents.table["document"][int(views.document[entry])] for entry in torn)
@@ -123,18 +124,22 @@ def _refuse_contradiction(views: Views, preferences: Preferences, rows: Flags) -
     row = int(np.flatnonzero(rows)[np.searchsorted(_renumbered(preferences.group[rows]), number)])
     query, group = (preferences.table[name][row] for name in ("query", "group"))
     told = f"its sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
-    fault = Fault("contradictions", f"group `{group}` on query `{query}`", told)
+    fault = Problem.error("contradiction", f"group `{group}` on query `{query}`", told)
     raise BadInput(
         preferences.name, [fault], hint="views that contradict each other belong in different groups"
     )
 
 
-def _refuse_grades_in_parts(views: Views, preferences: Preferences, measures: Sequence[Measure]) -> None:
+def _refuse_grades_in_parts(
+    views: PreferencePairs, preferences: Preferences, measures: Sequence[Measure]
+) -> None:
     """Refuse levels of several sub-groups as grades, for they can be compared only within one."""
     wanted = next((each for each in measures if each.name in JUDGES), None)
     if wanted is not None and views.partial.any():
-        fault = Fault(
-            "sub-groups", f"`{wanted}`", "takes levels as grades, but some groups have several sub-groups"
+        fault = Problem.error(
+            "several-subgroups",
+            f"`{wanted}`",
+            "takes levels as grades, but some groups have several sub-groups",
         )
         raise BadInput(preferences.name, [fault], hint="give each judge one grade for each document")
 

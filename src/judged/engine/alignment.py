@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judged.engine.observations import Observations
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ties.groups import in_grade_order
+from judged.kernels.ties.arrangements import order_ties_by_grade
 from judged.protocol import Protocol
 
 __all__ = ["Meeting"]
@@ -39,6 +39,6 @@ class Meeting:
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
         worst, best = (
-            in_grade_order(self.undecided, self.protocol.depth, best=best) for best in (False, True)
+            order_ties_by_grade(self.undecided, self.protocol.depth, best=best) for best in (False, True)
         )
         return worst, best

@@ -51,10 +51,7 @@ class Part:
 
     def sentences(self) -> list[str]:
         """What was noticed, in words that tell what the protocol made of it."""
-        rule = self.protocol
-        return self.observations.sentences(
-            missing=rule.missing, ties=rule.ties, extra=rule.extra, barren=rule.barren
-        )
+        return self.observations.sentences(self.protocol)
 
 
 @dataclass(frozen=True, eq=False)

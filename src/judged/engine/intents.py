@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.errors import BadMeasure
-from judged.kernels.diversity.by_intent import INTENTS_HINT
+from judged.kernels.diversity.intent_aware import INTENTS_HINT
 from judged.kernels.diversity.intents import Intents
 from judged.kernels.segments import Floats, Ints, segment_ids
 from judged.measures.measure import Measure

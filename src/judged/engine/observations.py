@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from judged.protocol import Protocol
 from judged.wording import counted
 
 __all__ = ["Observations"]
 
+DEFAULT = Protocol()
 SHOWN = 5
 """How many query ids a sentence names before it says how many more there are."""
 
@@ -39,50 +41,34 @@ class Observations:
     notes: tuple[str, ...] = ()
     """What the readers of the inputs noticed."""
 
-    def sentences(
-        self,
-        *,
-        missing: str = "zero",
-        ties: str = "document-descending",
-        extra: str = "ignored",
-        barren: str = "zero",
-    ) -> list[str]:
-        """One sentence for each thing that happened, the gravest first."""
-        told = []
+    def sentences(self, protocol: Protocol = DEFAULT) -> list[str]:
+        """Return one sentence for each thing that happened under the protocol, the gravest first."""
+        found = []
         if self.missing:
-            fate = "scored as 0" if missing == "zero" else "left out"
-            told.append(f"{_named(self.missing)} judged but missing from the run: {fate}")
-        if self.extra:
-            told.append(f"{_named(self.extra)} in the run but never judged: {_FATES[extra]}")
-        if self.without_relevant:
-            told.append(
-                f"{counted(self.without_relevant, 'query')} without any relevant document{_LEFT[barren]}"
+            found.append(
+                f"{_named(self.missing)} judged but missing from the run: {protocol.outcome('missing')}"
             )
+        if self.extra:
+            outcome = protocol.outcome("unjudged_queries")
+            found.append(f"{_named(self.extra)} in the run but never judged: {outcome}")
+        if self.without_relevant:
+            left_out = ": left out" if protocol.no_relevant == "skip" else ""
+            found.append(f"{counted(self.without_relevant, 'query')} without any relevant document{left_out}")
         if self.tied_documents:
-            told.append(
-                f"{counted(self.tied_documents, 'judged document')} of {counted(self.tied_queries, 'query')} tied with "
-                f"another document: {_RULES[ties]}"
+            found.append(
+                f"{counted(self.tied_documents, 'judged document')} of {counted(self.tied_queries, 'query')} "
+                f"tied with another document: {protocol.outcome('ties')}"
             )
         if self.unjudged:
-            told.append(f"{self.unjudged:.1%} of the first ten results are unjudged")
+            found.append(f"{self.unjudged:.1%} of the first ten results are unjudged")
         if self.infinite:
-            told.append(f"{counted(self.infinite, 'infinite score')}")
+            found.append(f"{counted(self.infinite, 'infinite score')}")
         if self.interleaved:
-            told.append(f"{counted(self.interleaved, 'query')} with rows that do not stand together")
-        return told + list(self.notes)
-
-
-_FATES = {"ignored": "not scored", "zero": "scored as 0"}
-_LEFT = {"zero": "", "skip": ": left out"}
-_RULES = {
-    "document-descending": "ordered by document id, descending",
-    "document-ascending": "ordered by document id, ascending",
-    "input-order": "ordered as in the input",
-    "expected": "averaged over all orders",
-}
+            found.append(f"{counted(self.interleaved, 'query')} with rows that do not stand together")
+        return found + list(self.notes)
 
 
 def _named(ids: tuple[str, ...]) -> str:
-    """How many queries, and the first of them by name."""
+    """Return how many queries there are, and the first of them by name."""
     named = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
     return f"{counted(len(ids), 'query')} ({named})"

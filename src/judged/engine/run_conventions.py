@@ -16,7 +16,7 @@ __all__ = ["prepared"]
 
 def prepared(run: Run, protocol: Protocol) -> Run:
     """The run with the scores and documents that the protocol looks at; the run itself where that is all."""
-    if protocol.itself == "removed":
+    if protocol.self_matches == "removed":
         run = _without_itself(run.as_columns())
     return _in_input_order(run.as_columns()) if protocol.order == "input" else run
 

@@ -18,7 +18,7 @@ class Conventions(Protocol):
     def fingerprint(self) -> str:
         """Some digits that change when any convention does."""
 
-    def as_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> Mapping[str, Any]:
         """Every convention by name."""
 
 

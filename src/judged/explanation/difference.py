@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from judged.blocks import Table, Value, format_value
 from judged.engine.evaluate import evaluate
 from judged.explanation import explained
 from judged.explanation.evidence import Scene, evidence
@@ -18,7 +19,6 @@ from judged.io.read import read_run
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
-from judged.report.layout import Table, Value, written
 from judged.tables.run import Run
 
 __all__ = ["Difference", "explain_difference"]
@@ -71,7 +71,7 @@ class Difference:
 
     def headline(self, *, digits: int = 4) -> str:
         """Both values, and by how much they differ."""
-        first, second = (written(value, digits=digits) for value in self.values)
+        first, second = (format_value(value, digits=digits) for value in self.values)
         measures = dict.fromkeys((str(self.first.measure), str(self.second.measure)))
         return (
             f"{' and '.join(measures)} of {self.run}: {first} under {self.first.name}, {second} under "
@@ -111,7 +111,7 @@ class Difference:
         return told
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as it is written in JSON."""
+        """The explanation as it is format_value in JSON."""
         sides = zip((self.first, self.second), self.values, self.scored, strict=True)
         return {
             "run": self.run,
@@ -269,7 +269,7 @@ def _side(stance: Stance, value: float, scored: int) -> dict[str, Any]:
     return {
         "name": stance.name,
         "measure": str(stance.measure),
-        "protocol": {"fingerprint": stance.protocol.fingerprint, **stance.protocol.as_dict()},
+        "protocol": {"fingerprint": stance.protocol.fingerprint, **stance.protocol.to_dict()},
         "value": value,
         "queries": scored,
         "digits": stance.digits,

@@ -9,7 +9,8 @@ import numpy as np
 
 from judged.explanation.listing import Listing, Results, grades_of
 from judged.explanation.stance import Convention, Stance
-from judged.kernels.ranked.gains import worth
+from judged.kernels.ranked.gains import grade_gains
+from judged.protocol import Protocol
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -17,15 +18,6 @@ __all__ = ["Scene", "evidence"]
 
 NAMED = 3
 """So many documents are named in a sentence."""
-_LEFT_OUT = {
-    "missing": "no results",
-    "extra": "results, and no judgments",
-    "barren": "no relevant document",
-}
-"""Conventions that decide whether a query is scored, and what such a query has or lacks."""
-_MOVING = ("ties", "precision", "unjudged", "depth", "order", "itself")
-"""Conventions that change at which rank a document stands."""
-
 
 Moved: TypeAlias = tuple[str, float, int | None, int | None]
 """A judged document, its grade, and the rank that it has on either side; None: it is not in the list."""
@@ -43,9 +35,10 @@ class Scene:
 
 def evidence(scene: Scene, query: str, cause: Convention) -> str:
     """What makes the convention matter for the query, in words."""
-    if cause.name in _LEFT_OUT:
-        return _LEFT_OUT[cause.name]
-    if cause.name in _MOVING:
+    declared = Protocol.conventions().get(cause.name)
+    if declared is not None and declared.affects == "queries":
+        return declared.concerns
+    if declared is not None and declared.affects == "ranks":
         return _moved(scene, query, cause)
     if cause.name in {"gain", "gains"}:
         return _worth(scene, query)
@@ -63,7 +56,7 @@ def _moved(scene: Scene, query: str, cause: Convention) -> str:
     results = Results.of(scene.judgments, scene.run, query)
     for stance, value in ((scene.first, cause.second), (scene.second, cause.first)):
         sides = [
-            results.under(each) for each in (stance.protocol, stance.protocol.but(**{cause.name: value}))
+            results.under(each) for each in (stance.protocol, stance.protocol.replace(**{cause.name: value}))
         ]
         here, there = sides if stance is scene.first else sides[::-1]
         moved = _that_matter(_elsewhere(here, there), stance.measure.parameters.get("cutoff"))
@@ -121,7 +114,7 @@ def _worth(scene: Scene, query: str) -> str:
     sides = []
     for stance in (scene.first, scene.second):
         given = stance.measure.parameters
-        sides.append(worth(grades, given.get("gain") or "linear", given.get("gains")).tolist())  # type: ignore[arg-type]
+        sides.append(grade_gains(grades, given.get("gain") or "linear", given.get("gains")).tolist())  # type: ignore[arg-type]
     triples = [each for each in zip(grades.tolist(), *sides, strict=True) if each[1] != each[2]]
     return ", ".join(f"grade {grade:g} is worth {first:g} or {second:g}" for grade, first, second in triples)
 

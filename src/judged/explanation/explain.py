@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from judged.blocks import Table, Value
 from judged.engine.align import align
 from judged.engine.alignment import Meeting
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, Fault, MissingQueries, UnknownName
+from judged.errors import BadInput, MissingQueries, UnknownName
 from judged.explanation.cuts import cut_values, one_query, with_every_result
 from judged.explanation.explanation import Explanation
 from judged.explanation.listing import Listing, Results, grades_of, judgments_for
@@ -18,10 +19,10 @@ from judged.io.read import read_run
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
-from judged.report.layout import Table, Value
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -51,7 +52,7 @@ def explain(
     reading = as_profile(protocol).read(measure)
     judgments = judgments_for(reading.measure, qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    every = reading.protocol.but(missing="zero", barren="zero", extra="ignored")
+    every = reading.protocol.replace(missing="zero", no_relevant="zero", unjudged_queries="ignored")
     meeting = align(judgments, ranked, every)
     number = number_of(meeting, query)
     value = _value(judgments, ranked, query, reading, present=bool(meeting.present[number]))
@@ -69,7 +70,9 @@ def number_of(meeting: Meeting, query: str) -> int:
     if query in known:
         return int(known.index(query))
     if query in meeting.observations.extra:
-        fault = Fault("queries", f"query `{query}`", "has results and no judgments, so it has no value")
+        fault = Problem.error(
+            "queries", f"query `{query}`", "has results and no judgments, so it has no value"
+        )
         raise BadInput("the judgments", [fault])
     kind = "judged query"
     if len(known) > NAMED:
@@ -89,7 +92,7 @@ def _value(judgments: Judgments, run: Run, query: str, reading: Reading, *, pres
     values = scores.by_query(reading.measure)
     if query in values:
         return values[query]
-    why, field = ("has no relevant document", "barren") if present else ("has no results", "missing")
+    why, field = ("has no relevant document", "no_relevant") if present else ("has no results", "missing")
     msg = f"query `{query}` {why}, and is left out under this protocol"
     raise MissingQueries(msg, hint=f'with `{field}="zero"` it scores 0')
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from judged._optional import need
-from judged.report.layout import Table
+from judged.blocks import Table
 from judged.report.text import to_text
 
 __all__ = ["Explained", "as_text", "plain", "records", "to_arrow", "to_pandas", "to_polars"]

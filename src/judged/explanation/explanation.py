@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from judged.blocks import Table, format_value
 from judged.explanation import explained
 from judged.explanation.working import Formula
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
-from judged.report.layout import Table, written
 
 __all__ = ["Explanation"]
 
@@ -71,7 +71,9 @@ class Explanation:
 
     def headline(self, *, digits: int = 4) -> str:
         """The measure, the query, the run and the value."""
-        return f"{self.measure} of query {self.query} in {self.run}: {written(self.value, digits=digits)}"
+        return (
+            f"{self.measure} of query {self.query} in {self.run}: {format_value(self.value, digits=digits)}"
+        )
 
     def shown(self, *, digits: int = 4) -> list[Table]:  # noqa: ARG002 - every explanation is asked so
         """The tables without the rows that add nothing, where they are long."""
@@ -88,7 +90,7 @@ class Explanation:
             )
         told += self.notes
         if self.empty:
-            told.append(f"a list without results would score {written(self.empty, digits=digits)}")
+            told.append(f"a list without results would score {format_value(self.empty, digits=digits)}")
         return [*told, *([f"{self.measure} = {self.formula.text(digits=digits)}"] if self.formula else [])]
 
     def _short(self) -> dict[str, Table]:
@@ -104,13 +106,13 @@ class Explanation:
         return short
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as it is written in JSON."""
+        """The explanation as it is format_value in JSON."""
         formula = self.formula
         return {
             "measure": str(self.measure),
             "query": self.query,
             "run": self.run,
-            "protocol": {"fingerprint": self.protocol.fingerprint, **self.protocol.as_dict()},
+            "protocol": {"fingerprint": self.protocol.fingerprint, **self.protocol.to_dict()},
             "value": self.value,
             "empty": self.empty,
             "formula": None if formula is None else formula.text(digits=17),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judged.blocks import Table, Value, format_value
 from judged.engine.evaluate import evaluate
 from judged.errors import BadMeasure
 from judged.explanation import explained
@@ -17,7 +18,6 @@ from judged.explanation.variants import Variant, axes_of, profiles_of, variants_
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
-from judged.report.layout import Table, Value, written
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -55,7 +55,7 @@ class Printed:
             return cls(text, value / 100, unit / 100, percent=True)
         if not low - unit / 2 <= value <= high + unit / 2:
             msg = f"{text} was published, and {measure} lies between {low:g} and {high:g}"
-            raise BadMeasure(msg, hint="a percentage may be written as such: `75.6%`")
+            raise BadMeasure(msg, hint="a percentage may be format_value as such: `75.6%`")
         return cls(text, value, unit)
 
     def __contains__(self, value: float) -> bool:
@@ -111,7 +111,7 @@ class Published:
         """The published number beside ours."""
         return (
             f"{self.stance.measure} of {self.run}: {self.printed.text} was published, "
-            f"{written(self.value, digits=digits)} under {self.stance.name}"
+            f"{format_value(self.value, digits=digits)} under {self.stance.name}"
         )
 
     def shown(self, *, digits: int = 4) -> list[Table]:  # noqa: ARG002 - every explanation is asked so
@@ -130,7 +130,7 @@ class Published:
         if not self.matches.rows:
             told.append("no combination that was tried gives the published number")
         if self.orders is not None:
-            low, high = (written(each, digits=digits) for each in self.orders)
+            low, high = (format_value(each, digits=digits) for each in self.orders)
             inside = (
                 self.orders[0] - self.printed.unit / 2
                 <= self.printed.value
@@ -147,12 +147,12 @@ class Published:
         return told
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as it is written in JSON."""
+        """The explanation as it is format_value in JSON."""
         protocol = self.stance.protocol
         return {
             "run": self.run,
             "measure": str(self.stance.measure),
-            "protocol": {"name": self.stance.name, "fingerprint": protocol.fingerprint, **protocol.as_dict()},
+            "protocol": {"name": self.stance.name, "fingerprint": protocol.fingerprint, **protocol.to_dict()},
             "value": self.value,
             "published": {"text": self.printed.text, "value": self.printed.value, "unit": self.printed.unit},
             "tried": self.tried,

@@ -73,7 +73,7 @@ def differing(first: Stance, second: Stance) -> tuple[Convention, ...]:
 
 def mixed(first: Stance, taken: Collection[Convention]) -> tuple[Measure, Protocol]:
     """The first stance's measure and protocol with some conventions taken from the second."""
-    protocol = first.protocol.but(**{each.name: each.second for each in taken if each.kind == "protocol"})
+    protocol = first.protocol.replace(**{each.name: each.second for each in taken if each.kind == "protocol"})
     whole = next((each.second for each in taken if each.kind == "measure"), None)
     if whole is not None:
         return whole, protocol
@@ -97,7 +97,7 @@ def _resolved(conventions: Conventions, base: Conventions) -> tuple[Profile, dic
 
 def _read(profile: Profile, changes: dict[str, Any], name: str, measure: Measure | str) -> Stance:
     """The measure as the profile reads it, with changes to its protocol and to its parameters."""
-    reading = profile.but(**{key: value for key, value in changes.items() if key in FIELDS}).read(measure)
+    reading = profile.replace(**{key: value for key, value in changes.items() if key in FIELDS}).read(measure)
     own = {key: value for key, value in changes.items() if key not in FIELDS}
     unknown = [key for key in own if key not in reading.measure.defaults]
     if unknown:
@@ -107,7 +107,7 @@ def _read(profile: Profile, changes: dict[str, Any], name: str, measure: Measure
     if made.text:
         msg = f"{made} is text, and has no number that could differ"
         raise BadMeasure(msg, hint="explain it for a single query")
-    return Stance(name, made, reading.protocol, reading.digits, profile.left_out)
+    return Stance(name, made, reading.protocol, reading.digits, profile.caveats)
 
 
 def _changes(parts: list[str]) -> dict[str, Any]:

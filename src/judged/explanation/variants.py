@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from judged.errors import JudgedError
 from judged.explanation.stance import Stance, differing, stance_of
@@ -22,10 +22,6 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "p": (0.5, 0.8, 0.9, 0.95),
 }
 """Values of numeric parameters that people publish; a cutoff's neighbours are tried as well."""
-DEPTHS = (10, 100, 1000)
-WORDED = ("ties", "precision", "missing", "unjudged", "order", "extra", "barren", "negative", "itself")
-"""Conventions of a protocol of which every value is tried, but for those that give no number, or several."""
-_NO_NUMBER = {"error", "expected"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +53,11 @@ class Variant:
 
 def axes_of(base: Stance) -> list[list[Change]]:
     """For each convention that can be changed, the changes."""
-    hints = get_type_hints(Protocol)
-    worded = {name: [each for each in get_args(hints[name]) if each not in _NO_NUMBER] for name in WORDED}
-    protocol = {**worded, "depth": [None, *DEPTHS]}
-    if "rel" in base.measure.defaults and base.measure.parameters["rel"] is None:
-        protocol["rel"] = [float(each) for each in NUMBERS["rel"]]
-    if base.measure.name in {"IPrec", "AP11"}:
-        protocol["recall_points"] = list(get_args(hints["recall_points"]))
+    protocol = {name: list(each.alternatives) for name, each in Protocol.conventions().items()}
+    if "rel" not in base.measure.defaults or base.measure.parameters["rel"] is not None:
+        del protocol["rel"]
+    if base.measure.name not in {"IPrec", "AP11"}:
+        del protocol["recall_points"]
     here = {name: getattr(base.protocol, name) for name in protocol}
     own = {name: options for name in base.measure.defaults if (options := _options(base.measure, name))}
     parameters = base.measure.parameters
@@ -104,7 +98,7 @@ def _made(base: Stance, changes: tuple[Change, ...]) -> Variant | None:
     if base.measure.parameters.get("rel") is not None and "rel" in rest:
         own["rel"] = rest.pop("rel")
     try:
-        return Variant(changes, base.measure(**own), base.protocol.but(**rest))
+        return Variant(changes, base.measure(**own), base.protocol.replace(**rest))
     except JudgedError:
         return None
 

@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from judged.blocks import format_value
 from judged.registry import Registry
-from judged.report.layout import written
 
 __all__ = ["WORKINGS", "Formula", "Working", "Works", "summed"]
 
 TERMS = 8
-"""So many terms of a sum are written out."""
+"""So many terms of a sum are format_value out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ class Formula:
 
     def text(self, *, digits: int = 4) -> str:
         """The formula, filled in and worked out."""
-        value = written(self.value, digits=digits)
+        value = format_value(self.value, digits=digits)
         if self.filled == "{}":
             return f"{self.words} = {value}"
-        shown = self.filled.format(*(written(number, digits=digits) for number in self.numbers))
+        shown = self.filled.format(*(format_value(number, digits=digits) for number in self.numbers))
         return f"{self.words} = {shown} = {value}"
 
 
 def summed(words: str, terms: Iterable[float], value: float) -> Formula:
-    """The formula of a sum, its terms written out where they are few; those that are 0 are left out."""
+    """The formula of a sum, its terms format_value out where they are few; those that are 0 are left out."""
     parts = tuple(term for term in terms if term)
     if not 1 < len(parts) <= TERMS:
         return Formula(words, "{}", (value,), value)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
+from judged.blocks import Table, Value
 from judged.gates.report import GateReport, MeasureGate, RefusedGate, worst
 from judged.gates.words import figure, short
 from judged.report.junit import Case, Suite, to_junit
-from judged.report.layout import Table, Value
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
 from judged.wording import counted

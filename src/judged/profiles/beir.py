@@ -13,7 +13,7 @@ _CUSTOM = {"ties": "input-order", "precision": "float64", "missing": "zero"}
 
 
 def _own(name: str, measure: str, **given: str) -> Spelling:
-    return Spelling(name, measure, given, takes=(), but=_CUSTOM, number=True)
+    return Spelling(name, measure, given, takes=(), conventions=_CUSTOM, number=True)
 
 
 PROFILE = Profile(
@@ -21,8 +21,8 @@ PROFILE = Profile(
     tool="beir",
     version="2.2.0",
     about="`EvaluateRetrieval.evaluate(qrels, results, k_values)`, and `evaluate_custom` after it",
-    protocol=Protocol(missing="skip", itself="removed"),
-    usual=("NDCG@10", "MAP@10", "Recall@10", "P@10", "MRR@10"),
+    protocol=Protocol(missing="skip", self_matches="removed"),
+    default_measures=("NDCG@10", "MAP@10", "Recall@10", "P@10", "MRR@10"),
     digits=5,
     spellings=(
         Spelling("NDCG", "nDCG", takes=(), number=True),
@@ -33,7 +33,7 @@ PROFILE = Profile(
         _own("R_cap", "R", over="cutoff"),
         _own("Accuracy", "Success"),
     ),
-    left_out=(
+    caveats=(
         "`Hole@k`, which looks for a document in the judgments of all queries, is not read.",
         "A query of the run that nobody judged ends `evaluate_custom` with a KeyError.",
         "`R_cap@k` of a query without relevant documents divides by 0.",

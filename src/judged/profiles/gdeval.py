@@ -13,14 +13,14 @@ PROFILE = Profile(
     tool="gdeval.pl",
     version="1.2",
     about="`gdeval.pl qrels run`: over those queries of the run that have a relevant document",
-    protocol=Protocol(precision="float64", missing="skip", barren="skip"),
-    usual=("ndcg@20", "err@20"),
+    protocol=Protocol(precision="float64", missing="skip", no_relevant="skip"),
+    default_measures=("ndcg@20", "err@20"),
     digits=5,
     spellings=(
         Spelling("ndcg", "nDCG", {"gain": "exp"}, takes=(), number=True),
         Spelling("err", "ERR", {"max_grade": 4}, takes=(), number=True),
     ),
-    left_out=(
+    caveats=(
         "Grades above 4 and query ids that are not numbers end the program.",
         "Of a query id only what follows its last hyphen counts.",
         "A document that stands twice under a query gains twice, so that nDCG can exceed 1.",

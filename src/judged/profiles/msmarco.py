@@ -14,9 +14,9 @@ PROFILE = Profile(
     version="28b3693",
     about="`ms_marco_eval.py qrels candidates`, of a candidate file whose ranks follow its rows",
     protocol=Protocol(order="input", rel=0.0),
-    usual=("MRR@10",),
+    default_measures=("MRR@10",),
     spellings=(Spelling("MRR", "RR", takes=(), number=True),),
-    left_out=(
+    caveats=(
         "Ranks are counted here; it puts a passage at the rank that its line says, up to 1,000.",
         "Ids must be whole numbers, and one judged query at least must be in the file.",
         "A passage that stands twice is told and counted; it is refused here.",

@@ -19,7 +19,14 @@ PROFILE = Profile(
     version="2.26.24",
     about="`calculate_retrieval_scores(results, qrels, k_values)`: what a retrieval task reports",
     protocol=Protocol(missing="skip"),
-    usual=("ndcg_at_10", "map_at_10", "recall_at_10", "precision_at_10", "mrr_at_10", "hit_rate_at_10"),
+    default_measures=(
+        "ndcg_at_10",
+        "map_at_10",
+        "recall_at_10",
+        "precision_at_10",
+        "mrr_at_10",
+        "hit_rate_at_10",
+    ),
     digits=5,
     spellings=(
         _at("ndcg", "nDCG"),
@@ -32,13 +39,13 @@ PROFILE = Profile(
             "RR",
             takes=(),
             number=True,
-            but={"precision": "float64"},
+            conventions={"precision": "float64"},
             digits=17,
             shown="mrr_at_k",
         ),
         Spelling("accuracy", "R", {"cutoff": 1}, takes=(), number=False),
     ),
-    left_out=(
+    caveats=(
         "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not read.",
         "A query of the run that nobody judged ends it with a KeyError.",
         "A query whose dict of results is empty counts as 0, where it is missing here.",

@@ -50,13 +50,13 @@ class Profile:
     """The conventions of most of its measures; a spelling may depart from them."""
     spellings: tuple[Spelling, ...] = ()
     """The names of its measures, in the order in which they are tried."""
-    left_out: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     """What the tool does that is not imitated, each in a sentence."""
-    usual: tuple[str, ...] = ()
+    default_measures: tuple[str, ...] = ()
     """What it computes when nothing is asked for; empty: judged's own choice."""
     digits: int | None = None
     """How many decimals the tool gives; None: all it has."""
-    several: Callable[[str], Sequence[str]] = _itself
+    expand: Callable[[str], Sequence[str]] = _itself
     """The names that a name such as `official` stands for."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Conventions in which the user departs from the tool, for every measure."""
@@ -88,9 +88,9 @@ class Profile:
         _refuse_namesakes(list(readings.values()))
         return list(readings.values())
 
-    def but(self, **changes: Any) -> Profile:
+    def replace(self, **changes: Any) -> Profile:
         """This profile with some conventions changed, for every measure."""
-        self.protocol.but(**changes)  # raises where one makes no sense
+        self.protocol.replace(**changes)  # raises where one makes no sense
         return replace(self, changes={**self.changes, **changes})
 
     @property
@@ -98,7 +98,7 @@ class Profile:
         """Each protocol that the tool has, with the names of the measures that it holds for."""
         found: dict[Protocol, list[str]] = {self._under({}): []}
         for spelling in self.spellings:
-            names = found.setdefault(self._under(spelling.but), [])
+            names = found.setdefault(self._under(spelling.conventions), [])
             names += [spelling.example] if spelling.example not in names else []
         return found
 
@@ -108,12 +108,12 @@ class Profile:
         return f"{self.name}{tool}{changed}"
 
     def _under(self, conventions: Mapping[str, Any]) -> Protocol:
-        return self.protocol.but(**{**conventions, **self.changes})
+        return self.protocol.replace(**{**conventions, **self.changes})
 
     def _reading(self, text: Measure | str, found: tuple[Spelling, Measure, Mapping[str, Any]]) -> Reading:
         spelling, measure, switched = found
         digits = self.digits if spelling.digits is None else spelling.digits
-        return Reading(measure, self._under({**spelling.but, **switched}), str(text), digits)
+        return Reading(measure, self._under({**spelling.conventions, **switched}), str(text), digits)
 
     def _in_its_words(self, words: Words) -> tuple[Spelling, Measure, Mapping[str, Any]] | None:
         """The first of its spellings that fits, with the measure made."""
@@ -140,7 +140,7 @@ class Profile:
             return [text]
         words = words_of(text)
         if words is None or len(words.numbers) < 2:
-            return self.several(text)
+            return self.expand(text)
         head, _, tail = text.partition(words.mark + ",".join(words.numbers))
         return [f"{head}{words.mark}{number}{tail}" for number in words.numbers]
 

@@ -11,7 +11,7 @@ from judged.protocol import Protocol
 __all__ = ["PROFILE"]
 
 
-def _several(text: str) -> list[str]:
+def _expand(text: str) -> list[str]:
     """The names that a nickname, or a name without its numbers, stands for."""
     try:
         return [each.name for each in expand(9, [text]) if each.measure is not None]
@@ -29,7 +29,7 @@ PROFILE = Profile(
     version="0.5.11",
     about="`RelevanceEvaluator(qrels, measures).evaluate(run)`, means by `compute_aggregated_measure`",
     protocol=Protocol(missing="skip"),
-    several=_several,
+    expand=_expand,
     spellings=(
         Spelling("map", "AP", number=False),
         _cut("map_cut", "AP"),
@@ -65,7 +65,7 @@ PROFILE = Profile(
         Spelling("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
         Spelling("relstring", "relstring", shown="relstring[_k]"),
     ),
-    left_out=(
+    caveats=(
         "Gains (`ndcg.1=3,2=9`) end the interpreter.",
         "A query with negative grades only, scored by `map` and `bpref` together, ends the interpreter.",
         "Ids are cut at a NUL character.",

@@ -59,9 +59,9 @@ PROFILE = Profile(
             level=from_grade,
             shown="rbp.pp",
         ),
-        Spelling("bpref", "Bpref", but={"negative": "nonrelevant"}, level=from_grade),
+        Spelling("bpref", "Bpref", conventions={"negative": "nonrelevant"}, level=from_grade),
     ),
-    left_out=(
+    caveats=(
         "`hits`, which is `precision` without its divisor, and `hit_rate` and `f1` without a cutoff are not read.",
         "Its sort keeps no order among equal scores where a query has more than 15 results.",
         "Dicts given in place of objects are paired by position, and their ties are reversed.",

@@ -13,7 +13,7 @@ PROFILE = Profile(
     tool="the source documents",
     about="lists as they came; a list that is empty, or a query without a relevant document, scores 0",
     protocol=Protocol(ties="input-order", precision="float64"),
-    usual=("Hit@1", "Hit@5", "Hit@10", "Hit@20", "MRR", "Recall@20"),
+    default_measures=("Hit@1", "Hit@5", "Hit@10", "Hit@20", "MRR", "Recall@20"),
     spellings=(
         Spelling("Hit", "Success", takes=(), number=True),
         Spelling("NDCG", "nDCG", takes=()),
@@ -33,7 +33,7 @@ PROFILE = Profile(
         Spelling("DR", "DR", takes=(), number=True),
         Spelling("Diversity_Count", "DiversityCount", takes=()),
     ),
-    left_out=(
+    caveats=(
         "004's worked examples have slips, and its sample code counts a repeated document twice.",
         "Sessions (001), timings, routing and index measures are no measures of a ranked run.",
     ),

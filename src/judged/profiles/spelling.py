@@ -33,7 +33,7 @@ class Spelling:
     """Parameters of ours that have these values whenever the tool computes it."""
     takes: tuple[str, ...] = ("rel",)
     """Parameters of ours that may be set as well, apart from the one that a number sets."""
-    but: Mapping[str, Any] = field(default_factory=dict)
+    conventions: Mapping[str, Any] = field(default_factory=dict)
     """Conventions in which the tool departs from those of its other measures."""
     number: bool | None = None
     """Whether a number must follow, or must not; None: as the measure has it."""

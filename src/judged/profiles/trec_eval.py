@@ -15,7 +15,7 @@ TREC_EVAL_9 = Profile(
     version="9.0.4",
     about="`trec_eval -c`: score in single precision, then document id descending; missing queries score 0.",
     protocol=PROTOCOLS["trec_eval-9"],
-    left_out=(_FATAL, "It prints four decimals."),
+    caveats=(_FATAL, "It prints four decimals."),
 )
 TREC_EVAL_10 = Profile(
     "trec_eval-10",
@@ -23,7 +23,7 @@ TREC_EVAL_10 = Profile(
     version="10.0-rc3",
     about="`trec_eval -c`: as 9, with scores in double precision and recall points rounded to the nearest.",
     protocol=PROTOCOLS["trec_eval-10"],
-    left_out=(
+    caveats=(
         _FATAL,
         "It prints four decimals.",
         "Blank lines and lines of comment in judgments end it, or are called malformed.",

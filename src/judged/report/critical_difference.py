@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Protocol
 
-from judged.report.layout import written
+from judged.blocks import format_value
 
 __all__ = ["Ranked", "critical_difference_svg", "critical_difference_text"]
 
@@ -60,11 +60,11 @@ def critical_difference_svg(of: Ranked, *, title: str = "Average ranks") -> str:
 def critical_difference_text(of: Ranked) -> str:
     """The diagram for a terminal: a line for each system, best first, a column of strokes for each clique."""
     names = sorted(of.ranks, key=lambda name: of.ranks[name])
-    widest = max(map(len, map(written, names)))
+    widest = max(map(len, map(format_value, names)))
     lines = [f"critical difference {of.critical_difference:.3f}"]
     for name in names:
         strokes = " ".join("│" if name in clique else " " for clique in of.cliques)
-        lines.append(f"{of.ranks[name]:8.3f}  {written(name):<{widest}}  {strokes}".rstrip())
+        lines.append(f"{of.ranks[name]:8.3f}  {format_value(name):<{widest}}  {strokes}".rstrip())
     return "\n".join([*lines, ""])
 
 
@@ -102,7 +102,7 @@ def _axis(place: _Axis) -> list[str]:
 def _leader(place: _Axis, name: str, rank: float, row: float, side: int) -> list[str]:
     """The line from a system's place on the axis to its name, and the name with its rank."""
     across, edge = place(rank), place(1) - 10 if side < 0 else place(place.last) + 10
-    shown = written(name)
+    shown = format_value(name)
     cut = shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
     words = f"{cut}  {rank:.2f}" if side < 0 else f"{rank:.2f}  {cut}"
     bend = f"{across:.1f},{HEAD} {across:.1f},{row:.1f} {edge:.1f},{row:.1f}"

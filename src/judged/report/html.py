@@ -1,16 +1,32 @@
-"""Tables in HTML, for notebooks and pages."""
+"""Results in HTML, for notebooks and pages."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
-from judged.report.layout import Estimate, Table, Value, numeric, written
+from judged.blocks import Display, Estimate, Figure, Notes, Sentence, Table, Value, format_value, is_numeric
+from judged.result import Result
 
-__all__ = ["to_html"]
+__all__ = ["render_html", "to_html"]
+
+
+def render_html(result: Result, display: Display) -> str:
+    """Return the blocks of a result as a fragment of HTML; figures are left out."""
+    blocks = result.blocks(replace(display, superscripts=True))
+    return "".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
+
+
+def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
+    if isinstance(block, Sentence):
+        return f"<p>{escape(format_value(block.text))}</p>\n"
+    if isinstance(block, Notes):
+        return "".join(f"<p>{escape(format_value(note.message))}</p>\n" for note in block.notes)
+    return to_html(block, digits=display.digits)
 
 
 def to_html(table: Table, *, digits: int = 4) -> str:
-    """The table as a `<table>`, the best cells in bold, marks as superscripts; text is escaped.
+    """Return a table as a `<table>`, the best cells in bold, marks as superscripts; text is escaped.
 
     >>> print(to_html(Table(("run", "AP"), (("<bm25>", 0.25),))))
     <table>
@@ -20,28 +36,28 @@ def to_html(table: Table, *, digits: int = 4) -> str:
     </tbody>
     </table>
     """
-    sides = ["right" if numeric(table, column) else "left" for column in range(len(table.columns))]
+    sides = ["right" if is_numeric(table, column) else "left" for column in range(len(table.columns))]
     head = "".join(
-        _tag("th", side, escape(written(name))) for name, side in zip(table.columns, sides, strict=True)
+        _wrap("th", side, escape(format_value(name))) for name, side in zip(table.columns, sides, strict=True)
     )
     rows = []
     for line, row in enumerate(table.rows):
         cells = [_cell(value, digits) for value in row]
         marked = [f"<b>{cell}</b>" if (line, at) in table.best else cell for at, cell in enumerate(cells)]
-        rows.append("".join(_tag("td", side, cell) for side, cell in zip(sides, marked, strict=True)))
-    title = [] if table.title is None else [f"<caption>{escape(written(table.title))}</caption>"]
+        rows.append("".join(_wrap("td", side, cell) for side, cell in zip(sides, marked, strict=True)))
+    title = [] if table.title is None else [f"<caption>{escape(format_value(table.title))}</caption>"]
     body = [f"<tr>{row}</tr>" for row in rows]
     lines = ["<table>", *title, f"<thead><tr>{head}</tr></thead>", "<tbody>", *body, "</tbody>", "</table>"]
     return "\n".join(lines) + "\n"
 
 
-def _tag(name: str, side: str, content: str) -> str:
+def _wrap(name: str, side: str, content: str) -> str:
     return f'<{name} style="text-align:{side}">{content}</{name}>'
 
 
 def _cell(value: Value, digits: int) -> str:
-    """A value, escaped; letters that mark an estimate stand above it."""
-    text = escape(written(value, digits=digits))
+    """Return a value, escaped, with the marks of an estimate as a superscript."""
+    text = escape(format_value(value, digits=digits))
     if isinstance(value, Estimate) and value.marks:
         number, blank, rest = text.partition(" ")
         return f"{number}<sup>{escape(value.marks)}</sup>{blank}{rest}"

@@ -1,44 +1,59 @@
-"""Tables in Markdown, as GitHub and most others read it."""
+"""Results in Markdown, as GitHub and most others read it."""
 
 from __future__ import annotations
 
 import re
 
-from judged.report.layout import Table, numeric, written
+from judged.blocks import Display, Figure, Notes, Sentence, Table, format_value, is_numeric
+from judged.result import Result
 
-__all__ = ["to_markdown"]
+__all__ = ["render_markdown", "to_markdown"]
 
 _SPECIAL = re.compile(r"([\\|*`<\[\]]|(?<!\w)_|_(?!\w))")
 
 
+def render_markdown(result: Result, display: Display) -> str:
+    """Return the blocks of a result in Markdown; figures are left out."""
+    blocks = result.blocks(display)
+    return "\n".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
+
+
+def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
+    if isinstance(block, Sentence):
+        return _escape(format_value(block.text)) + "\n"
+    if isinstance(block, Notes):
+        return "".join(f"- {_escape(format_value(note.message))}\n" for note in block.notes)
+    return to_markdown(block, digits=display.digits)
+
+
 def to_markdown(table: Table, *, digits: int = 4) -> str:
-    """The table in Markdown, the best cells in bold.
+    """Return a table in Markdown, the best cells in bold.
 
     >>> print(to_markdown(Table(("run", "AP"), (("bm25", 0.25),), best=frozenset({(0, 1)}))))
     | run  |         AP |
     | :--- | ---------: |
     | bm25 | **0.2500** |
     """
-    names = [_escaped(written(name)) for name in table.columns]
+    names = [_escape(format_value(name)) for name in table.columns]
     rows = [
         [
-            _marked(_escaped(written(value, digits=digits)), (line, column) in table.best)
+            _mark(_escape(format_value(value, digits=digits)), (line, column) in table.best)
             for column, value in enumerate(row)
         ]
         for line, row in enumerate(table.rows)
     ]
-    right = [numeric(table, column) for column in range(len(names))]
+    right = [is_numeric(table, column) for column in range(len(names))]
     widths = [max(4, *map(len, column)) for column in zip(names, *rows, strict=True)]
     rule = [
         "-" * (width - 1) + ":" if flush else ":" + "-" * (width - 1)
         for width, flush in zip(widths, right, strict=True)
     ]
-    lines = [_line(each, widths, right) for each in (names, rule, *rows)]
-    title = [] if table.title is None else [f"**{_escaped(written(table.title))}**", ""]
+    lines = [_join_cells(line, widths, right) for line in (names, rule, *rows)]
+    title = [] if table.title is None else [f"**{_escape(format_value(table.title))}**", ""]
     return "\n".join([*title, *lines]) + "\n"
 
 
-def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
+def _join_cells(cells: list[str], widths: list[int], right: list[bool]) -> str:
     padded = [
         cell.rjust(width) if flush else cell.ljust(width)
         for cell, width, flush in zip(cells, widths, right, strict=True)
@@ -46,9 +61,9 @@ def _line(cells: list[str], widths: list[int], right: list[bool]) -> str:
     return f"| {' | '.join(padded)} |"
 
 
-def _marked(cell: str, best: bool) -> str:  # noqa: FBT001 - a cell and its mark
+def _mark(cell: str, best: bool) -> str:  # noqa: FBT001 - a cell and its mark
     return f"**{cell}**" if best else cell
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", text)

@@ -1,19 +1,52 @@
-"""Tables as aligned text, for terminals and for pipes."""
+"""Results as text: aligned columns, for terminals and pipes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from unicodedata import combining, east_asian_width
 
-from judged.report.layout import Table, numeric, written
+from judged.blocks import Block, Display, Figure, Notes, Sentence, Table, format_value, is_numeric, transpose
+from judged.result import Result
 
-__all__ = ["to_text", "width_of"]
+__all__ = ["render_blocks", "render_table", "to_text", "width_of"]
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 GAP = "  "
+MANY = 9
+"""A table with more columns than this is transposed, if it can be."""
+WIDE = 120
+"""The widest table where no terminal says how wide it is."""
+
+
+def render_table(result: Result, display: Display) -> str:
+    """Return the blocks of a result as text; figures are left out."""
+    return render_blocks(result.blocks(display), display)
+
+
+def render_blocks(blocks: Iterable[Block], display: Display) -> str:
+    """Return blocks as text, an empty line between them; figures are left out."""
+    parts = [_render_block(block, display) for block in blocks if not isinstance(block, Figure)]
+    return "\n".join(parts)
+
+
+def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
+    if isinstance(block, Sentence):
+        return format_value(block.text) + "\n"
+    if isinstance(block, Notes):
+        return "".join(f"{format_value(note.message)}\n" for note in block.notes)
+    return to_text(fit(block, display), digits=display.digits, bold=display.bold)
+
+
+def fit(table: Table, display: Display) -> Table:
+    """Return the table, transposed if it has many columns or is wider than the display."""
+    if table.corner is None:
+        return table
+    wide = width_of(table, digits=display.digits) > (display.width or WIDE)
+    return transpose(table) if wide or len(table.columns) > MANY else table
 
 
 def to_text(table: Table, *, digits: int = 4, bold: bool = False) -> str:
-    """The table in aligned columns, numbers flush right; `bold` marks names and the best cells.
+    """Return a table in aligned columns, numbers to the right; `bold` emphasises names and the best cells.
 
     >>> print(to_text(Table(("run", "AP"), (("bm25", 0.25), ("dense", 0.5)))))
     run        AP
@@ -21,37 +54,39 @@ def to_text(table: Table, *, digits: int = 4, bold: bool = False) -> str:
     bm25   0.2500
     dense  0.5000
     """
-    cells = [[written(value, digits=digits) for value in row] for row in table.rows]
-    names = [written(name) for name in table.columns]
-    right = [numeric(table, column) for column in range(len(names))]
-    widths = [max(map(_cells_wide, column)) for column in zip(names, *cells, strict=True)]
+    cells = [[format_value(value, digits=digits) for value in row] for row in table.rows]
+    names = [format_value(name) for name in table.columns]
+    right = [is_numeric(table, column) for column in range(len(names))]
+    widths = [max(map(_display_width, column)) for column in zip(names, *cells, strict=True)]
     rule = "─" * (sum(widths) + len(GAP) * (len(widths) - 1))
-    lines = [_line(names, widths, right, set(range(len(names))) if bold else set()), rule]
+    lines = [_join_cells(names, widths, right, set(range(len(names))) if bold else set()), rule]
     for number, row in enumerate(cells):
         if table.foot and number == len(cells) - table.foot:
             lines.append(rule)
         marked = {column for line, column in table.best if line == number} if bold else set()
-        lines.append(_line(row, widths, right, marked))
-    title = [] if table.title is None else [written(table.title), ""]
+        lines.append(_join_cells(row, widths, right, marked))
+    title = [] if table.title is None else [format_value(table.title), ""]
     return "\n".join([*title, *lines]) + "\n"
 
 
 def width_of(table: Table, *, digits: int = 4) -> int:
-    """How many columns of a terminal the table takes."""
-    return max(map(_cells_wide, to_text(table, digits=digits).splitlines()), default=0)
+    """Return the number of terminal columns that the table takes."""
+    return max(map(_display_width, to_text(table, digits=digits).splitlines()), default=0)
 
 
-def _line(cells: list[str], widths: list[int], right: list[bool], bold: set[int]) -> str:
+def _join_cells(cells: list[str], widths: list[int], right: list[bool], bold: set[int]) -> str:
     parts = []
     for column, cell in enumerate(cells):
-        padding = " " * (widths[column] - _cells_wide(cell))
+        padding = " " * (widths[column] - _display_width(cell))
         shown = f"{BOLD}{cell}{PLAIN}" if column in bold and cell else cell
         parts.append(padding + shown if right[column] else shown + padding)
     return GAP.join(parts).rstrip()
 
 
-def _cells_wide(text: str) -> int:
-    """How many cells of a terminal the text takes: ideographs two, combining marks none."""
+def _display_width(text: str) -> int:
+    """Return the number of terminal cells a text takes: two for an ideograph, none for a combining mark."""
     if text.isascii():
         return len(text)
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(
+        0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1 for character in text
+    )

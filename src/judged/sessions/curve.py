@@ -11,7 +11,7 @@ from judged.errors import BadMeasure
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measure
 from judged.sessions.evaluation import SessionEvaluation, over_sessions
-from judged.stats.interval import Interval, student_interval
+from judged.stats.intervals import Interval, student_interval
 
 __all__ = ["At", "Curve", "curve", "curve_measures"]
 

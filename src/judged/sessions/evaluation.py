@@ -12,8 +12,7 @@ import numpy as np
 
 from judged.errors import UnknownName
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.selection import chosen_steps
-from judged.kernels.sessions.view import Steps, upper
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.pooling import pooled
 from judged.measures.session_names import parse_session_measures
@@ -50,7 +49,7 @@ class SessionEvaluation:
     """The system, or what the sessions of several systems are called together."""
     named: tuple[Named, ...]
     """What each session is called by."""
-    view: Steps
+    view: SessionView
     """What the measures saw, for questions that come later."""
     tally: Tally
     pools: Mapping[str, Pool] = field(default_factory=dict)
@@ -117,9 +116,9 @@ class SessionEvaluation:
         return overlaps(self, good=good)
 
     @cached_property
-    def _upper(self) -> Steps:
+    def _upper(self) -> SessionView:
         """The view with every unlabelled result at the gain 4."""
-        return upper(self.view)
+        return self.view.with_best_labels()
 
     @cached_property
     def systems(self) -> Mapping[str, SessionEvaluation]:
@@ -137,7 +136,7 @@ class SessionEvaluation:
         """The same of some sessions only."""
         at = np.array(sessions, dtype=np.int64)
         named = tuple(self.named[each] for each in sessions)
-        view, tally = chosen_steps(self.view, at), self.tally.of(at)
+        view, tally = self.view.select(at), self.tally.of(at)
         ids = strings_of(each.conversation for each in named)
         values = {name: column[at] for name, column in self.scores.values.items()}
         return replace(
@@ -168,7 +167,7 @@ def asks_for_reference(measure: Measure) -> bool:
     return measure.name == "Recall" or measure.parameters.get("reference") == "given"
 
 
-def over_sessions(measure: Measure, view: Steps, values: Floats) -> float:
+def over_sessions(measure: Measure, view: SessionView, values: Floats) -> float:
     """One number from the values of all sessions, those without a value left out; NaN where none has one."""
     if measure.aggregate == "pooled":
         return pooled(measure, view)

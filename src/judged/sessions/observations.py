@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.wording import counted
 
 __all__ = ["SessionObservations", "Tally", "observed"]
@@ -105,7 +105,7 @@ class SessionObservations:
 
 
 def observed(
-    steps: Steps, tally: Tally, *, unused_labels: int = 0, notes: tuple[str, ...] = ()
+    steps: SessionView, tally: Tally, *, unused_labels: int = 0, notes: tuple[str, ...] = ()
 ) -> SessionObservations:
     """What is notable of the sessions of a view."""
     searched = steps.iterations > 0

@@ -1,72 +1,66 @@
-"""The protocol of sessions: every convention that changes a number, printed with and hashed into each result."""
+"""The protocol of sessions: every convention that changes one of their numbers."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from judged.dedup.rules import Rules
-from judged.errors import BadProtocol
+from judged.protocol import BaseProtocol, convention
 from judged.traces.turn_choice import TurnChoice
 
 __all__ = ["Conflict", "SessionProtocol", "Unlabelled"]
 
 Conflict = Literal["first", "max", "last", "error"]
-"""Which gain a result has that was labelled differently at different times: the first, greatest or last of them; or
-that is an error."""
+"""Which gain counts for a result that was labelled differently at different times; or that is an error."""
 Unlabelled = Literal["zero", "error"]
-"""What a result counts that nobody labelled: 0, or it is an error."""
+"""What a result without a label counts: 0, or it is an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class SessionProtocol:
-    """How sessions are read as gains; which results are the same thing is a matter of its `rules`."""
+class SessionProtocol(BaseProtocol):
+    """How sessions are read as gains; `rules` says which results are the same thing."""
 
-    rules: Rules = field(default_factory=Rules)
-    conflict: Conflict = "first"
-    unlabelled: Unlabelled = "zero"
-    turn: TurnChoice = "last"
+    subject: ClassVar[str] = "a session protocol"
 
-    def __post_init__(self) -> None:
-        _refuse_others("conflict", self.conflict, get_args(Conflict))
-        _refuse_others("unlabelled", self.unlabelled, get_args(Unlabelled))
-        _refuse_others("turn", self.turn, get_args(TurnChoice))
-
-    @property
-    def fingerprint(self) -> str:
-        """Twelve hexadecimal digits that change when any convention does."""
-        canonical = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Every convention by name."""
-        return {**asdict(self), "rules": self.rules.to_dict()}
-
-    def but(self, **changes: Any) -> SessionProtocol:
-        """This protocol with some conventions changed."""
-        return replace(self, **changes)
-
-    def settled(self, known: int, gain: int) -> int:
-        """The gain of a thing that has one and was labelled again."""
-        return {"first": known, "max": max(known, gain), "last": gain, "error": known}[self.conflict]
-
-    def __str__(self) -> str:
-        turn = "last turn" if self.turn == "last" else "last turn that searched"
-        unlabelled = "unlabelled counts 0" if self.unlabelled == "zero" else "unlabelled refused"
-        conflict = {
+    rules: Rules = convention(Rules(), words=lambda rules: str(rules).rpartition(" #")[0])
+    conflict: Conflict = convention(
+        "first",
+        help="Which label counts for a result that was labelled differently.",
+        words={
             "first": "the first label counts",
             "max": "the greatest label counts",
             "last": "the last label counts",
             "error": "labels that differ refused",
-        }[self.conflict]
-        rules = str(self.rules).rpartition(" #")[0]
-        return f"sessions ({turn}, {rules}, {conflict}, {unlabelled}) #{self.fingerprint}"
+        },
+        outcomes={
+            "first": "the first label counts",
+            "max": "the greatest label counts",
+            "last": "the last label counts",
+            "error": "refused",
+        },
+    )
+    unlabelled: Unlabelled = convention(
+        "zero",
+        help="What a result without a label counts.",
+        words={"zero": "unlabelled counts 0", "error": "unlabelled refused"},
+    )
+    turn: TurnChoice = convention(
+        "last",
+        help="Which turn of a conversation is its session.",
+        words={"last": "last turn", "last-with-search": "last turn that searched"},
+    )
 
+    @property
+    def heading(self) -> str:
+        """What its line begins with."""
+        return "sessions"
 
-def _refuse_others(name: str, value: object, options: tuple[object, ...]) -> None:
-    if value not in options:
-        told = ", ".join(f"`{option}`" for option in options)
-        msg = f"`{name}` of a session protocol is `{value}`, expected one of {told}"
-        raise BadProtocol(msg)
+    def phrases(self) -> list[str]:
+        """Return the conventions in words, in the order in which they apply."""
+        *others, turn = BaseProtocol.phrases(self)
+        return [turn, *others]
+
+    def resolve_conflict(self, known: int, gain: int) -> int:
+        """Return the gain of a result that has one and was labelled again."""
+        return {"first": known, "max": max(known, gain), "last": gain, "error": known}[self.conflict]

@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.dedup.find import Deduplicator
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, Reference, Steps
+from judged.kernels.sessions.view import UNLABELLED, Reference, SessionView
 from judged.sessions.book import Book
 from judged.sessions.gather import Find, Gathering
 from judged.sessions.protocol import SessionProtocol
@@ -34,7 +34,7 @@ class Pool:
             if thing == len(self.gains):
                 self.gains.append(find.gain)
             else:
-                self.gains[thing] = protocol.settled(self.gains[thing], find.gain)
+                self.gains[thing] = protocol.resolve_conflict(self.gains[thing], find.gain)
 
     def found_by(self, sessions: frozenset[int], good: int) -> set[int]:
         """The good things that some of the sessions given found."""
@@ -53,7 +53,7 @@ def pools(gathering: Gathering) -> dict[str, Pool]:
     return {task: Pool(found, gathering.protocol) for task, found in finds.items()}
 
 
-def by_union(gathering: Gathering, steps: Steps, pooled: Mapping[str, Pool]) -> Reference:
+def by_union(gathering: Gathering, steps: SessionView, pooled: Mapping[str, Pool]) -> Reference:
     """What all sessions of a task found together, as what each of them could have found."""
     found = np.full(len(steps.gains), UNLABELLED, dtype=np.int8)
     for pool in pooled.values():
@@ -68,7 +68,7 @@ def by_union(gathering: Gathering, steps: Steps, pooled: Mapping[str, Pool]) -> 
     return Reference(found, _rows(gathering, rows))
 
 
-def by_judgments(gathering: Gathering, steps: Steps, book: Book) -> Reference:
+def by_judgments(gathering: Gathering, steps: SessionView, book: Book) -> Reference:
     """What judgments have for a task, as what its sessions could have found."""
     found = np.full(len(steps.gains), UNLABELLED, dtype=np.int8)
     seen: set[tuple[int, int]] = set()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from judged.blocks import Between, Estimate, Table, Value, mark_best
 from judged.measures.measure import Measure
-from judged.report.layout import Between, Estimate, Table, Value, with_best
 from judged.report.lines import Dot, Line, lines
 from judged.sessions.curve import Curve
 from judged.sessions.evaluation import SessionEvaluation
@@ -45,7 +45,7 @@ def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4, title: s
         for name, each in systems.items()
     )
     better = {str(measure): measure.higher_is_better for measure in first.measures}
-    return with_best(Table(columns, rows, title=title), better, digits=digits)
+    return mark_best(Table(columns, rows, title=title), better, digits=digits)
 
 
 def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:

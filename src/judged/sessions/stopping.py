@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import counted, gain_of, total
+from judged.kernels.sessions.good_gain import count_until, iteration_gain, total_until
 from judged.sessions.evaluation import SessionEvaluation
 
 __all__ = ["Stop", "stopping_points"]
@@ -42,10 +42,10 @@ def stopping_points(
 
 def _stop(evaluation: SessionEvaluation, iteration: int, good: int) -> Stop:
     view = evaluation.view
-    gains = gain_of(view, good, "graded")
-    here, there = counted(view, gains, iteration), counted(view, gains, "last")
+    gains = iteration_gain(view, good, "graded")
+    here, there = count_until(view, gains, iteration), count_until(view, gains, "last")
     lost = (there - here)[there > 0] / there[there > 0]
-    searches = counted(view, view.searches, iteration).sum()
+    searches = count_until(view, view.searches, iteration).sum()
     return Stop(
         iteration,
         running=int((view.iterations > iteration).sum()),
@@ -53,7 +53,8 @@ def _stop(evaluation: SessionEvaluation, iteration: int, good: int) -> Stop:
         lost=float(lost.mean()) if len(lost) else float("nan"),
         losing=int((there > here).sum()),
         searches_saved=1 - float(searches) / float(view.searches.sum()),
-        tokens_saved=1 - _share(total(view, view.tokens, iteration), total(view, view.tokens, "last")),
+        tokens_saved=1
+        - _share(total_until(view, view.tokens, iteration), total_until(view, view.tokens, "last")),
     )
 
 

@@ -1,0 +1,213 @@
+"""What people see of a result: sentences, tables, figures and notes, before any format is chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from judged.problem import Note
+
+__all__ = [
+    "Between",
+    "Block",
+    "Display",
+    "Estimate",
+    "Figure",
+    "Notes",
+    "Sentence",
+    "Table",
+    "Value",
+    "format_p",
+    "format_value",
+    "is_numeric",
+    "mark_best",
+    "transpose",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How much of a result people want to see, and how."""
+
+    digits: int = 4
+    """Decimals of a number."""
+    per_query: bool = False
+    """Show every query (or session), not only the whole."""
+    superscripts: bool = False
+    """Set marks of significance above values, where the format can, instead of in a column of their own."""
+    width: int | None = None
+    """Columns of the terminal; None: as wide as the table is."""
+    bold: bool = False
+    """Emphasise headings and best values, on a terminal."""
+    notes: bool = True
+    """Show notes; commands print theirs on standard error instead."""
+    title: str | None = None
+    """Title of the first table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A range that a number lies in."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval, or the reason why it has none."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    """Shown in place of an interval that does not exist."""
+    marks: str = ""
+    """Letters of the systems that this one beats, set above the value in formats with superscripts."""
+    ties: Between | None = None
+    """The values that other orders of tied results would give."""
+
+
+Value: TypeAlias = str | int | float | Estimate | Between | None
+"""What a cell may hold; None is shown as nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the result: its answer, or how it was made."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of values under column names, as people read them."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    best: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    """The cells (row, column) with the best value."""
+    title: str | None = None
+    foot: int = 0
+    """Number of rows at the end that summarise the others."""
+    corner: str | None = None
+    """Heading of the first column if the table is transposed to fit; None: it is never transposed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart: a Vega-Lite specification with its data, from which every format is drawn."""
+
+    name: str
+    title: str
+    spec: Mapping[str, object]
+    note: str = ""
+    """A caption: how to read the chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What a reader of the numbers should know."""
+
+    notes: tuple[Note, ...]
+
+
+Block: TypeAlias = Sentence | Table | Figure | Notes
+
+
+def format_value(value: Value, *, digits: int = 4) -> str:
+    """Return a value as people read it: floats with `digits` decimals, control characters escaped.
+
+    >>> format_value(0.12345), format_value(7), format_value(Estimate(0.5, 0.25, 0.75), digits=2), format_value(None)
+    ('0.1235', '7', '0.50 [0.25, 0.75]', '')
+    >>> format_value(Estimate(0.5, ties=Between(0.4, 0.6)), digits=1)
+    '0.5 (ties 0.4–0.6)'
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value if value.isprintable() else "".join(map(_escape_unprintable, value))
+    if isinstance(value, Estimate):
+        return _format_estimate(value, digits)
+    if isinstance(value, Between):
+        return f"{format_value(value.low, digits=digits)}–{format_value(value.high, digits=digits)}"
+    if isinstance(value, int):
+        return str(value)
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0 makes −0 positive
+
+
+def _format_estimate(value: Estimate, digits: int) -> str:
+    parts = [format_value(value.value, digits=digits)]
+    if value.low is not None:
+        parts.append(f"[{format_value(value.low, digits=digits)}, {format_value(value.high, digits=digits)}]")
+    elif value.reason:
+        parts.append(f"[{value.reason}]")
+    if value.ties is not None:
+        parts.append(f"(ties {format_value(value.ties, digits=digits)})")
+    return " ".join(parts)
+
+
+def _escape_unprintable(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
+
+
+def format_p(p: float | None, *, digits: int = 4) -> float | str | None:
+    """Return a p-value as people read it: below the last decimal rather than 0.
+
+    >>> format_p(0.04), format_p(0.00004)
+    (0.04, '<0.0001')
+    """
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p is not None and p < least else p
+
+
+_LIKE_NUMBER = re.compile(r"[<+-]?\d+(\.\d+)?$")
+
+
+def is_numeric(table: Table, column: int) -> bool:
+    """Return whether a column holds numbers, or text that reads like them, and is aligned right.
+
+    A column in which some numbers carry a range of ties is aligned left, so that the numbers line up.
+    """
+    cells = [row[column] for row in table.rows if row[column] is not None]
+    if any(isinstance(cell, Estimate) and cell.ties is not None for cell in cells):
+        return False
+    return bool(cells) and not any(isinstance(cell, str) and not _LIKE_NUMBER.match(cell) for cell in cells)
+
+
+def mark_best(table: Table, higher_is_better: Mapping[str, bool | None], *, digits: int = 4) -> Table:
+    """Return the table with the best cells of each column marked.
+
+    `higher_is_better` gives the direction of a column; columns without one have no best cell. Values that read
+    the same at `digits` decimals are equally good, and a column of equal values has no best cell.
+    """
+    best: set[tuple[int, int]] = set()
+    for column, name in enumerate(table.columns):
+        if higher_is_better.get(name) is None:
+            continue
+        cells = {row: _to_number(cells[column]) for row, cells in enumerate(table.rows)}
+        values = {row: round(value, digits) for row, value in cells.items() if value is not None}
+        if len(set(values.values())) > 1:
+            winner = max(values.values()) if higher_is_better[name] else min(values.values())
+            best |= {(row, column) for row, value in values.items() if value == winner}
+    return replace(table, best=frozenset(best))
+
+
+def _to_number(value: Value) -> float | None:
+    if isinstance(value, Estimate):
+        return value.value
+    return None if value is None or isinstance(value, (str, Between)) else float(value)
+
+
+def transpose(table: Table) -> Table:
+    """Return the table with rows and columns exchanged, the values of the first column as names."""
+    names = (table.corner or "", *(format_value(row[0]) for row in table.rows))
+    rows: Sequence[tuple[Value, ...]] = [
+        (name, *(row[column] for row in table.rows))
+        for column, name in enumerate(table.columns)
+        if column > 0
+    ]
+    best = frozenset((column - 1, row + 1) for row, column in table.best)
+    return replace(table, columns=names, rows=tuple(rows), best=best)

@@ -1,0 +1,108 @@
+"""Results as data for programs: CSV, TSV, JSON, JSON Lines and Parquet, every number in full."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from judged.blocks import Display
+from judged.result import Result
+from judged.state import to_state
+
+__all__ = [
+    "render_csv",
+    "render_json",
+    "render_jsonl",
+    "render_parquet",
+    "render_tsv",
+    "to_delimited",
+    "to_json",
+]
+
+
+def render_csv(result: Result, display: Display) -> str:
+    """Return one table of the result as CSV."""
+    return to_delimited(choose_table(result, display))
+
+
+def render_tsv(result: Result, display: Display) -> str:
+    """Return one table of the result as TSV."""
+    return to_delimited(choose_table(result, display), delimiter="\t")
+
+
+def render_jsonl(result: Result, display: Display) -> str:
+    """Return one table of the result as JSON Lines; empty cells are left out."""
+    return to_json_lines(choose_table(result, display).to_pylist())
+
+
+def render_json(result: Result, display: Display) -> str:
+    """Return the whole result as one JSON document."""
+    return to_json(result.to_dict(per_query=display.per_query))
+
+
+def render_parquet(result: Result, display: Display) -> bytes:
+    """Return one table of the result as a Parquet file, with its provenance in the file's metadata."""
+    return to_parquet(choose_table(result, display), about=describe(result))
+
+
+def choose_table(result: Result, display: Display) -> pa.Table:
+    """Return the table that formats of a single table hold: the main one, or that of the queries."""
+    return result.to_arrow(result.detail if display.per_query else None)
+
+
+def describe(result: Result) -> dict[str, str]:
+    """Return the provenance of a result as key-value metadata of a file."""
+    provenance = result.provenance
+    about = {"judged": provenance.version, "judged.kind": result.kind}
+    about |= {"judged.provenance": json.dumps(to_state(provenance.to_dict()), ensure_ascii=False)}
+    return about
+
+
+def to_delimited(table: pa.Table, *, delimiter: str = ",") -> str:
+    """Return a table with a header line, values separated by `delimiter` and quoted where needed.
+
+    >>> print(to_delimited(pa.table({"run": ["bm25"], "AP": [0.1 + 0.2]})))
+    run,AP
+    bm25,0.30000000000000004
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return out.getvalue()
+
+
+def to_json(document: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
+    """Return a document as indented JSON.
+
+    >>> print(to_json({"AP": 0.5}))
+    {
+      "AP": 0.5
+    }
+    """
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def to_json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return a JSON object for each record; None is left out.
+
+    >>> print(to_json_lines([{"run": "bm25", "value": 0.5, "text": None}]))
+    {"run": "bm25", "value": 0.5}
+    """
+    known = ({name: value for name, value in record.items() if value is not None} for record in records)
+    return "".join(json.dumps(to_state(record), ensure_ascii=False) + "\n" for record in known)
+
+
+def to_parquet(table: pa.Table, *, about: Mapping[str, str] | None = None) -> bytes:
+    """Return the bytes of a Parquet file; `about` becomes the file's key-value metadata."""
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(dict(about or {})), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content

@@ -1,0 +1,300 @@
+"""Results: what every verb returns. A result knows how to be shown, saved and loaded.
+
+    Result
+    ├── provenance   how the numbers were made: version, protocols, inputs, settings, seed
+    ├── notes        what a reader of the numbers should know
+    ├── tables()     every number in full, as Arrow tables; the first is the main one
+    └── blocks()     what people see, the answer first
+
+From these follow, once for all results: printing, notebooks, data frames, JSON, files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from judged._optional import need
+from judged._version import __version__
+from judged.blocks import Block, Display, Estimate, Table, Value
+from judged.errors import UnknownName, Unreadable
+from judged.problem import Note
+from judged.registry import Registry
+from judged.state import from_state, to_state
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["InputFile", "ProtocolRecord", "Provenance", "Result", "load", "tabulate"]
+
+SCHEMA_VERSION = 1
+
+Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
+
+RENDERERS: Registry[Renderer] = Registry("format")
+"""What turns a result into a format."""
+for _format, _module in {
+    "table": "text",
+    "csv": "data",
+    "tsv": "data",
+    "json": "data",
+    "jsonl": "data",
+    "markdown": "markdown",
+    "latex": "latex",
+    "parquet": "data",
+    "html": "html",
+}.items():
+    RENDERERS.add(_format, f"judged.report.{_module}:render_{_format}")
+
+RESULTS: Registry[type[Result]] = Registry("kind of result")
+"""The class of each kind of result, for `load`."""
+for _kind, _home in {
+    "evaluation": "judged.engine.evaluation:Evaluation",
+    "evaluations": "judged.engine.evaluation:Evaluations",
+    "comparison": "judged.comparison.result:Comparison",
+    "gate": "judged.gates.result:GateReport",
+    "agreement": "judged.agreements.result:Agreement",
+    "explanation": "judged.explanation.result:Explanation",
+    "difference": "judged.explanation.difference:Difference",
+    "published": "judged.explanation.published:Published",
+    "lint": "judged.checks.result:LintReport",
+    "labelling": "judged.label.result:Labelling",
+}.items():
+    RESULTS.add(_kind, _home)
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file that a result was made from."""
+
+    role: str
+    """`judgments`, `run`, `labels`, …"""
+    path: str
+    digest: str | None = None
+    """The SHA-256 recorded when the result was saved."""
+
+    @property
+    def sha256(self) -> str | None:
+        """The SHA-256 of the file, in hexadecimal; None for standard input and for what is not a file."""
+        if self.digest is not None or self.path == "-" or not Path(self.path).is_file():
+            return self.digest
+        with Path(self.path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Return role, path and SHA-256."""
+        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+
+
+@dataclass(frozen=True)
+class ProtocolRecord:
+    """A protocol as it was applied, and the measures it was applied to."""
+
+    text: str
+    """The protocol in words."""
+    fingerprint: str
+    conventions: Mapping[str, Any] = field(default_factory=dict)
+    profile: str | None = None
+    measures: tuple[str, ...] = ()
+    """Empty: all measures of the result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return profile, fingerprint and every convention by name."""
+        measures = {"measures": list(self.measures)} if self.measures else {}
+        return {"profile": self.profile, "fingerprint": self.fingerprint, **self.conventions, **measures}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How the numbers of a result were made."""
+
+    version: str = __version__
+    """The version of judged."""
+    protocols: tuple[ProtocolRecord, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Test, correction, level, seed, and whatever else changes a number."""
+    machine: str = field(
+        default_factory=lambda: (
+            f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        )
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, for JSON."""
+        return {
+            "protocols": [protocol.to_dict() for protocol in self.protocols],
+            "inputs": [file.to_dict() for file in self.inputs],
+            "settings": dict(self.settings),
+            "machine": self.machine,
+        }
+
+    def with_digests(self) -> Provenance:
+        """Return the same with the SHA-256 of every input file recorded."""
+        return replace(self, inputs=tuple(replace(file, digest=file.sha256) for file in self.inputs))
+
+
+class Result:
+    """The base of every result; subclasses are frozen dataclasses with the fields below."""
+
+    kind: ClassVar[str]
+    """Names the class in saved files, and the page in the report."""
+    detail: ClassVar[str] = "queries"
+    """The table with a row for each query (or session): left out of JSON unless it is asked for."""
+    provenance: Provenance
+    notes: tuple[Note, ...]
+
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Return every number in full; the first table is the main one."""
+        raise NotImplementedError
+
+    def blocks(self, display: Display) -> Iterable[Block]:
+        """Return what people see, the answer first."""
+        raise NotImplementedError
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return the few facts that stand before the tables in JSON."""
+        return {}
+
+    def render(self, format: str = "table", display: Display | None = None) -> str | bytes:  # noqa: A002 - the word users know
+        """Return the result in a format: table, csv, tsv, json, jsonl, markdown, latex, parquet or html."""
+        return RENDERERS[format](self, display or Display())
+
+    def to_arrow(self, table: str | None = None) -> pa.Table:
+        """Return one of the tables, by default the main one, as an Arrow table."""
+        tables = self.tables()
+        if table is not None and table not in tables:
+            kind = f"table of this {self.kind}"
+            raise UnknownName(kind, str(table), list(tables))
+        return tables[table if table is not None else next(iter(tables))]
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """Return one of the tables, by default the main one, as a pandas data frame."""
+        need("pandas", extra="pandas", needed_by="`to_pandas`")
+        frame: pd.DataFrame = self.to_arrow(table).to_pandas()
+        return frame
+
+    def to_polars(self, table: str | None = None) -> pl.DataFrame:
+        """Return one of the tables, by default the main one, as a Polars data frame."""
+        frame: pl.DataFrame = need("polars", extra="polars", needed_by="`to_polars`").from_arrow(
+            self.to_arrow(table)
+        )
+        return frame
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """Return everything as plain data, as JSON has it; without `per_query`, all but the largest table."""
+        tables = {name: table for name, table in self.tables().items() if per_query or name != self.detail}
+        return {
+            "schema": f"judged.{self.kind}/{SCHEMA_VERSION}",
+            "judged": self.provenance.version,
+            **self.summary(),
+            "provenance": self.provenance.to_dict(),
+            "notes": [
+                {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
+            ],
+            "tables": {name: to_state(table.to_pylist()) for name, table in tables.items()},
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+        import msgspec
+
+        provenance = self.provenance.with_digests()
+        document = {
+            "schema": f"judged.{self.kind}/{SCHEMA_VERSION}",
+            "judged": self.provenance.version,
+            "state": {**to_state(self), "provenance": to_state(provenance)},
+        }
+        data = msgspec.json.encode(document)
+        write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+
+    def __repr__(self) -> str:
+        text = self.render("table")
+        return text.rstrip("\n") if isinstance(text, str) else ""
+
+    def _repr_html_(self) -> str:
+        return str(self.render("html"))
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """Return the result that `Result.save` wrote to a file."""
+    import msgspec
+
+    try:
+        data = Path(path).read_bytes()
+        document = msgspec.json.decode(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        kind, _, version = str(document["schema"]).removeprefix("judged.").partition("/")
+        state = document["state"]
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror or error}"
+        raise Unreadable(msg) from None
+    except (ValueError, KeyError, TypeError, EOFError):
+        msg = f"{path} is not a saved result"
+        raise Unreadable(
+            msg, hint="`Result.save` writes one, as does `-o result.json` of most commands"
+        ) from None
+    if version != str(SCHEMA_VERSION):
+        msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"
+        raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
+    try:
+        result: Result = from_state(state, RESULTS[kind])
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, UnknownName):
+            raise
+        msg = f"{path} is damaged: {error}"
+        raise Unreadable(msg) from None
+    return result
+
+
+def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:
+    """Return records as an Arrow table: columns in the order in which they first appear, None where absent.
+
+    >>> tabulate([{"run": "bm25", "value": 1}, {"run": "dense", "value": 0.5, "low": 0.25}]).to_pydict()
+    {'run': ['bm25', 'dense'], 'value': [1.0, 0.5], 'low': [None, 0.25]}
+    """
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for record in records for name in record)
+    return pa.table({name: _to_column([record.get(name) for record in records]) for name in names})
+
+
+def table_to_arrow(table: Table) -> pa.Table:
+    """Return a table for people as data, every number in full."""
+    return tabulate([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+
+
+def _to_column(values: list[Value]) -> pa.Array:
+    import pyarrow as pa
+
+    plain = [value.value if isinstance(value, Estimate) else value for value in values]
+    if any(isinstance(value, float) for value in plain):
+        plain = [None if value is None or isinstance(value, str) else float(value) for value in plain]  # type: ignore[arg-type]
+    return pa.array(plain)
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write `content` to `path`; an earlier file stays whole until the new one is complete."""
+    import os
+
+    data = content.encode() if isinstance(content, str) else content
+    target = path.resolve()  # replaces what a symbolic link points to, not the link
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)  # a pipe or a device cannot be replaced
+        return
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(data)
+        draft.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        draft.unlink(missing_ok=True)
