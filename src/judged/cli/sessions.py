@@ -14,8 +14,7 @@ from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import compared_by, named_measures, settings_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
-from judged.dedup.rules import Unit
-from judged.dedup.url_rules import URL_RULES
+from judged.dedup.rules import URL_RULES, Unit
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.result import write_file
 from judged.sessions.defaults import DEFAULT_MEASURES, WITHOUT_GAINS
