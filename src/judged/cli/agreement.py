@@ -102,7 +102,7 @@ def command(
     ranked = {run.name: run.path for run in named_runs(runs)}
     check_standard_input([labels, human, *further.values(), *ranked.values()])
     from judged.agreements.api import agreement
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     named = [name for text in measures for name in split_measures(text)]
     found = agreement(
