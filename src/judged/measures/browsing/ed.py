@@ -50,7 +50,7 @@ def expected_depth(
         search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
-    return browse(ranking, gain_share(ranking, gain, max_grade), reader).looked
+    return browse(ranking, gain_share(ranking, gain, max_grade), reader).viewed
 
 
 ED = Measure(
