@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, Fault, UnknownName
+from judged.errors import BadInput, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measure
+from judged.problem import Problem
 
 __all__ = [
     "RetrievalMetricsSuite",
@@ -245,7 +246,7 @@ def _mean(
     """The mean of one measure over queries given as parallel lists; 0 of no queries."""
     if len(relevant) != len(predicted):
         told = f"{len(relevant):,} queries and {len(predicted):,} result lists, expected as many of each"
-        raise BadInput(BATCH, [Fault("lengths", "lists", told)])
+        raise BadInput(BATCH, [Problem.error("unequal-columns", "lists", told)])
     graded = [None] * len(relevant) if grades is None else grades
     judgments, run = {}, {}
     for number, (wanted, found, levels) in enumerate(zip(relevant, predicted, graded, strict=True)):
@@ -287,5 +288,5 @@ def _unused(name: str, taken: Collection[str]) -> str:
 def _field(mapping: Mapping[str, Any], name: str, where: str) -> Any:
     if name not in mapping:
         known = ", ".join(f"`{key}`" for key in mapping) or "nothing"
-        raise BadInput(BATCH, [Fault("missing fields", where, f"has {known}, expected `{name}`")])
+        raise BadInput(BATCH, [Problem.error("missing-field", where, f"has {known}, expected `{name}`")])
     return mapping[name]

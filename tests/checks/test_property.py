@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings, strategies as st
-from linting.cases import CASES, QRELS, RUN
 
 import judged
+from checks.cases import CASES, QRELS, RUN
 from judged.checks import text
 from judged.checks.fix import Changes, Policy, clean
 from judged.errors import JudgedError

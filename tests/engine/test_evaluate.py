@@ -203,7 +203,7 @@ def test_faults_of_a_file_are_told_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         judged.evaluate({"q": {"a": 1}}, tmp_path / "bad.run", AP)
 
-    assert "documents retrieved twice (1)" in str(caught.value)
+    assert "repeated-document (1)" in str(caught.value)
     assert "bad.run:2: document `a` is retrieved again for its query, first at" in str(caught.value)
     assert "bad.run:3: score is `nan`, expected a number" in str(caught.value)
     assert "bad.run:4: 4 columns, expected 6" in str(caught.value)

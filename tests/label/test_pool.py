@@ -123,14 +123,14 @@ def test_texts_that_are_not_there_are_told_by_id() -> None:
         gather(RUN, queries={"q1": "first"}, docs={"d1": "1"})
 
     assert str(caught.value).splitlines()[:4] == [
-        "run cannot be used: documents without a text (2), queries without a text (1)",
+        "run cannot be used: document-without-text (2), query-without-text (1)",
         "  query `q2`: is in the run, and has no text",
         "  document `d2`: is in the run, and has no text",
         "  document `d3`: is in the run, and has no text",
     ]
     lenient = gather(RUN, queries={"q1": "first"}, docs={"d1": "1"}, lenient=True)
     assert len(lenient.items) == 1
-    assert "left out: documents without a text (2)" in lenient.notes
+    assert "left out: document-without-text (2)" in lenient.notes
 
 
 def test_a_run_without_texts_is_refused() -> None:
@@ -218,7 +218,7 @@ def test_results_without_a_text_are_told_with_their_place(tmp_path: Path) -> Non
         gather(path)
     assert [item.text for item in gather(path, docs={"1": "one"}).items] == ["one", ""]
     lenient = gather(path, lenient=True)
-    assert (len(lenient.items), lenient.notes) == (1, ("left out: results without a text (1)",))
+    assert (len(lenient.items), lenient.notes) == (1, ("left out: result-without-text (1)",))
 
 
 WRITTEN = {
@@ -322,7 +322,7 @@ def test_a_blank_text_is_none(tmp_path: Path) -> None:
     blank = traces(tmp_path, session([{"id": "d", "title": "", "snippet": "  "}]))
 
     assert [item.row["document"] for item in pool.items] == ["a"]
-    assert pool.notes == ("left out: documents without a text (1)",)
+    assert pool.notes == ("left out: document-without-text (1)",)
     with pytest.raises(Unusable, match="neither title nor snippet"):
         gather(blank)
 

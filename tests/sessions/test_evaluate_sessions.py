@@ -227,7 +227,7 @@ def test_a_conversation_given_twice_is_left_out_and_counted_when_lenient() -> No
     """The first of them counts."""
     found = evaluate_sessions([conversation("c", "a2"), conversation("c", "a4")], "CG", lenient=True)
     assert found["CG"] == 2
-    assert any("sessions given twice (1)" in note for note in found.observations.notes)
+    assert any("repeated-session (1)" in note for note in found.observations.notes)
 
 
 def test_one_conversation_is_a_trace() -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from judged.agreements.grades import Grade, Graded, Grades, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
-from judged.errors import BadSample, Fault, Unusable
+from judged.errors import BadSample, Unusable
+from judged.problem import Problem
 from judged.stats.interval import checked_level
 
 __all__ = ["agreement"]
@@ -89,7 +90,7 @@ def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
     mine, theirs = labels.items[0], human.items[0]
     told = f"holds no result that `{human.name}` has, expected some in both"
     hint = f"the first result here is {_words(mine)}, and there {_words(theirs)}"
-    return Unusable("the labels", [Fault("results", labels.name, told)], hint=hint)
+    return Unusable("the labels", [Problem.error("no-shared-result", labels.name, told)], hint=hint)
 
 
 def _words(item: Graded) -> str:

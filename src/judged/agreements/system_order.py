@@ -8,8 +8,9 @@ from typing import Any
 
 from judged.agreements.grades import Graded
 from judged.engine.evaluate import evaluate
-from judged.errors import BadSample, Fault, Unusable
+from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
+from judged.problem import Problem
 from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.stats.rows import Cell, as_cell
 from judged.stats.undefined import Undefined
@@ -134,7 +135,7 @@ def _judgments(pairs: Sequence[tuple[Graded, Graded]]) -> tuple[Judgments, Judgm
     }
     if not both:
         told = "is of no task, expected tasks that the runs have as queries"
-        raise Unusable("the human grades", [Fault("tasks", "every grade", told)])
+        raise Unusable("the human grades", [Problem.error("too-few-tasks", "every grade", told)])
     query, document = zip(*both, strict=True)
     human, labels = zip(*both.values(), strict=True)
     return (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.compared import rendered_comparison
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     compared_by,
     conventions,
@@ -18,7 +18,8 @@ from judged.cli.options import (
     written_results,
 )
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.errors import BadInput, Fault, UnknownName
+from judged.errors import BadInput, UnknownName
+from judged.problem import Problem
 from judged.result import write_file
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     _refuse_names([run.name for run in named], options["baselines"])
     if options["picture"] and not options["timings"]:
         msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
@@ -146,7 +147,9 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
             raise UnknownName(kind, name, names)
     if len(names) < 2:
         subject = "the runs"
-        fault = Fault("number", f"run `{names[0]}`", "is the only one, expected two or more to compare")
+        fault = Problem.error(
+            "number", f"run `{names[0]}`", "is the only one, expected two or more to compare"
+        )
         raise BadInput(subject, [fault])
 
 

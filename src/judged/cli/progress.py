@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for a person who has been waiting for a second."""
+"""A progress bar on standard error, shown after a second."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Self
 
 __all__ = ["Progress"]
 
-PATIENCE = 1.0
+DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
 
 
 class Progress:
-    """Tells how far a piece of work is; silent unless standard error is a terminal.
+    """A progress bar; silent unless standard error is a terminal.
 
     >>> with Progress("Scoring", enabled=False) as progress:
     ...     progress(1, 2)
@@ -27,7 +27,7 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._state: tuple[int, int | None] = (0, None)
-        self._timer = Timer(PATIENCE, self._show)
+        self._timer = Timer(DELAY, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -36,11 +36,11 @@ class Progress:
         return self
 
     def __call__(self, done: int, total: int | None = None) -> None:
-        """Say that `done` of `total` is done; without a total, how much was done is told."""
+        """Report that `done` of `total` is done; without a total, only the count is shown."""
         with self._lock:
             self._state = (done, total)
             if self._bar is not None:
-                self._bar.update(self._task, completed=done, total=total, description=self._described())
+                self._bar.update(self._task, completed=done, total=total, description=self._describe())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -59,9 +59,9 @@ class Progress:
             if self._enabled:
                 done, total = self._state
                 self._bar = Bar(console=Console(stderr=True), transient=True)
-                self._task = self._bar.add_task(self._described(), completed=done, total=total)
+                self._task = self._bar.add_task(self._describe(), completed=done, total=total)
                 self._bar.start()
 
-    def _described(self) -> str:
+    def _describe(self) -> str:
         done, total = self._state
         return self._title if total is not None else f"{self._title}: {done:,}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
-from judged.cli.inputs import InputPath, only_one_standard_input, split_name
+from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import compared_by, named_measures, settings_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
@@ -180,7 +180,7 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = [split_name(each) for each in traces]
-    only_one_standard_input([path for _, path in named])
+    check_standard_input([path for _, path in named])
     outputs = {path: format_of(path) for path in options["outputs"]}
     report = _reported(named, options)
     for path, kind in outputs.items():

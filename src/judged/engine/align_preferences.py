@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from judged.engine.align import located, wide_lines
 from judged.engine.observations import Observations
-from judged.errors import BadInput, BadMeasure, Fault
+from judged.errors import BadInput, BadMeasure
 from judged.kernels.preferences.view import (
     PreferencePairs,
     PreferenceView,
@@ -22,6 +22,7 @@ from judged.kernels.preferences.view import (
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Ints, segment_count, segment_ids
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of
 from judged.tables.preferences import Preferences
@@ -123,7 +124,7 @@ def _refuse_contradiction(views: PreferencePairs, preferences: Preferences, rows
     row = int(np.flatnonzero(rows)[np.searchsorted(_renumbered(preferences.group[rows]), number)])
     query, group = (preferences.table[name][row] for name in ("query", "group"))
     told = f"its sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
-    fault = Fault("contradictions", f"group `{group}` on query `{query}`", told)
+    fault = Problem.error("contradiction", f"group `{group}` on query `{query}`", told)
     raise BadInput(
         preferences.name, [fault], hint="views that contradict each other belong in different groups"
     )
@@ -135,8 +136,10 @@ def _refuse_grades_in_parts(
     """Refuse levels of several sub-groups as grades, for they can be compared only within one."""
     wanted = next((each for each in measures if each.name in JUDGES), None)
     if wanted is not None and views.partial.any():
-        fault = Fault(
-            "sub-groups", f"`{wanted}`", "takes levels as grades, but some groups have several sub-groups"
+        fault = Problem.error(
+            "several-subgroups",
+            f"`{wanted}`",
+            "takes levels as grades, but some groups have several sub-groups",
         )
         raise BadInput(preferences.name, [fault], hint="give each judge one grade for each document")
 

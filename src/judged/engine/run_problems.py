@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from judged.errors import SHOWN, BadInput, Fault
+from judged.errors import SHOWN, BadInput
 from judged.kernels.scan.align import Aligned, Place
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
+from judged.problem import Problem
 from judged.tables.run import Columns, Run, Text
 
 __all__ = ["refuse"]
@@ -35,34 +36,34 @@ def _hint(aligned: Aligned) -> str | None:
     return None
 
 
-def _in_text(source: Text, fault: Place) -> Fault:
+def _in_text(source: Text, fault: Place) -> Problem:
     """A fault of a text, with the line it is on."""
     where = source.place(fault.place)
     if fault.kind == KINDS[FEW_COLUMNS]:
-        return Fault(
+        return Problem.error(
             fault.kind, where, f"{fault.detail} column{'s' if fault.detail != 1 else ''}, expected 6"
         )
     if fault.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(source.buffer[fault.place : fault.place + fault.detail]).decode(errors="replace")
-        return Fault(fault.kind, where, f"score is `{token}`, expected a number")
+        return Problem.error(fault.kind, where, f"score is `{token}`, expected a number")
     document = (
         bytes(source.buffer[fault.place : fault.place + 4096]).split(None, 1)[0].decode(errors="replace")
     )
     first = source.place(fault.detail)
-    return Fault(
+    return Problem.error(
         fault.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"
     )
 
 
-def _in_columns(source: Columns, fault: Place) -> Fault:
+def _in_columns(source: Columns, fault: Place) -> Problem:
     """A fault of columns, with its row; places are counted in bytes of the documents' column."""
     row = _row(source, fault.place)
     where = source.place(row)
     what = f"document `{source.document[row]}` of query `{source.query[row]}`"
     if fault.kind == KINDS[NAN]:
-        return Fault(fault.kind, where, f"the score of {what} is NaN, expected a number")
+        return Problem.error(fault.kind, where, f"the score of {what} is NaN, expected a number")
     first = source.place(_row(source, fault.detail))
-    return Fault(fault.kind, where, f"{what} is retrieved again, first at {first}")
+    return Problem.error(fault.kind, where, f"{what} is retrieved again, first at {first}")
 
 
 def _row(source: Columns, place: int) -> int:
@@ -71,12 +72,14 @@ def _row(source: Columns, place: int) -> int:
     return int(np.searchsorted(cuts, place, "right")) - 1
 
 
-def _in_mappings(mapping: Any) -> list[Fault]:
+def _in_mappings(mapping: Any) -> list[Problem]:
     """The first scores of a dict that are NaN."""
-    faults: list[Fault] = []
+    faults: list[Problem] = []
     for query, scores in mapping.items():
         faults += [
-            Fault(KINDS[NAN], f"query `{query}`, document `{document}`", "score is NaN, expected a number")
+            Problem.error(
+                KINDS[NAN], f"query `{query}`, document `{document}`", "score is NaN, expected a number"
+            )
             for document, score in scores.items()
             if math.isnan(score)
         ]

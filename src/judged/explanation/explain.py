@@ -10,7 +10,7 @@ from judged.blocks import Table, Value
 from judged.engine.align import align
 from judged.engine.alignment import Meeting
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, Fault, MissingQueries, UnknownName
+from judged.errors import BadInput, MissingQueries, UnknownName
 from judged.explanation.cuts import cut_values, one_query, with_every_result
 from judged.explanation.explanation import Explanation
 from judged.explanation.listing import Listing, Results, grades_of, judgments_for
@@ -19,6 +19,7 @@ from judged.io.read import read_run
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
@@ -69,7 +70,9 @@ def number_of(meeting: Meeting, query: str) -> int:
     if query in known:
         return int(known.index(query))
     if query in meeting.observations.extra:
-        fault = Fault("queries", f"query `{query}`", "has results and no judgments, so it has no value")
+        fault = Problem.error(
+            "queries", f"query `{query}`", "has results and no judgments, so it has no value"
+        )
         raise BadInput("the judgments", [fault])
     kind = "judged query"
     if len(known) > NAMED:

@@ -13,7 +13,7 @@ from judged.errors import Unusable
 from judged.io.read import read_judgments, read_run
 from judged.label.pool import Item, Pool
 from judged.label.texts import read_documents, read_queries
-from judged.tables.faults import Faults
+from judged.problem import Place, Problems
 
 __all__ = ["pool_of_run"]
 
@@ -81,12 +81,12 @@ def _without_text(
     """Refuse the pairs that cannot be shown to a model, naming each id once; leniently, count them in words."""
     queried, retrieved = (dict.fromkeys(ids) for ids in zip(*pairs, strict=True)) if pairs else ({}, {})
     missing = [
-        *(("queries", f"query `{each}`") for each in queried if each not in queries),
-        *(("documents", f"document `{each}`") for each in retrieved if each not in documents),
+        *(("query", f"query `{each}`") for each in queried if each not in queries),
+        *(("document", f"document `{each}`") for each in retrieved if each not in documents),
     ]
-    faults = Faults(name, lambda row: missing[row][1])
+    faults = Problems(name, lambda row: Place(missing[row][1]))
     for row, (kind, _) in enumerate(missing):
-        faults.add(f"{kind} without a text", row, "is in the run, and has no text")
+        faults.add(f"{kind}-without-text", row, "is in the run, and has no text")
     if not lenient:
-        faults.refuse(hint="give their texts, or leave them out with `--lenient`", error=Unusable)
+        faults.raise_if_any(hint="give their texts, or leave them out with `--lenient`", error=Unusable)
     return tuple(f"left out: {kind} ({count:,})" for kind, count in faults.counts.items())

@@ -15,7 +15,7 @@ from judged.errors import Unusable
 from judged.io.labels import read_labels
 from judged.label.pool import Item, Pool
 from judged.label.texts import Text, read_documents, read_queries
-from judged.tables.faults import Faults
+from judged.problem import Place, Problems
 from judged.tables.labels import Label
 from judged.tables.session import Result, Session
 from judged.traces.read import stream_sessions
@@ -121,7 +121,7 @@ class _Maker:
         self._texts = texts
         self._relabel = relabel
         self._places: list[str] = []
-        self._faults = Faults("the trace", self._places.__getitem__)
+        self._faults = Problems("the trace", lambda row: Place(self._places[row]))
 
     def items(self, name: str, task: _Task) -> Iterator[Item]:
         """An item for every different result that has no gain yet."""
@@ -153,9 +153,9 @@ class _Maker:
         title, body = shown["title"] or text.title, text.text or shown["snippet"] or ""
         query = question or next((each.query for each in group if each.query), None)
         if not query:
-            self._leave_out("results without a question", first, "neither question nor search query is there")
+            self._leave_out("result-without-question", first, "neither question nor search query is there")
         elif not (title + body).strip():
-            self._leave_out("results without a text", first, "neither title nor snippet is there")
+            self._leave_out("result-without-text", first, "neither title nor snippet is there")
         else:
             tool = None if first.result.id is None else first.tool
             keys = {"id": first.result.id, "tool": tool}
@@ -171,7 +171,7 @@ class _Maker:
         """What was left out; strictly, that is refused."""
         if not lenient:
             hint = "give texts with `--docs`, questions with `--queries`, or leave these out with `--lenient`"
-            self._faults.refuse(hint=hint, error=Unusable)
+            self._faults.raise_if_any(hint=hint, error=Unusable)
         return [f"left out: {kind} ({count:,})" for kind, count in self._faults.counts.items()]
 
 

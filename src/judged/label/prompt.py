@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from judged.errors import BadInput, Fault, Unreadable
+from judged.errors import BadInput, Unreadable
+from judged.problem import Problem
 from judged.tables.session import GRADES
 
 __all__ = ["PLACES", "Prompt", "read_prompt"]
@@ -137,4 +138,4 @@ def _check(written: _Written, label: str) -> None:
 
 def _bad(label: str, what: str) -> BadInput:
     hint = "a prompt has name, version, template, and maybe scale, fields and system"
-    return BadInput(label, [Fault("prompts", label, what)], hint=hint)
+    return BadInput(label, [Problem.error("bad-prompt", label, what)], hint=hint)

@@ -12,11 +12,12 @@ import numpy as np
 from judged.agreements.api import agreement
 from judged.agreements.grades import Graded, Grades, graded_of, read_grades
 from judged.agreements.result import Agreement
-from judged.errors import Fault, Unusable
+from judged.errors import Unusable
 from judged.io.labels import read_labels
 from judged.label.calibration import LEAST, Cuts, calibrate, cross_validated
 from judged.label.embedding import Embedder, load_model
 from judged.label.pool import Item
+from judged.problem import Problem
 from judged.stats.paired import Floats
 from judged.tables.labels import Label, Labels
 
@@ -101,14 +102,14 @@ def _whole(grades: Sequence[float], people: Grades) -> list[int]:
     strange = next((grade for grade in grades if grade not in range(5)), None)
     if strange is not None:
         told = f"holds the grade {strange}, expected whole numbers from 0 to 4"
-        raise Unusable("the calibration", [Fault("grades", people.name, told)])
+        raise Unusable("the calibration", [Problem.error("bad-grades", people.name, told)])
     return [int(grade) for grade in grades]
 
 
 def _too_few(people: Grades, known: int, items: int) -> Unusable:
     told = f"grades {known:,} of the {items:,} results, expected {LEAST} or more to find where grades begin"
     hint = "similarity says nothing of grades until people have graded some of the results; 200 to 400 are a good number"
-    return Unusable("the calibration", [Fault("grades", people.name, told)], hint=hint)
+    return Unusable("the calibration", [Problem.error("bad-grades", people.name, told)], hint=hint)
 
 
 def _agreement(

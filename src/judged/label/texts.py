@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from judged.errors import Unreadable, Unusable
 from judged.io.columns import NAMES as COLUMNS
-from judged.tables.faults import Faults
+from judged.problem import Problems
 
 __all__ = ["Text", "read_documents", "read_queries"]
 
@@ -75,7 +75,7 @@ def _text(told: Any) -> Text:
 
 def _read(source: Any, names: Names, wanted: Container[str] | None, *, lenient: bool) -> dict[str, Text]:
     path = Path(source)
-    faults = Faults(str(source))
+    faults = Problems(str(source))
     found: dict[str, Text] = {}
     for line, row in _rows(path, faults):
         told = {field: _value(row, choices) for field, choices in names.items()}
@@ -90,7 +90,7 @@ def _read(source: Any, names: Names, wanted: Container[str] | None, *, lenient: 
             if found.setdefault(told["id"], text) != text and not lenient:
                 faults.add_line("texts", line, f"`{told['id']}` has another text than before, expected one")
     hint = "leniently (`--lenient`), the first text counts" if "texts" in faults.counts else None
-    faults.refuse(hint=hint, error=Unusable)
+    faults.raise_if_any(hint=hint, error=Unusable)
     return found
 
 
@@ -100,7 +100,7 @@ def _value(row: Mapping[str, Any], choices: Iterable[str]) -> str | None:
     return next((str(value) for value in values if value is not None and value != ""), None)
 
 
-def _rows(path: Path, faults: Faults) -> Iterator[Row]:
+def _rows(path: Path, faults: Problems) -> Iterator[Row]:
     """Every row of a file with its line, names of columns in lower case."""
     name = path.name.lower()
     try:
@@ -118,7 +118,7 @@ def _rows(path: Path, faults: Faults) -> Iterator[Row]:
         raise Unreadable(msg) from None
 
 
-def _text_rows(lines: Iterable[str], faults: Faults) -> Iterator[Row]:
+def _text_rows(lines: Iterable[str], faults: Problems) -> Iterator[Row]:
     """Rows of JSONL, or of a table with or without a header."""
     numbered = enumerate(lines, 1)
     number, first = next(((number, line) for number, line in numbered if line.strip()), (0, ""))
@@ -133,18 +133,18 @@ def _text_rows(lines: Iterable[str], faults: Faults) -> Iterator[Row]:
         yield from _plain_rows((number, first), rest, faults)
 
 
-def _json_rows(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[Row]:
+def _json_rows(lines: Iterable[tuple[int, str]], faults: Problems) -> Iterator[Row]:
     decode = msgspec.json.Decoder().decode
     for number, line in lines:
         try:
             row = decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            faults.add_line("malformed lines", number, f"is no JSON: {error}")
+            faults.add_line("malformed-line", number, f"is no JSON: {error}")
             continue
         if isinstance(row, dict):
             yield number, {key.lower(): value for key, value in row.items()}
         else:
-            faults.add_line("malformed lines", number, f"is {type(row).__name__}, expected an object")
+            faults.add_line("malformed-line", number, f"is {type(row).__name__}, expected an object")
 
 
 def _is_header(line: str) -> bool:
@@ -152,7 +152,7 @@ def _is_header(line: str) -> bool:
     return bool(names & {*QUERY["id"], *DOCUMENT["id"]}) and bool(names & {*QUERY["text"], *DOCUMENT["text"]})
 
 
-def _sheet(header: str, lines: Iterable[str], above: int, faults: Faults) -> Iterator[Row]:
+def _sheet(header: str, lines: Iterable[str], above: int, faults: Problems) -> Iterator[Row]:
     delimiter = max(",\t;", key=header.count)
     names = [each.strip().lower() for each in next(csv.reader([header], delimiter=delimiter))]
     before = csv.field_size_limit(sys.maxsize)  # documents are longer than the module expects
@@ -163,24 +163,24 @@ def _sheet(header: str, lines: Iterable[str], above: int, faults: Faults) -> Ite
                 yield above + reader.line_num, dict(zip(names, values, strict=True))
             elif values:
                 told = f"{len(values)} columns, expected {len(names)}"
-                faults.add_line("malformed lines", above + reader.line_num, told)
+                faults.add_line("malformed-line", above + reader.line_num, told)
     finally:
         csv.field_size_limit(before)
 
 
-def _plain_rows(first: tuple[int, str], rest: Iterable[tuple[int, str]], faults: Faults) -> Iterator[Row]:
+def _plain_rows(first: tuple[int, str], rest: Iterable[tuple[int, str]], faults: Problems) -> Iterator[Row]:
     """Rows of tab-separated values that nothing names or quotes."""
     names = UNNAMED.get(first[1].count("\t") + 1)
     if names is None:
         told = f"{first[1].count(chr(9)) + 1} tab-separated columns, expected 2, 3 or 4, or a header"
-        faults.add_line("malformed lines", first[0], told)
+        faults.add_line("malformed-line", first[0], told)
         return
     for number, line in chain([first], rest):
         values = line.rstrip("\r\n").split("\t")
         if len(values) == len(names):
             yield number, dict(zip(names, values, strict=True))
         else:
-            faults.add_line("malformed lines", number, f"{len(values)} columns, expected {len(names)}")
+            faults.add_line("malformed-line", number, f"{len(values)} columns, expected {len(names)}")
 
 
 def _parquet(path: Path) -> Iterator[Row]:

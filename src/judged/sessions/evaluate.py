@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from judged.dedup.rules import Rules, Unit
-from judged.errors import BadInput, BadMeasure, Fault, UnknownName
+from judged.errors import BadInput, BadMeasure, UnknownName
 from judged.io.labels import read_labels
 from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
+from judged.problem import Problem
 from judged.sessions.book import Book
 from judged.sessions.defaults import DEFAULT_MEASURES
 from judged.sessions.evaluation import SessionEvaluation, asks_for_reference
@@ -165,7 +166,7 @@ def _evaluated(
 ) -> SessionEvaluation:
     if not gathering.named:
         why = "; ".join(skipped.sentences()) or None
-        raise BadInput("the trace", [Fault("empty", "the trace", "holds no session")], hint=why)
+        raise BadInput("the trace", [Problem.error("empty", "the trace", "holds no session")], hint=why)
     if gathering.protocol.unlabelled == "error":
         _refuse_unlabelled(gathering, steps)
     notes = list(skipped.sentences())
@@ -207,7 +208,9 @@ def _refuse_unlabelled(gathering: Gathering, steps: SessionView) -> None:
         if count:
             what = f"{count:,} of {total:,} unique results have no gain"
             faults.append(
-                Fault("results without a gain", f"session `{named.conversation}` of `{named.system}`", what)
+                Problem.error(
+                    "result-without-gain", f"session `{named.conversation}` of `{named.system}`", what
+                )
             )
     hint = "give them with `labels`, or let them count 0 with `unlabelled` as `zero`"
     raise BadInput("the sessions", faults, hint=hint)

@@ -12,8 +12,9 @@ import numpy as np
 
 from judged.dedup.explain import Decision, Explainer
 from judged.dedup.find import Deduplicator
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
 from judged.kernels.sessions.view import UNLABELLED, SessionView
+from judged.problem import Problem
 from judged.sessions.book import Book
 from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol
@@ -188,14 +189,14 @@ class Gathering:
             return self.protocol.resolve_conflict(known, gain)
         told = result.title or result.url or result.id or result.domain_id or "a result"
         where, what = f"session `{session.conversation}`", f"`{told}` is labelled {known} and later {gain}"
-        fault = Fault("labels that differ", where, what)
+        fault = Problem.error("conflicting-labels", where, what)
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
 
-    def again(self, session: Session) -> Fault | None:
+    def again(self, session: Session) -> Problem | None:
         """What is wrong with a session that has been taken in before; None with a new one."""
         key = session.system, session.conversation
         if key not in self._places:
             return None
         told = f"is there twice for the system `{session.system}`, before in {self._places[key] or 'this source'}"
-        return Fault("sessions given twice", f"session `{session.conversation}`", told)
+        return Problem.error("repeated-session", f"session `{session.conversation}`", told)

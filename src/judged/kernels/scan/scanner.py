@@ -20,7 +20,7 @@ from judged.kernels.segments import Flags, Floats, Ints
 
 __all__ = ["KINDS", "Index", "Part", "as_compared", "index_from", "scan_columns", "scan_text"]
 
-KINDS = ("malformed lines", "scores that are not numbers", "scores that are NaN", "documents retrieved twice")
+KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
 """What can be wrong with a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
