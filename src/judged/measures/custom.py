@@ -13,6 +13,7 @@ import numpy as np
 
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import TermsFunction
 from judged.kernels.segments import Floats
 from judged.measures.catalogue import FAMILIES, register, unregister
 from judged.measures.laws import checked_laws
@@ -38,6 +39,7 @@ def define(
     higher_is_better: bool | None = True,
     of_run: bool = True,
     properties: Iterable[str] = (),
+    terms: TermsFunction | None = None,
     parameters: Mapping[str, Parameter] | None = None,
     replace: bool = False,
 ) -> Measure:
@@ -47,7 +49,8 @@ def define(
     its parameters stand after a `*`. `at` is the one that `@` sets. Parameters that measures of judged have
     (`cutoff`, `rel`, `p`, …) mean the same here; others may be described in `parameters`. The function's
     docstring becomes the card. `properties` are laws of `judged.measures.laws.LAWS` that it obeys, which makes
-    ranges over ties and unjudged results faster to find. `replace` allows to define the same name again, as a notebook does.
+    ranges over ties and unjudged results faster to find. `terms` returns the terms of one query that `judged.explain`
+    shows, as the functions of `judged.kernels.ranked.terms` do. `replace` allows to define the same name again, as a notebook does.
 
     >>> from judged.kernels.examples import make_ranking
     >>> def missed(ranking, *, rel: float | None = None):
@@ -70,6 +73,7 @@ def define(
             family="custom",
             of_run=of_run,
             properties=checked_laws(properties),
+            terms=terms,
             own=dict(parameters or {}),
         ),
         replace=replace,

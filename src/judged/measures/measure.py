@@ -46,6 +46,8 @@ class Measure:
     """It looks at intents, which the judgments must give."""
     parts: Callable[..., tuple[Any, Any]] | None = None
     """Of a measure that is pooled: the numerator and the denominator of each query."""
+    terms: Callable[..., Any] | None = None
+    """Returns the `Terms` of one query, which `judged.explain` shows; see `judged.kernels.ranked.terms`."""
     own: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters that no other measure has, or that mean something else here."""
     given: tuple[tuple[str, Value], ...] = field(default=())

@@ -177,9 +177,7 @@ def dcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | N
 
 def idcg_terms(view: Ranking, *, cutoff: int | None, gain: Gain, gains: Gains | None) -> Terms:
     """Return the gain over log₂(rank + 1) of every judged document in the best order."""
-    best = _gain_columns(
-        best_gains(view, gain, gains), dcg_discount(view.best_rank), view.best_rank, cutoff
-    )
+    best = _gain_columns(best_gains(view, gain, gains), dcg_discount(view.best_rank), view.best_rank, cutoff)
     formula = sum_formula("the sum of the terms of the best order", best["term"].tolist())
     return Terms({}, formula, best, _ideal_order(view, gain, gains))
 
