@@ -107,7 +107,7 @@ def _found(
     labels: str, human: str, judges: dict[str, str], runs: dict[str, str], options: dict[str, Any]
 ) -> Agreement:
     from judged.agreements.api import agreement
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     profile = profile_of(options)
     named = [name for text in options["measures"] for name in split_measures(text)]

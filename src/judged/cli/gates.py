@@ -16,10 +16,10 @@ from judged.errors import BadProtocol, JudgedError
 from judged.gates.delta import as_delta
 from judged.gates.gate import gate as gated
 from judged.gates.report import GateReport, RefusedGate
-from judged.measures.names import split_measures
+from judged.measures.parse import split_measures
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
-from judged.stats.margin import Test
+from judged.stats.margin import OneSidedTest
 
 __all__ = ["Gate", "Gates", "decided", "decided_all", "read_gates"]
 
@@ -34,7 +34,7 @@ class Gate(Struct, frozen=True):
     measures: tuple[str, ...] | str = ("nDCG@10",)
     min_delta: float | str = -0.01
     alpha: float = 0.05
-    test: Test = "t"
+    test: OneSidedTest = "t"
     seed: int = 0
     baseline_run: str | None = None
     allow_other_protocol: bool = False

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.comparison.contrasts import Contrast
 from judged.comparison.settings import Settings
 from judged.comparison.shared import Shared
@@ -18,10 +19,9 @@ from judged.errors import Unusable
 from judged.io.rows import read_rows
 from judged.problem import Problem
 from judged.stats.corrections import holm
-from judged.stats.interaction import interaction_test
-from judged.stats.outcome import Outcome
-from judged.stats.paired import Floats, differences
-from judged.stats.undefined import Undefined
+from judged.stats.outcome import Outcome, Undefined
+from judged.stats.paired import differences
+from judged.stats.randomisation import interaction_test
 
 __all__ = ["Attributes", "Interaction", "interactions_of", "read_attributes"]
 
@@ -155,7 +155,7 @@ def _between(
     columns = [[kept.systems.index(name) for name in (each.system, each.baseline)] for each in contrasts]
     d = np.column_stack([differences(kept.values[:, i], kept.values[:, j]) for i, j in columns])
     group = np.array([names.index(values[query]) for query in kept.queries])
-    tested = interaction_test(d, group, resampled=settings.resamples, seed=settings.seed)
+    tested = interaction_test(d, group, resamples=settings.resamples, seed=settings.seed)
     return [(_parts(names, group, column), outcome) for column, outcome in zip(d.T, tested, strict=True)]
 
 

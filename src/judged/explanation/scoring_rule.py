@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
-from judged.measures.parameters import written
+from judged.measures.parameters import format_value
 from judged.profiles.catalogue import PROFILES, as_profile
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
@@ -140,4 +140,4 @@ def _format(value: Any) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:g}"
-    return str(value) if isinstance(value, (str, Measure)) else written(value)
+    return str(value) if isinstance(value, (str, Measure)) else format_value(value)

@@ -22,8 +22,8 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "p": (0.5, 0.8, 0.9, 0.95),
 }
 """Values of numeric parameters that people publish; the neighbours of a cutoff are tried as well."""
-RECALL_PARAMETERS = frozenset({"recall", "points"})
-"""Parameters that are shares of recall, to which alone the convention `recall_points` applies."""
+SPECIAL = frozenset({"recall_points"})
+"""Conventions that matter only to measures that list them in `conventions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def list_changes(base: ScoringRule) -> list[list[Change]]:
     protocol = {name: list(item.alternatives) for name, item in Protocol.conventions().items()}
     if "rel" not in defaults or parameters["rel"] is not None:
         del protocol["rel"]
-    if RECALL_PARAMETERS.isdisjoint(defaults):
-        del protocol["recall_points"]
+    for name in SPECIAL - set(base.measure.conventions):
+        del protocol[name]
     axes = [
         [Change(name, value) for value in options if value != getattr(base.protocol, name)]
         for name, options in protocol.items()

@@ -113,7 +113,7 @@ class Ranking:
         """The rank of every judged document in the best order."""
         return self.cached(("best_rank",), lambda: _positions(self.best_offset))
 
-    def standing(self, query: Ints, cutoff: Ints) -> Ints:
+    def count_down_to(self, query: Ints, cutoff: Ints) -> Ints:
         """Count the retrieved judged documents of a query down to a rank, for every pair of the two."""
         width = int(max(self.rank.max(initial=0), cutoff.max(initial=0))) + 1
         place = np.searchsorted(self.query * width + self.rank, query * width + cutoff, side="right")

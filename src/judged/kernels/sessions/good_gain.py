@@ -208,7 +208,9 @@ def reference_gain_total(view: SessionView, good: int, worth: Worth) -> Ints:
     return _reference(view).counts @ gain_increments(good, worth)
 
 
-def completion_iteration(view: SessionView, good: int, reference: ReferenceKind) -> tuple[Floats, Flags, Flags]:
+def completion_iteration(
+    view: SessionView, good: int, reference: ReferenceKind
+) -> tuple[Floats, Flags, Flags]:
     """Return the last iteration that found a good result, whether all were found, and whether there are any.
 
     >>> from judged.kernels.examples import make_sessions
