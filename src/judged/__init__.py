@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from judged.io.labels import read_labels as read_labels
     from judged.io.preferences import read_preferences as read_preferences
     from judged.io.read import read_judgments as read_judgments, read_run as read_run
-    from judged.label.labelling import Labelling as Labelling
-    from judged.label.results import label_results as label_results
+    from judged.label.api import label_results as label_results
+    from judged.label.result import Labelling as Labelling
     from judged.measures.browsing.bpm import BPM as BPM
     from judged.measures.browsing.ed import ED as ED
     from judged.measures.browsing.etu import ETU as ETU
@@ -163,8 +163,8 @@ _HOMES = {
     "GateReport": "judged.gates.report",
     "Agreement": "judged.agreements.result",
     "agreement": "judged.agreements.api",
-    "Labelling": "judged.label.labelling",
-    "label_results": "judged.label.results",
+    "Labelling": "judged.label.result",
+    "label_results": "judged.label.api",
     "lint": "judged.checks.lint",
     "LintReport": "judged.checks.report",
     "BPM": "judged.measures.browsing.bpm",

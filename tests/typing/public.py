@@ -35,7 +35,7 @@ def lints(path: Path) -> None:
 
 def labels(path: Path) -> None:
     """A run or traces and a model in; gains, failures and cost out."""
-    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m", cache=None)
+    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m")
 
     assert_type(labelling, judged.Labelling)
     assert_type(labelling.labels, judged.Labels)

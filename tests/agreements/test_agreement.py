@@ -171,8 +171,8 @@ def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
 
     assert found.given.tolist() == [3, 0]
     assert found.notes == (
-        "labels: 2 further grades of results that had one, 1 of them another than the first, which counts",
-        "grades do not go as far on all sides: labels from 0 to 3, human from 0 to 4",
+        "labels: 2 grades repeat an earlier one of the same result, 1 of them with another value; the first counts",
+        "the ranges of grades differ: labels from 0 to 3, human from 0 to 4",
     )
 
 
@@ -288,17 +288,17 @@ def test_agreement_that_is_good_enough_is_not_warned_of(whole: judged.Agreement)
 
 def test_nothing_shared_says_what_each_side_has() -> None:
     """A wrong file, or ids of another kind."""
-    with pytest.raises(BadInput, match="holds no result that `human` has") as error:
+    with pytest.raises(BadInput, match="has no result in common with `human`") as error:
         judged.agreement({"t1": {"d1": 1}}, {"1": {"x": 1}})
 
-    assert "the first result here is `d1` of task `t1`, and there `x` of task `1`" in str(error.value)
+    assert "its first result is `d1` of task `t1`, the other's is `x` of task `1`" in str(error.value)
 
 
 def test_runs_need_tasks() -> None:
     """Grades of no task cannot judge a run."""
     grades = [{"id": "d1", "gain": 1}, {"id": "d2", "gain": 0}]
 
-    with pytest.raises(Unusable, match="is of no task, expected tasks that the runs have as queries"):
+    with pytest.raises(Unusable, match="has no task, expected tasks that are queries of the runs"):
         judged.agreement(grades, grades, runs={"a": {"t1": ["d1"]}})
 
 
@@ -338,7 +338,7 @@ def test_whatever_is_given_there_is_a_report_without_nan(labels: Grades, human: 
     try:
         found = judged.agreement(labels, human, judges={"other": human}, resamples=10)
     except BadInput as refused:
-        assert "holds no result" in str(refused)
+        assert "has no result in common" in str(refused)
         return
     document = json.dumps(found.to_dict(), allow_nan=False)
     every = [repr(found), found._repr_html_(), as_page(found), found.picture(), document]
