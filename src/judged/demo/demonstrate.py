@@ -19,7 +19,7 @@ from judged.demo.systems import Floats, fuse, need_bm25s, score_by_bm25, score_b
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
 from judged.errors import JudgedError
-from judged.figures import draw_bars
+from judged.figures import Record, draw_bars
 from judged.io.write import write_judgments, write_run
 from judged.report.draw import draw
 from judged.tables.judgments import Judgments
@@ -161,7 +161,7 @@ def write(directory: Path, demonstration: Demonstration) -> None:
         "notes": {evaluation.run: evaluation.observations.sentences() for evaluation in evaluations},
     }
     _write_text(directory / "scores.json", json.dumps(scores, indent=2) + "\n")
-    bars = [
+    bars: list[Record] = [
         {"group": measure, "name": run, "value": value}
         for run, row in means.items()
         for measure, value in row.items()
