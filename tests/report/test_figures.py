@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -157,6 +158,12 @@ def test_bars_are_as_long_as_their_values() -> None:
 
 def test_every_count_is_there_with_its_share_of_the_row() -> None:
     """Nine cells; a row without any has shares of 0."""
+    data: Any = FIGURES[3].spec["data"]
+    cells = [(cell["row"], cell["column"], cell["count"]) for cell in data["values"]]
+    assert cells == [
+        (str(row), str(at), count) for row, line in enumerate(COUNTS) for at, count in enumerate(line)
+    ]
+
     words = texts(FIGURES[3])
     shares = [word for word in words if word.endswith("%")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from judged._optional import need
@@ -10,8 +11,8 @@ from judged.errors import UnknownName
 
 __all__ = ["PICTURES", "check_picture_path", "draw"]
 
-PICTURES = (".svg", ".png", ".pdf")
-"""Extensions of the formats that a figure can be drawn in."""
+PICTURES: Mapping[str, str] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
+"""The format that an extension names."""
 SCALE = 2.0
 """Pixels of a PNG for each pixel of the chart."""
 
@@ -21,9 +22,10 @@ def draw(figure: Figure, extension: str) -> bytes:
     check_picture_path(Path(f"figure{extension}"))
     converter = need("vl_convert", extra="report", needed_by="pictures")
     spec = dict(figure.spec)
-    if extension.lower() == ".svg":
+    kind = PICTURES[extension.lower()]
+    if kind == "svg":
         return str(converter.vegalite_to_svg(spec)).encode()
-    if extension.lower() == ".png":
+    if kind == "png":
         return bytes(converter.vegalite_to_png(spec, scale=SCALE))
     return bytes(converter.vegalite_to_pdf(spec))
 
