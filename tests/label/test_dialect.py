@@ -48,7 +48,7 @@ def test_the_strictest_structure_that_is_taken_is_used_for_all(
 
     assert labelling.complete
     assert [structure_of(request) for request in server.requests] == [*asked, *asked[-1:] * 4]
-    assert any("no `json_schema` output" in note for note in labelling.notes) == (len(asked) > 1)
+    assert any("no `json_schema` output" in note.message for note in labelling.notes) == (len(asked) > 1)
 
 
 def test_a_structure_that_is_asked_for_is_not_given_up(serve: Serve, label_run: LabelRun) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from judged.errors import BadProtocol, EndpointFailed
 from judged.label import Labelling, Progress
+from judged.result import load
 from label.conftest import LabelRun, Serve
 from label.server import Request, Response, completion, graded, refusing
 
@@ -469,7 +470,7 @@ def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Pa
 
     assert server.requests[0].body["logprobs"] is True
     assert labelling.rows[0]["mass"] == pytest.approx(0.15, abs=1e-4)
-    assert any("1 of 1 grades had less than half" in sentence for sentence in labelling.sentences())
+    assert any("1 of 1 grades had less than half" in note.message for note in labelling.notes)
 
 
 def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
@@ -496,3 +497,16 @@ def test_pushing_back_without_end_is_reported_as_such(serve: Serve, label_run: L
 
     with pytest.raises(EndpointFailed, match="keeps asking to slow down: status 429"):
         label_run(server, attempts=1)
+
+
+def test_a_saved_labelling_is_the_same_again(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
+    """Labels, failures, notes and provenance are read back."""
+    server = serve(lambda request: completion("?") if "d1" in request.result else graded(request))
+    labelling = label_run(server, structure="text")
+    labelling.save(tmp_path / "labels.json")
+    loaded = load(tmp_path / "labels.json")
+
+    assert repr(loaded) == repr(labelling)
+    assert loaded.to_dict() == labelling.to_dict()
+    assert labelling.to_arrow("failures")["document"].to_pylist() == ["d1"]
+    assert labelling.to_arrow()["grade"].to_pylist() == [0, 2, 3, 4]

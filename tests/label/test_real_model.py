@@ -83,7 +83,7 @@ def test_a_real_model_labels_under_a_schema_and_never_twice(address: str, tmp_pa
     assert {row["grade"] for row in first.rows} <= set(range(5))
     assert first.tokens_in > 4 * 200  # the prompt alone is longer
     assert 0 < first.tokens_out <= 4 * 64
-    assert not any("json_schema" in note for note in first.notes)
+    assert not any("json_schema" in note.message for note in first.notes)
     assert all(0 <= row["mass"] <= 1.000001 for row in first.rows)
     assert (second.asked, second.rows) == (0, first.rows)
 
