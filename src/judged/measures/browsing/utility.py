@@ -48,25 +48,23 @@ def inverse_squared_adaptive(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, $T_i = T - \sum_{j \le i} u(g_j)$ the gain that is
-    missing there, $C_i$ the chance of going on, and $d$ is `depth`. The weights $W$ add up to 1. Where a `T`
-    below 1/2 would make a chance of something negative, it is 0.
+    it counts as it. $g_i$ is the grade of the result at rank $i$, $T_i = T - \sum_{j \le i} u(g_j)$ the gain
+    that is missing there, $C_i$ the chance of going on, and $d$ is `depth`. The weights $W$ add up to 1.
+    Where a `T` below 1/2 would make a chance of something negative, it is 0.
 
     Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INST(T=…, max_rel=…)` from `T=0.5`; both go through 1000 results.
+    References: Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval
+        evaluation.
+        ADCS 2015. doi:10.1145/2838931.2838938
 
     Example:
         The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> inverse_squared_adaptive(make_ranking([1, 0, 0]), depth=3).round(4)
         array([0.7347])
-
-    References:
-        Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval evaluation.
-        ADCS 2015. doi:10.1145/2838931.2838938
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), inst_reader(T, depth)).rate
 
@@ -96,23 +94,20 @@ def inverse_squared(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$ and $d$ is `depth`. The reader goes on from rank
-    $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
+    it counts as it. $g_i$ is the grade of the result at rank $i$ and $d$ is `depth`. The reader goes on from
+    rank $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
 
     Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INSQ(T=…, max_rel=…)`; both go through 1000 results.
+    References: Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
+        doi:10.1145/2407085.2407092
 
     Example:
         With $T = 1/2$ the three ranks weigh $1 : 1/4 : 1/9$, and only the first result has a gain:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> inverse_squared(make_ranking([1, 0, 0]), T=0.5, depth=3).round(4)
         array([0.7347])
-
-    References:
-        Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
-        doi:10.1145/2407085.2407092
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), insq_reader(T, depth)).rate
 
@@ -155,18 +150,15 @@ def bejewelled_player(
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: ir_measures' `BPM(T=…, max_rel=…)@k`; cwl_eval's static model, and its dynamic one with
         `hc=0`, whose patience never moves: it changes the other variable.
+    References: Zhang, Liu, Li, Zhang, Xu and Ma. Evaluating web search with a bejeweled player model. SIGIR
+        2017. doi:10.1145/3077136.3080841
 
     Example:
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> ranking = make_ranking([0, 1, 0, 0])
         >>> bejewelled_player(ranking, cutoff=4), bejewelled_player(ranking, cutoff=4, T=2)
         (array([0.5]), array([0.25]))
-
-    References:
-        Zhang, Liu, Li, Zhang, Xu and Ma. Evaluating web search with a bejeweled player model. SIGIR 2017.
-        doi:10.1145/3077136.3080841
     """
     return browse(
         ranking, gain_share(ranking, gain, max_grade), bpm_reader(T, cutoff, hb, hc, gain_med, depth)
@@ -185,11 +177,7 @@ BPM = Measure(
 
 
 def scaled_discounted_gain(
-    ranking: Ranking,
-    *,
-    cutoff: int,
-    gain: Gain = "linear",
-    max_grade: float | None = None,
+    ranking: Ranking, *, cutoff: int, gain: Gain = "linear", max_grade: float | None = None
 ) -> Floats:
     r"""Return discounted cumulative gain over that of a list in which every result has the highest grade.
 
@@ -197,25 +185,22 @@ def scaled_discounted_gain(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$. Unlike that of `nDCG`, the ideal takes no notice of
-    how many relevant documents there are.
+    it counts as it. $g_i$ is the grade of the result at rank $i$. Unlike that of `nDCG`, the ideal takes no
+    notice of how many relevant documents there are.
 
     Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
+    References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+        doi:10.1145/582415.582418
+        Azzopardi, Thomas and Moffat. cwl_eval: an evaluation tool for information retrieval. SIGIR 2019.
+        doi:10.1145/3331184.3331398
 
     Example:
         The first of two ranks weighs $1$ and the second $1 / \log_2 3 = 0.6309$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> scaled_discounted_gain(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6131])
-
-    References:
-        Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
-        doi:10.1145/582415.582418
-        Azzopardi, Thomas and Moffat. cwl_eval: an evaluation tool for information retrieval. SIGIR 2019.
-        doi:10.1145/3331184.3331398
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), sdcg_reader(cutoff)).rate
 
@@ -232,11 +217,7 @@ SDCG = Measure(
 
 
 def nearly_expected_reciprocal(
-    ranking: Ranking,
-    *,
-    cutoff: int,
-    gain: Gain = "linear",
-    max_grade: float | None = None,
+    ranking: Ranking, *, cutoff: int, gain: Gain = "linear", max_grade: float | None = None
 ) -> Floats:
     r"""Return the gain for each result looked at by a reader who stops where satisfied, or after `cutoff` results.
 
@@ -245,24 +226,21 @@ def nearly_expected_reciprocal(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. With grades of 0 and 1 it is the
-    reciprocal rank of the first relevant result among the first $k$.
+    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
+    there. The weights $W$ add up to 1. With grades of 0 and 1 it is the reciprocal rank of the first relevant
+    result among the first $k$.
 
     Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq8CWLMetric` and ir_measures' `NERR8(max_rel=…)@k`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
         The second result satisfies:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal(make_ranking([0, 1, 1]), cutoff=3)
         array([0.5])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr8_reader(cutoff)).rate
 
@@ -279,11 +257,7 @@ NERR8 = Measure(
 
 
 def nearly_expected_reciprocal_falling(
-    ranking: Ranking,
-    *,
-    cutoff: int,
-    gain: Gain = "linear",
-    max_grade: float | None = None,
+    ranking: Ranking, *, cutoff: int, gain: Gain = "linear", max_grade: float | None = None
 ) -> Floats:
     r"""Return the gain for each result looked at by a reader whose chance to reach rank i is at most 1/i.
 
@@ -292,24 +266,21 @@ def nearly_expected_reciprocal_falling(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
+    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
+    there. The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
 
     Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq9CWLMetric` and ir_measures' `NERR9(max_rel=…)@k`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
-        The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one third
-        of all looks falls on the second:
+        The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one
+        third of all looks falls on the second:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal_falling(make_ranking([0, 1, 1]), cutoff=3).round(4)
         array([0.3333])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr9_reader(cutoff)).rate
 
@@ -340,24 +311,20 @@ def nearly_expected_reciprocal_patient(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. It is `RBP` for a reader who can be
-    satisfied; $d$ is `depth`.
+    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
+    there. The weights $W$ add up to 1. It is `RBP` for a reader who can be satisfied; $d$ is `depth`.
 
     Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq10CWLMetric` and ir_measures' `NERR10(p=…, max_rel=…)`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal_patient(make_ranking([0, 1, 1]), p=0.5).round(4)
         array([0.3333])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr10_reader(p, depth)).rate
 
@@ -387,24 +354,20 @@ def nearly_expected_reciprocal_goal(
 
     where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
     (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. It is `INSQ` for a reader who can be
-    satisfied; $d$ is `depth`.
+    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
+    there. The weights $W$ add up to 1. It is `INSQ` for a reader who can be satisfied; $d$ is `depth`.
 
     Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq11CWLMetric` and ir_measures' `NERR11(T=…, max_rel=…)`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
         The ranks are reached with the chances $1$, $1/4$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal_goal(make_ranking([0, 1, 1]), T=0.5)
         array([0.2])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr11_reader(T, depth)).rate
 
