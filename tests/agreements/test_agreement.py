@@ -235,7 +235,7 @@ def test_systems_are_ranked_under_both() -> None:
     assert found.human == {"a": 1.0, "c": 0.75, "b": 0.5}
     assert found.labels == {"a": 0.5, "c": 0.75, "b": 1.0}
     assert (found.tau.value, found.tau_ap.value) == (-1.0, -1.0)
-    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.records()] == [
+    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.rows()] == [
         ("a", 1, 3),
         ("c", 2, 2),
         ("b", 3, 1),
@@ -264,7 +264,7 @@ def test_a_measure_that_is_better_low_ranks_from_the_lowest() -> None:
     found = rank_systems("cost", {"a": 3.0, "b": 1.0}, {"a": 4.0, "b": 2.0}, higher_is_better=False)
 
     assert list(found.human) == ["b", "a"]
-    assert [row["labels_place"] for row in found.records()] == [1, 2]
+    assert [row["labels_place"] for row in found.rows()] == [1, 2]
     assert found.tau.value == 1.0
 
 
