@@ -377,6 +377,19 @@ def test_exchanging_sides_turns_the_table(labels: Grades, human: Grades) -> None
     assert (one.only_labels, one.only_human) == (other.only_human, other.only_labels)
 
 
+def test_the_main_table_has_every_number_with_its_bounds_or_reason(whole: judged.Agreement) -> None:
+    """κ at the threshold has an interval; what is undefined has a reason in place of a value."""
+    rows = {(row["part"], row["name"]): row for row in whole.to_arrow().to_pylist()}
+    kappa, interval = rows["figures", "κ at ≥2"], whole.kappa_interval
+    alike = judged.agreement({"t1": {"d1": 1}}, {"t1": {"d1": 1}}).to_arrow().to_pylist()
+    undefined = next(row for row in alike if row["name"] == "κ")
+
+    assert (kappa["low"], kappa["high"]) == (interval.low, interval.high)
+    assert rows["mean gain", "PPI++"]["low"] == whole.mean_gain.powered.low
+    assert rows["confusion", "human 4, label 4"]["value"] == 19
+    assert (undefined["value"], undefined["undefined"]) == (None, "no spread: both judges gave only `1`")
+
+
 def test_a_saved_agreement_is_the_same_again(tmp_path: Path) -> None:
     """Loaded, it prints the same text and has the same tables."""
     runs = {"a": {"t1": ["d1", "d2"]}, "b": {"t1": ["d2", "d1"]}}

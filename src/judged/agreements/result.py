@@ -454,7 +454,7 @@ def _flatten(row: Row) -> dict[str, Value]:
         elif isinstance(cell, Undefined):
             flat |= {name: None, "undefined": cell.reason}
         else:
-            flat[name] = cell
+            flat.setdefault(name, cell)
     return flat
 
 
