@@ -10,7 +10,7 @@ from typing import Any, overload
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
-from judged.comparison.latency import Latency, read_timings, summarise_latency
+from judged.comparison.latency import Latency, Timings, read_timings, summarise_latency
 from judged.comparison.result import Comparison
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, find_interactions, read_attributes
@@ -199,9 +199,7 @@ def _note_display(comparison: Comparison) -> Iterator[Note]:
     for name in binary:
         yield Note("wilson", "info", f"{name} has values of 0 and 1 only: Wilson's interval")
     if len(comparison.contrasts) > MOST:
-        message = (
-            f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
-        )
+        message = f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
         yield Note("not-shown", "info", message)
 
 
@@ -221,7 +219,7 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
     known = list(dict.fromkeys(query for scores in whole.scores for query in scores.queries))
     notes: list[Note] = []
     found: dict[tuple[str, str], Comparison] = {}
-    for name, values in attributes.items():
+    for name, values in attributes.values.items():
         without = sum(query not in values for query in known)
         if without:
             message = f"{without:,} of {len(known):,} queries have no `{name}` and are in none of its slices"
@@ -245,9 +243,9 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
     return replace(whole, slices=found, interactions=interactions, notes=(*whole.notes, *notes))
 
 
-def _add_latencies(whole: Comparison, samples: Mapping[str, Sequence[float]]) -> Comparison:
+def _add_latencies(whole: Comparison, timings: Timings) -> Comparison:
     """Return the comparison with the latency of every system that has timings."""
-    notes = []
+    samples, notes = timings.milliseconds, []
     unknown = [name for name in samples if name not in whole.systems]
     if unknown:
         message = f"timings of {', '.join(unknown)} belong to no system compared here"

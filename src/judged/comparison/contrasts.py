@@ -161,11 +161,6 @@ def _number(value: float | Undefined) -> float | None:
 
 
 _AGGREGATES = {"sum": "a sum", "geometric": "a geometric mean", "pooled": "a pooled value"}
-_INSTEAD = {
-    "gm_AP": "compare by AP in place of gm_AP",
-    "SRE_micro": "compare by SRE in place of SRE_micro",
-    "SRR_micro": "compare by SRR in place of SRR_micro",
-}
 
 
 def pair_systems(systems: Sequence[System]) -> tuple[PairedScores, ...]:
@@ -177,7 +172,8 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
     if measure.text or measure.aggregate != "mean":
         what = "text" if measure.text else _AGGREGATES[measure.aggregate]
         msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
-        raise BadMeasure(msg, hint=_INSTEAD.get(measure.name))
+        other = measure.compare_by
+        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure.name}" if other else None)
     queries, values, others = pair_by_query([system[str(measure)] for system in systems])
     names = tuple(system.name for system in systems)
     if not queries:
@@ -186,7 +182,6 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         msg = f"{', '.join(names[:3])} have no {unit} in common that {measure} has a value for"
         raise BadSample(msg, hint=hint)
     left_out = tuple(dict.fromkeys(query for missing in others for query in missing))
-    cutoff = measure.parameters.get("cutoff")
     return PairedScores(
         str(measure),
         names,
@@ -194,7 +189,7 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         values,
         left_out,
         higher_is_better=measure.higher_is_better,
-        binary=measure.name == "Success" or (measure.name in {"P", "RR"} and cutoff == 1),
+        binary=measure.binary,
         family=measure.family,
     )
 

@@ -15,7 +15,7 @@ from judged.errors import Unusable
 from judged.io.rows import read_rows
 from judged.problem import Problem
 
-__all__ = ["Latency", "find_pareto_optimal", "read_timings", "summarise_latency"]
+__all__ = ["Latency", "Timings", "find_pareto_optimal", "read_timings", "summarise_latency"]
 
 SYSTEM = ("system", "run", "model", "variant", "name")
 UNITS = {
@@ -31,6 +31,13 @@ UNITS = {
     "s": 1000.0,
 }
 """The columns that may hold a time, and their unit in milliseconds; a column without a unit is never assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """The samples of each system, in milliseconds."""
+
+    milliseconds: Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +58,18 @@ class Latency:
 
 
 def read_timings(
-    source: Mapping[str, Iterable[float]] | str | os.PathLike[str],
-) -> dict[str, list[float]]:
-    """Return the samples of each system in milliseconds, from a CSV, TSV or JSONL file, or a dict of seconds by system.
+    source: Timings | Mapping[str, Iterable[float]] | str | os.PathLike[str],
+) -> Timings:
+    """Return the samples of each system, from a CSV, TSV or JSONL file, or a dict of seconds by system.
 
     A file has a column `system` and one whose name says the unit, such as `seconds` or `milliseconds`.
     """
+    if isinstance(source, Timings):
+        return source
     if isinstance(source, Mapping):
-        return {str(name): [1000.0 * float(sample) for sample in samples] for name, samples in source.items()}
+        return Timings(
+            {str(name): [1000.0 * float(sample) for sample in samples] for name, samples in source.items()}
+        )
     table = read_rows(Path(os.fspath(source)))
     system, column = table.column("system", SYSTEM), table.column("time", tuple(UNITS))
     factor = UNITS[column.strip().lower()]
@@ -73,7 +84,7 @@ def read_timings(
     table.faults.raise_if_any(error=Unusable)
     if not found:
         raise Unusable(str(source), [Problem.error("empty", "rows", "none, expected times of systems")])
-    return found
+    return Timings(found)
 
 
 def _parse_time(value: object) -> float | None:

@@ -310,5 +310,5 @@ def _name_undefined(row: dict[str, Cell]) -> dict[str, Value]:
         for name, cell in row.items()
         if isinstance(cell, str) and cell.startswith(prefix)
     }
-    numbers = {name: None if name in reasons else cell for name, cell in row.items()}
+    numbers: dict[str, Value] = {name: None if name in reasons else cell for name, cell in row.items()}
     return {**numbers, "undefined": "; ".join(dict.fromkeys(reasons.values()))} if reasons else numbers

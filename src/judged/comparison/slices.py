@@ -23,9 +23,6 @@ from judged.stats.randomisation import interaction_test
 
 __all__ = ["Attributes", "Interaction", "find_interactions", "read_attributes"]
 
-Attributes: TypeAlias = Mapping[str, Mapping[str, str]]
-"""For each attribute, the value of each query that has one."""
-
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 
@@ -33,6 +30,13 @@ QUERY = ("query_id", "query-id", "qid", "q_id", "query", "topic")
 """What a column of queries may be called; `topic` beside another is an attribute."""
 MOST = 20
 """How many values an attribute may have for queries to be grouped by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """The attributes of queries: for each attribute, the value of each query that has one."""
+
+    values: Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,12 @@ class Interaction:
         }
 
 
-def read_attributes(source: Mapping[str, Mapping[str, Any]] | str | os.PathLike[str]) -> Attributes:
+def read_attributes(
+    source: Attributes | Mapping[str, Mapping[str, Any]] | str | os.PathLike[str],
+) -> Attributes:
     """Return the attributes of queries, from a CSV, TSV or JSONL file with a column of queries, or a dict of dicts."""
+    if isinstance(source, Attributes):
+        return source
     if isinstance(source, Mapping):
         rows = [{"query": str(query), **dict(values)} for query, values in source.items()]
         return _group(rows, "query", "attributes")
@@ -111,7 +119,7 @@ def _group(rows: Sequence[Mapping[str, Any]], query: str, subject: str) -> Attri
     if not found:
         message = "none but the query, expected an attribute"
         raise Unusable(subject, [Problem.error("missing-column", "columns", message)])
-    return found
+    return Attributes(found)
 
 
 def _to_text(value: object) -> str:
@@ -124,7 +132,7 @@ def find_interactions(
     """Test, for each attribute and contrast of one measure, whether the difference depends on the attribute."""
     found = [
         (name, contrast, parts, outcome)
-        for name, values in attributes.items()
+        for name, values in attributes.values.items()
         for contrast, (parts, outcome) in zip(
             contrasts, _test_attribute(scores, values, contrasts, settings), strict=True
         )

@@ -17,7 +17,7 @@ from judged.engine.evaluation import Evaluation
 from judged.errors import BadInput, UnknownName, Unreadable
 from judged.io.files import open_file, split_name
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measures
+from judged.measures.parse import parse_measures
 from judged.problem import Note, Place, Problem
 from judged.result import InputFile, ProtocolRecord, Provenance, load
 from judged.tables.scores import Scores

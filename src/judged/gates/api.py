@@ -14,14 +14,22 @@ from judged.comparison.systems import Scored, System, SystemLike, read_scores, r
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
 from judged.engine.inputs import judgments_demanded
-from judged.errors import BadInput, BadMeasure, BadProtocol, BadSample, MissingQueries, UnknownName, Unreadable
+from judged.errors import (
+    BadInput,
+    BadMeasure,
+    BadProtocol,
+    BadSample,
+    MissingQueries,
+    UnknownName,
+    Unreadable,
+)
 from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
 from judged.measures.measure import Measure
 from judged.problem import Note, Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
-from judged.result import InputFile, Provenance
+from judged.result import InputFile
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import pair_by_query
 from judged.tables.scores import Scores
@@ -122,7 +130,13 @@ def gate(
     )
     provenance = replace(
         ours.provenance,
-        settings={"min_delta": str(delta), "alpha": alpha, "test": test, "resamples": resamples, "seed": seed},
+        settings={
+            "min_delta": str(delta),
+            "alpha": alpha,
+            "test": test,
+            "resamples": resamples,
+            "seed": seed,
+        },
     )
     title = name or f"{ours.name} against {theirs.name}"
     return GateReport(title, ours.name, theirs.name, results, provenance, tuple(notes))
@@ -205,7 +219,8 @@ def _choose_run(systems: Sequence[System], path: str, wanted: str | None) -> Sys
     names = [system.name for system in systems]
     if wanted is not None:
         if wanted not in names:
-            raise UnknownName(f"run in {path}", wanted, names)
+            kind = f"run in {path}"
+            raise UnknownName(kind, wanted, names)
         return systems[names.index(wanted)]
     if len(systems) != 1:
         message = f"holds scores of {len(systems)} runs ({', '.join(names[:5])}), expected one"
@@ -232,8 +247,7 @@ def _check_measure(measure: Measure) -> None:
     if measure.aggregate in {"geometric", "pooled"}:
         kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
         msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
-        plain = measure.name.removeprefix("gm_").removesuffix("_micro")
-        raise BadMeasure(msg, hint=f"take {plain}, whose values are the same")
+        raise BadMeasure(msg, hint=f"take {measure.compare_by}, whose values are the same")
 
 
 def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> list[Note]:

@@ -70,7 +70,9 @@ def render_markdown(gates: Sequence[Gated], display: Display) -> str:
 def render_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: float = 0.0) -> str:
     """Return a suite for each gate and a test for each measure; an inconclusive one that may pass is skipped."""
     suites = [
-        Suite(gate.name, [_to_case(result, inconclusive_passes=inconclusive_passes) for result in gate.results])
+        Suite(
+            gate.name, [_to_case(result, inconclusive_passes=inconclusive_passes) for result in gate.results]
+        )
         if isinstance(gate, GateReport)
         else Suite(gate.name, [Case(gate.name, "error", gate.message.split("\n")[0], gate.message)])
         for gate in gates
