@@ -235,7 +235,7 @@ def trade_off_figure(comparison: Comparison) -> Figure:
     points = []
     for latency in _by_rank(comparison):
         mean: Mean = comparison.mean(latency.system, first.measure)
-        point: dict[str, object] = {
+        point: dict[str, str | float | bool | None] = {
             "name": latency.system,
             "x": latency.mean,
             "y": mean.mean,

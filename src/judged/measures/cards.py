@@ -277,18 +277,24 @@ def _join(text: str) -> str:
 
 
 def _make_runnable(measure: Measure, text: str) -> str:
-    """Add to a docstring's example the import that its module does not need."""
+    """Add the imports that an example does not need where it stands."""
     if ">>> " not in text or measure.function.__module__ == "__main__":
         return inspect.cleandoc("\n" + text)
     words, prompt, session = inspect.cleandoc("\n" + text).partition(">>> ")
     function = measure.function
-    return f"{words}>>> from {function.__module__} import {function.__name__}\n{prompt}{session}"
+    made = sorted(set(_MADE_BY_HAND.findall(session)))
+    imports = [f"from {function.__module__} import {function.__name__}"]
+    imports += [f"from judged.kernels.examples import {', '.join(made)}"] if made else []
+    return words + "".join(f">>> {line}\n" for line in imports) + prompt + session
+
+
+_MADE_BY_HAND = re.compile(r"\bmake_(?:ranking|preferences|sessions|intents)\b")
 
 
 def _split_references(text: str) -> tuple[str, ...]:
     """Split references: each ends where a line ends in a full stop or a DOI."""
     found: list[str] = []
-    for line in inspect.cleandoc("\n" + text).splitlines():
+    for line in map(str.strip, text.strip().splitlines()):
         if found and (line.startswith("doi:") or (not found[-1].endswith(".") and "doi:" not in found[-1])):
             found[-1] += f" {line}"
         else:
