@@ -146,7 +146,7 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
 IPrec = Measure(
     "IPrec",
     precision_at_recall,
-    title="Interpolated precision: the best precision still to be had at a given recall.",
+    title="Interpolated precision: the best precision still possible at a given recall.",
     at_parameter="recall",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),

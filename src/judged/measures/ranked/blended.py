@@ -62,7 +62,7 @@ def q_measure(
 Q = Measure(
     "Q",
     q_measure,
-    title="Q-measure: average precision that minds how relevant the documents are.",
+    title="Q-measure: average precision that takes grades into account.",
     at_parameter="cutoff",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
