@@ -16,6 +16,16 @@ from judged.kernels.ranked.browsing import (
 )
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    bpm_terms,
+    insq_terms,
+    inst_terms,
+    nerr8_terms,
+    nerr9_terms,
+    nerr10_terms,
+    nerr11_terms,
+    sdcg_terms,
+)
 from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
@@ -67,6 +77,7 @@ def inverse_squared_adaptive(
 INST = Measure(
     "INST",
     inverse_squared_adaptive,
+    terms=inst_terms,
     title="INST: the gain of a reader who goes on the less readily the nearer the goal is.",
     note=_GAIN,
     family="browsing",
@@ -107,6 +118,7 @@ def inverse_squared(
 INSQ = Measure(
     "INSQ",
     inverse_squared,
+    terms=insq_terms,
     title="INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.",
     note=_GAIN,
     family="browsing",
@@ -157,6 +169,7 @@ def bejewelled_player(
 BPM = Measure(
     "BPM",
     bejewelled_player,
+    terms=bpm_terms,
     title="Bejewelled player model: the gain of a reader who stops with enough, or after enough.",
     note=_GAIN,
     at_parameter="cutoff",
@@ -194,6 +207,7 @@ def scaled_discounted_gain(
 SDCG = Measure(
     "SDCG",
     scaled_discounted_gain,
+    terms=sdcg_terms,
     title="Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.",
     note=_GAIN,
     at_parameter="cutoff",
@@ -231,6 +245,7 @@ def nearly_expected_reciprocal(
 NERR8 = Measure(
     "NERR8",
     nearly_expected_reciprocal,
+    terms=nerr8_terms,
     title="Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.",
     note=_GAIN,
     at_parameter="cutoff",
@@ -268,6 +283,7 @@ def nearly_expected_reciprocal_falling(
 NERR9 = Measure(
     "NERR9",
     nearly_expected_reciprocal_falling,
+    terms=nerr9_terms,
     title="Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.",
     note=_GAIN,
     at_parameter="cutoff",
@@ -310,6 +326,7 @@ def nearly_expected_reciprocal_patient(
 NERR10 = Measure(
     "NERR10",
     nearly_expected_reciprocal_patient,
+    terms=nerr10_terms,
     title="Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.",
     note=_GAIN,
     family="browsing",
@@ -351,6 +368,7 @@ def nearly_expected_reciprocal_goal(
 NERR11 = Measure(
     "NERR11",
     nearly_expected_reciprocal_goal,
+    terms=nerr11_terms,
     title="Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.",
     note=_GAIN,
     family="browsing",
