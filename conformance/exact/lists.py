@@ -23,6 +23,7 @@ from conformance.exact.arithmetic import (
 )
 
 ZERO = Fraction(0)
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def eleven_points(
     each: List,
     *,
     rel: float | None = None,
-    points: Sequence[float] = tuple(tenth / 10 for tenth in range(11)),
+    points: Sequence[float] = ELEVEN,
 ) -> Number:
     """AP11."""
     return mean([interpolated(each, recall=point, rel=rel) for point in points])
