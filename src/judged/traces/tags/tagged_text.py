@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation
 from judged.traces.format import Head
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.messages.messages import (
     Messages,
     Reader,
     Transcript,
-    conversations,
     find_messages,
+    read_conversations,
     to_conversation,
 )
 from judged.traces.open import Document, Trace
@@ -25,12 +25,12 @@ __all__ = ["Tags", "read_tagged", "read_tagged_conversations", "tagged_texts"]
 
 @dataclass(frozen=True)
 class Tags:
-    """One pair of tags for calls and one for what came back, each as (opening, closing)."""
+    """A pair of tags for calls and one for outputs, each as (opening, closing)."""
 
     call: tuple[str, str]
     output: tuple[str, str]
     find_call_ids: Callable[[str], list[Call]]
-    """The calls that the text between the tags stands for."""
+    """Parses the text between the tags of a call."""
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -44,9 +44,9 @@ class Tags:
 
 
 def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float | None = None) -> None:
-    """Tell the transcript of the calls in a text: those that follow each other directly are one step.
+    """Record the calls in a text: adjacent ones are one step.
 
-    What the agent writes after the last output is a step as well, most often its answer.
+    What the agent writes after the last output is a step as well, usually its answer.
     """
     together: list[Call] = []
     end = 0
@@ -75,54 +75,58 @@ _MESSAGE = re.compile(
     r"<\|im_start\|>(?P<role>\w+)\n(?P<content>.*?)(?:<\|im_end\|>|(?=<\|im_start\|>)|\Z)", re.DOTALL
 )
 _INSTRUCTED = re.compile(r"\A.*?\bbetween <information>.*?\bQuestion:\s*", re.DOTALL)
-"""Search-R1's instruction, whose examples of tags are no calls."""
+"""Search-R1's instruction; the tags in its examples are no calls."""
 
 
 def tagged_texts(head: Head) -> list[str]:
-    """What the agents of the first documents wrote, or the first text, without instructions."""
-    found = [each for value in head.documents if (each := _text_in(value)) is not None]
+    """Return what the agents of the first documents wrote, or the first text, without instructions."""
+    found = [item for value in head.documents if (item := _find_text(value)) is not None]
     return [_INSTRUCTED.sub("", text) for text in [*found, *([head.text] if head.text else [])]]
 
 
 def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
-    """The conversations of a trace, be it documents of messages, documents with a text, or one text."""
+    """Yield the conversations of a trace, whether documents of messages, documents with a text, or one text."""
     if not trace.is_json:
         yield to_conversation(
-            Document(trace.label, {}, trace.name or "1"), _messages(trace.text(), None), context, read
+            Document(trace.label, {}, trace.name or "1"), _split_messages(trace.text(), None), context, read
         )
         return
     if find_messages(next(iter(trace.first_documents()), None)) is not None:
-        yield from conversations(trace, context, read)
+        yield from read_conversations(trace, context, read)
         return
     for document in trace.documents():
-        text = _text_in(document.value)
+        text = _find_text(document.value)
         if text is None:
-            text = next((str(document.value[name]) for name in WRITTEN if _has(document.value, name)), None)
+            text = next(
+                (str(document.value[name]) for name in WRITTEN if _has_text(document.value, name)), None
+            )
         if text is None:
-            context.fault("malformed-session", document.place, "holds no text of an agent")
+            context.report("malformed-session", document.place, "holds no text of an agent")
             context.settle()
         else:
-            yield to_conversation(document, _messages(text, document.value), context, read)
+            yield to_conversation(document, _split_messages(text, document.value), context, read)
 
 
-def _text_in(value: Any) -> str | None:
-    """The text in which an agent calls tools between tags; None if the document has none."""
+def _find_text(value: Json) -> str | None:
+    """Return the text in which an agent calls tools between tags; None if the document has none."""
     if not isinstance(value, dict):
         return None
-    held = [value[name] for name in WRITTEN if _has(value, name)]
+    held = [value[name] for name in WRITTEN if _has_text(value, name)]
     return next((text for text in held if _ANY_TAG.search(text)), None)
 
 
-def _has(value: Any, name: str) -> bool:
+def _has_text(value: Json, name: str) -> bool:
     return isinstance(value, dict) and isinstance(value.get(name), str)
 
 
-def _messages(text: str, document: dict[str, Any] | None) -> Messages:
-    """The messages of a text: those of chatml, or the question and all that the agent wrote."""
+def _split_messages(text: str, document: JsonObject | None) -> Messages:
+    """Return the messages of a text: those of chatml, or the question and all that the agent wrote."""
     parted = [{"role": match["role"], "content": match["content"]} for match in _MESSAGE.finditer(text)]
     if parted:
         return parted
-    asked = next((document[name] for name in QUESTIONS if _has(document, name)), None) if document else None
+    asked = (
+        next((document[name] for name in QUESTIONS if _has_text(document, name)), None) if document else None
+    )
     instructed = _INSTRUCTED.match(text)
     if instructed and asked is None:
         asked = text[instructed.end() :].partition("\n")[0]
