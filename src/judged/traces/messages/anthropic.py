@@ -121,7 +121,8 @@ def _normalise_block(block: JsonObject) -> JsonObject:
 
 def _normalise_part(part: Json) -> Json:
     """Return a part of an output: JSON unchanged, text as a block."""
-    return get_object(part, "json") or ({"type": "text", **part} if "text" in part else part)
+    texts = isinstance(part, dict) and "text" in part
+    return get_object(part, "json") or ({"type": "text", **part} if texts else part)
 
 
 FORMAT = TraceFormat("anthropic", "Anthropic messages", recognises, read)

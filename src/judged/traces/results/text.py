@@ -15,8 +15,8 @@ __all__ = ["Group", "NotPython", "find_groups_in_text", "is_empty", "parse_pytho
 _OPENING = re.compile(
     r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
 )
-_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_MARK = re.compile(r"<(?P<closing>/?)(?P<name>[\w.-]+)\b[^<>]*>")
+_ATTRIBUTE = re.compile(r"(?<![\w.:-])([\w.:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)')")
+_MARK = re.compile(r"<(?P<closing>/?)(?P<name>(?>[\w.-]*\w))[^<>]*+>")
 _CONTENTS = {"document_content": "content", "document_contents": "content", "body": "content"}
 _FIELDS = frozenset(name for names in ALIASES.values() for name in names)
 
@@ -104,27 +104,27 @@ _FAILED = re.compile(
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
 _ASKED = re.compile(r"\A\s*A Google search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
-_LINK = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t])?[ \t]*(?:\d+[.)]|\[\d+\]|[-*])?[ \t]*[*_]{0,2}\[(?P<title>[^\n]*?)\]"
-    r"\((?P<url>[a-z][a-z0-9+.-]*:[^\s]+)\)[*_]{0,2}(?:[ \t]*[-–—:|][ \t]+(?=\S)|[ \t]*$)",
-    re.IGNORECASE | re.MULTILINE,
-)
+_LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
+_NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
+_BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
+_LINK_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+_LINK_END = re.compile(r"\)[*_]{0,2}+(?:[ \t]*+[-–—:|][ \t]++(?=\S)|[ \t]*+$)")
+_NOT_BLANK = re.compile(r"\S*+")
 _TITLED = re.compile(
-    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>(?:[^()\n]|\([^()\n]*\))*)\)[ \t:]*",
+    r"^[ \t]*+Doc(?:ument)?[ \t]*+\d++[ \t]*+\(Title:[ \t]*+(?P<title>(?:[^()\n]++|\([^()\n]*+\))*+)\)[ \t:]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBERED_TITLE = re.compile(
-    r"\(\d+\)[ \t]*Title:[ \t]*(?P<title>.*?)[ \t\n]*Text:[ \t]*", re.IGNORECASE | re.DOTALL
-)
+_NUMBERED_TITLE = re.compile(r"\(\d++\)[ \t]*+Title:", re.IGNORECASE)
+_NUMBERED_TEXT = re.compile(r"Text:[ \t]*+", re.IGNORECASE)
 _RECORD_LINE = re.compile(
-    r"^[ \t]*(?:\[?\d+[\].):]*[ \t]*|[-*][ \t]+)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
-    r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*",
+    r"^[ \t]*+(?:\[?\d++[\].):]*+[ \t]*+|[-*][ \t]++)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
+    r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}+[ \t]*+:[*_]{0,2}+[ \t]*+",
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE_RECORD = re.compile(r"(?:^|, )(snippet|title|link): ")
 _PASSAGE = re.compile(
-    r"^[ \t]*(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*\[?(?P<word>\d+)\]?[ \t]*[:.)]|\[(?P<box>\d+)\][:.]?|"
-    r"(?P<list>\d+)[.)])[ \t]+",
+    r"^[ \t]*+(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*+\[?(?P<word>\d{1,9}+)\]?[ \t]*+[:.)]|"
+    r"\[(?P<box>\d{1,9}+)\][:.]?|(?P<list>\d{1,9}+)[.)])[ \t]++",
     re.IGNORECASE | re.MULTILINE,
 )
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
@@ -172,10 +172,40 @@ def _read_results(text: str) -> list[Json] | None:
 
 def _read_links(text: str) -> list[Json]:
     """Read `1. [title](url)`, each followed by its snippet."""
+    links: list[tuple[int, int, str, str]] = []
+    start = 0
+    for line in text.split("\n") if "](" in text else ():
+        for prefix in (_NUMBERED_LINK, _BARE_LINK):
+            opened = prefix.match(line)
+            if opened is not None and (link := _find_link(line, opened.end())):
+                title, url, end = link
+                links.append((start, start + end, title, url))
+                break
+        start += len(line) + 1
+    starts = [*(link[0] for link in links[1:]), len(text)]
     return [
-        {"title": match["title"], "url": match["url"], "snippet": _DATED.sub("", below).strip()}
-        for match, below in _split_at(_LINK, text)
+        {"title": title, "url": url, "snippet": _DATED.sub("", text[end:following]).strip()}
+        for (_, end, title, url), following in zip(links, starts, strict=False)
     ]
+
+
+def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
+    """Return the title and the URL of the link whose title starts here, and its end in the line."""
+    at = line.find("](", start)
+    while at >= 0:
+        scheme = _LINK_SCHEME.match(line, at + 2)
+        word = None if scheme is None else _NOT_BLANK.match(line, at + 2)
+        if word is not None and scheme is not None:
+            closing = line.rfind(")", scheme.end() + 1, word.end())
+            while closing > scheme.end() and word.end() - closing <= len(")**:"):
+                if (end := _LINK_END.match(line, closing)) is not None:
+                    return line[start:at], line[at + 2 : closing], end.end()
+                closing = line.rfind(")", scheme.end() + 1, closing)
+            # a later URL within the same word would end no better
+            at = line.find("](", word.end())
+        else:
+            at = line.find("](", at + 2)
+    return None
 
 
 def _read_titled(text: str) -> list[Json]:
@@ -188,9 +218,16 @@ def _read_titled(text: str) -> list[Json]:
 
 def _read_numbered(text: str) -> list[Json]:
     """Read `(1)Title: … Text: …`, as R1-Searcher shows passages."""
+    found: list[tuple[int, str, int]] = []
+    opened = _NUMBERED_TITLE.search(text)
+    while opened is not None and (body := _NUMBERED_TEXT.search(text, opened.end())) is not None:
+        title = text[opened.end() : body.start()].strip().strip('"')
+        found.append((opened.start(), title, body.end()))
+        opened = _NUMBERED_TITLE.search(text, body.end())
+    starts = [*(start for start, _, _ in found[1:]), len(text)]
     return [
-        {"title": match["title"].strip().strip('"'), "text": below.strip()}
-        for match, below in _split_at(_NUMBERED_TITLE, text)
+        {"title": title, "text": text[end:following].strip()}
+        for (_, title, end), following in zip(found, starts, strict=False)
     ]
 
 

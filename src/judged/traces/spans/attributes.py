@@ -141,7 +141,7 @@ def _to_lists(tree: Json) -> Json:
     """Convert objects whose keys are all numbers to lists, in numeric order."""
     if not isinstance(tree, dict):
         return tree
-    if tree and all(key.isdecimal() for key in tree):
+    if tree and all(key.isdecimal() and len(key) < 10 for key in tree):
         return [_to_lists(tree[key]) for key in sorted(tree, key=int)]
     return {key: _to_lists(value) for key, value in tree.items()}
 

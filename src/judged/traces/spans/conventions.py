@@ -72,7 +72,7 @@ def _decode_output(message: Json) -> Json:
     blocks = decode(message)
     if not isinstance(blocks, list) or not all(to_object(item).keys() <= {"text", "json"} for item in blocks):
         return blocks
-    held = next((block["json"] for block in blocks if "json" in block), None)
+    held = next((block["json"] for block in map(to_object, blocks) if "json" in block), None)
     return join_text(blocks) if held is None else held
 
 

@@ -105,7 +105,7 @@ def parse_nanoseconds(value: Json) -> int | None:
     if isinstance(value, (int, float)):
         return _scale(value)
     text = str(value).strip()
-    if text.isdecimal():
+    if text.isdecimal() and len(text) <= 20:
         return _scale(int(text))
     return _parse_iso(text)
 

@@ -15,15 +15,21 @@ from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import JsonObject
 from judged.traces.messages.messages import Messages, Transcript, count_tokens, join_text, messages_in_head
 from judged.traces.open import Trace
-from judged.traces.tags.tagged_text import Tags, read_tagged, read_tagged_conversations, tagged_texts
+from judged.traces.tags.tagged_text import (
+    Tags,
+    read_tagged,
+    read_tagged_conversations,
+    record_outputs,
+    tagged_texts,
+)
 
 __all__ = ["FORMAT"]
 
 _NAME = re.compile(
-    r'"?name"?\s*:\s*"?(?P<name>[\w.:-]+)|<function=(?P<function>[^>\s]+)>|^\s*(?P<bare>\w+)\s*$',
+    r'"?name"?\s*+:\s*+"?(?P<name>[\w.:-]+)|<function=(?P<function>[^>\s]+)>|^[^\S\n]*+(?P<bare>\w++)[^\S\n]*+$',
     re.MULTILINE,
 )
-_PARAMETER = re.compile(r"<parameter=(?P<name>[^>\s]+)>(?P<value>.*?)</parameter>", re.DOTALL)
+_PARAMETER_NAME = re.compile(r"[^>\s]*+")
 _ASKED = re.compile(r"\n(?:User|Question):\s*(?P<question>.*)\Z", re.DOTALL)
 
 
@@ -47,18 +53,11 @@ def _record(messages: Messages, transcript: Transcript) -> None:
         if role == "assistant":
             read_tagged(text, TAGS, transcript, tokens=count_tokens(message))
         elif "<tool_response>" in text and (role != "user" or text.lstrip().startswith("<tool_response>")):
-            _record_answers(text, transcript)
+            record_outputs(text, TAGS, transcript)
         elif role == "user":
             transcript.ask(_clean_question(text))
         elif role in {"tool", "observation"}:
             transcript.answer(text)
-
-
-def _record_answers(text: str, transcript: Transcript) -> None:
-    """Record every output in a message, in the order of the calls."""
-    for match in TAGS.pattern.finditer(text):
-        if match.lastgroup == "output":
-            transcript.answer(match["output"].strip("\n"))
 
 
 def _clean_question(text: str) -> str:
@@ -86,8 +85,24 @@ def _parse_loose_call(text: str) -> Call:
     """Parse a call that is no JSON: its name and its parameters, as far as they can be found."""
     found = _NAME.search(text)
     name = next((group for group in found.groups() if group), "unnamed") if found else "unnamed"
-    parameters = {match["name"]: match["value"].strip() for match in _PARAMETER.finditer(text)}
-    return Call(tool=name, arguments=parameters or None)
+    return Call(tool=name, arguments=dict(_read_parameters(text)) or None)
+
+
+def _read_parameters(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the value of each `<parameter=NAME>VALUE</parameter>`."""
+    at = text.find("<parameter=")
+    while at >= 0:
+        start = at + len("<parameter=")
+        written = _PARAMETER_NAME.match(text, start)
+        end = start if written is None else written.end()
+        if end == start or not text.startswith(">", end):
+            at = text.find("<parameter=", end)
+            continue
+        closing = text.find("</parameter>", end + 1)
+        if closing < 0:
+            return
+        yield text[start:end], text[end + 1 : closing].strip()
+        at = text.find("<parameter=", closing)
 
 
 TAGS = Tags(("<tool_call>", "</tool_call>"), ("<tool_response>", "</tool_response>"), _parse_calls)

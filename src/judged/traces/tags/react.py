@@ -18,11 +18,11 @@ from judged.traces.results.text import is_empty
 __all__ = ["FORMAT"]
 
 _LINE = re.compile(
-    r"^[ \t>#*]*(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
-    r"[ \t]*(?P<number>\d+)?[*]*[ \t]*:[*]*[ \t]?",
+    r"^[ \t>#*]*+(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
+    r"[ \t]*+(?:\d++)?+[*]*+[ \t]*+:[*]*+[ \t]?",
     re.IGNORECASE | re.MULTILINE,
 )
-_BRACKETED = re.compile(r"\A\s*(?P<tool>[\w .-]+?)\s*[\[(](?P<query>.*)[\])]\s*\Z", re.DOTALL)
+_BRACKETED = re.compile(r"(?P<tool>[\w .-]++)\s*+[\[(]")
 _RULE = re.compile(r"^(?:[-=#*]{5,}.*|BEGIN TRIAL.*|Trial summary.*)$", re.MULTILINE)
 """Lines between the sessions of a log."""
 
@@ -72,10 +72,11 @@ def _split_entries(text: str) -> Iterator[tuple[str, str, int]]:
 
 def _parse_action(text: str) -> Call:
     """Return the call of an action: `Search[query]`, or a tool's name alone, with its input on a line of its own."""
-    bracketed = _BRACKETED.match(text.strip())
-    if bracketed:
-        return Call(tool=bracketed["tool"].strip(), arguments=bracketed["query"])
-    return Call(tool=text.strip().partition("\n")[0] or "unnamed")
+    text = text.strip()
+    bracketed = _BRACKETED.match(text)
+    if bracketed and text.endswith(("]", ")")) and bracketed.end() < len(text):
+        return Call(tool=bracketed["tool"].strip(), arguments=text[bracketed.end() : -1])
+    return Call(tool=text.partition("\n")[0] or "unnamed")
 
 
 def _set_output(call: Call, observation: Json) -> None:

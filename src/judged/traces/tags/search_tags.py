@@ -11,7 +11,13 @@ from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat
 from judged.traces.messages.messages import Messages, Transcript, join_text, messages_in_head
 from judged.traces.open import Trace
-from judged.traces.tags.tagged_text import Tags, read_tagged, read_tagged_conversations, tagged_texts
+from judged.traces.tags.tagged_text import (
+    Tags,
+    read_tagged,
+    read_tagged_conversations,
+    record_outputs,
+    tagged_texts,
+)
 
 __all__ = ["FORMAT"]
 
@@ -57,9 +63,7 @@ def _record(messages: Messages, transcript: Transcript) -> None:
         if role == "assistant":
             read_tagged(text, tags, transcript)
         elif role in {"user", "tool"} and text.lstrip().startswith(tags.output[0]):
-            for match in tags.pattern.finditer(text):
-                if match.lastgroup == "output":
-                    transcript.answer(match["output"].strip("\n"))
+            record_outputs(text, tags, transcript)
         elif role == "user":
             transcript.ask(text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation
@@ -20,7 +21,7 @@ from judged.traces.messages.messages import (
 )
 from judged.traces.open import Document, Trace
 
-__all__ = ["Tags", "read_tagged", "read_tagged_conversations", "tagged_texts"]
+__all__ = ["Tags", "read_tagged", "read_tagged_conversations", "record_outputs", "tagged_texts"]
 
 
 @dataclass(frozen=True)
@@ -29,18 +30,28 @@ class Tags:
 
     call: tuple[str, str]
     output: tuple[str, str]
-    find_call_ids: Callable[[str], list[Call]]
+    parse_calls: Callable[[str], list[Call]]
     """Parses the text between the tags of a call."""
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """Either of the pairs with what lies between; an output at the very end may have lost its closing tag."""
-        (called, uncalled), (given, ungiven) = (
-            tuple(map(re.escape, pair)) for pair in (self.call, self.output)
-        )
-        return re.compile(
-            rf"{called}(?P<call>.*?){uncalled}|{given}(?P<output>.*?)(?:{ungiven}|\Z)", re.DOTALL
-        )
+    def split(self, text: str) -> Iterator[tuple[Literal["call", "output"], str, int]]:
+        """Yield the contents of both pairs in order, each with its end; an output may lack its closing tag at the end."""
+        kind: Literal["call", "output"]
+        call, output = text.find(self.call[0]), text.find(self.output[0])
+        while call >= 0 or output >= 0:
+            if call >= 0 and (output < 0 or call < output):
+                kind, (opening, closing), start = "call", self.call, call
+            else:
+                kind, (opening, closing), start = "output", self.output, output
+            start += len(opening)
+            end = text.find(closing, start)
+            if end < 0 and kind == "call":
+                call = -1  # nor is any later one closed
+                continue
+            end = len(text) if end < 0 else end
+            at = min(end + len(closing), len(text))
+            yield kind, text[start:end], at
+            call = text.find(self.call[0], at) if 0 <= call < at else call
+            output = text.find(self.output[0], at) if 0 <= output < at else output
 
 
 def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float | None = None) -> None:
@@ -50,17 +61,24 @@ def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float 
     """
     together: list[Call] = []
     end = 0
-    for match in tags.pattern.finditer(text):
-        if match.lastgroup == "call":
-            together += tags.find_call_ids(match["call"])
+    for kind, content, after in tags.split(text):
+        if kind == "call":
+            together += tags.parse_calls(content)
             continue
         if together:
             transcript.step(together)
             together = []
-        transcript.answer(match["output"].strip("\n"))
-        end = match.end()
+        transcript.answer(content.strip("\n"))
+        end = after
     if together or text[end:].strip():
         transcript.step(together, tokens=tokens if end == 0 else None)
+
+
+def record_outputs(text: str, tags: Tags, transcript: Transcript) -> None:
+    """Record every output in a message, in the order of the calls."""
+    for kind, content, _ in tags.split(text):
+        if kind == "output":
+            transcript.answer(content.strip("\n"))
 
 
 WRITTEN = (
@@ -74,14 +92,14 @@ _ANY_TAG = re.compile(r"<tool_call>|<search>|<\|?begin_(?:of|search)_query\|?>")
 _MESSAGE = re.compile(
     r"<\|im_start\|>(?P<role>\w+)\n(?P<content>.*?)(?:<\|im_end\|>|(?=<\|im_start\|>)|\Z)", re.DOTALL
 )
-_INSTRUCTED = re.compile(r"\A.*?\bbetween <information>.*?\bQuestion:\s*", re.DOTALL)
-"""Search-R1's instruction; the tags in its examples are no calls."""
+_INSTRUCTION = re.compile(r"\bbetween <information>")
+_QUESTION = re.compile(r"\bQuestion:\s*+")
 
 
 def tagged_texts(head: Head) -> list[str]:
     """Return what the agents of the first documents wrote, or the first text, without instructions."""
     found = [item for value in head.documents if (item := _find_text(value)) is not None]
-    return [_INSTRUCTED.sub("", text) for text in [*found, *([head.text] if head.text else [])]]
+    return [text[_instruction_end(text) :] for text in [*found, *([head.text] if head.text else [])]]
 
 
 def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
@@ -127,10 +145,14 @@ def _split_messages(text: str, document: JsonObject | None) -> Messages:
     asked = (
         next((document[name] for name in QUESTIONS if _has_text(document, name)), None) if document else None
     )
-    instructed = _INSTRUCTED.match(text)
-    if instructed and asked is None:
-        asked = text[instructed.end() :].partition("\n")[0]
-    return [
-        {"role": "user", "content": asked or ""},
-        {"role": "assistant", "content": _INSTRUCTED.sub("", text)},
-    ]
+    start = _instruction_end(text)
+    if start and asked is None:
+        asked = text[start:].partition("\n")[0]
+    return [{"role": "user", "content": asked or ""}, {"role": "assistant", "content": text[start:]}]
+
+
+def _instruction_end(text: str) -> int:
+    """Return the end of Search-R1's instruction, whose examples of tags are no calls; 0 if there is none."""
+    instruction = _INSTRUCTION.search(text)
+    question = None if instruction is None else _QUESTION.search(text, instruction.end())
+    return 0 if question is None else question.end()

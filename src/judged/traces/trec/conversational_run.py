@@ -21,7 +21,7 @@ from judged.traces.open import Trace
 
 __all__ = ["FORMAT", "split_turn"]
 
-_TURN = re.compile(r"(.+)_(\d+(?:[-.]\d+)*)")
+_TURN = re.compile(r"(.+)_(\d{1,18}(?:[-.]\d{1,18})*)")
 _COLUMNS = 6
 
 _Row: TypeAlias = tuple[str, str, str, float]
