@@ -81,7 +81,7 @@ def test_the_confusion_has_a_row_for_each_human_grade(whole: judged.Agreement) -
     assert (whole.confusion.counts == COUNTS).all()
 
 
-def test_bias_is_told_for_each_grade(whole: judged.Agreement) -> None:
+def test_bias_is_given_for_each_grade(whole: judged.Agreement) -> None:
     """Of 88 results that people gave 4, the labels' mean is (0·1 + 1·8 + 2·18 + 3·42 + 4·19) / 88."""
     last = whole.grade_bias.grades[-1]
 
@@ -161,7 +161,7 @@ def test_pages_and_tools_are_matched_as_sessions_match_them() -> None:
     assert not any(note.code == "repeated-grades" for note in found.notes)
 
 
-def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
+def test_the_first_of_two_labels_counts_and_both_are_noted() -> None:
     """What is said of one result twice is a note, and counted again where it differs."""
     twice = [
         {"task": "t1", "id": "d1", "gain": 3},
@@ -194,7 +194,7 @@ def test_kappa_of_tasks_and_its_interval_over_them() -> None:
     found = judged.agreement(labels, human, resamples=50)
     table = dict(found.figures())
 
-    assert [each.value for each in found.task_kappas.values()] == [
+    assert [kappa.value for kappa in found.task_kappas.values()] == [
         1.0,
         -1.0,
         Undefined("no spread: both judges gave only `False`"),
@@ -235,7 +235,7 @@ def test_systems_are_ranked_under_both() -> None:
     assert found.human == {"a": 1.0, "c": 0.75, "b": 0.5}
     assert found.labels == {"a": 0.5, "c": 0.75, "b": 1.0}
     assert (found.tau.value, found.tau_ap.value) == (-1.0, -1.0)
-    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.records()] == [
+    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.rows()] == [
         ("a", 1, 3),
         ("c", 2, 2),
         ("b", 3, 1),
@@ -264,7 +264,7 @@ def test_a_measure_that_is_better_low_ranks_from_the_lowest() -> None:
     found = rank_systems("cost", {"a": 3.0, "b": 1.0}, {"a": 4.0, "b": 2.0}, higher_is_better=False)
 
     assert list(found.human) == ["b", "a"]
-    assert [row["labels_place"] for row in found.records()] == [1, 2]
+    assert [row["labels_place"] for row in found.rows()] == [1, 2]
     assert found.tau.value == 1.0
 
 
@@ -275,9 +275,9 @@ def test_poor_agreement_and_thin_coverage_are_warned_of() -> None:
     """
     human = {"t1": {f"d{at}": at % 5 for at in range(20)}}
     labels = {"t1": {f"d{at}": 4 - at % 5 for at in range(18)}}
-    told = judged.agreement(labels, human).warnings
+    warnings = judged.agreement(labels, human).warnings
 
-    assert [each.split(":")[0] for each in told] == [
+    assert [warning.split(":")[0] for warning in warnings] == [
         "κ at ≥2 is -0.615, below 0.4",
         "90.0% of the results that people graded have a label, below 95%",
         "18 results have both grades, fewer than 30",
@@ -316,16 +316,16 @@ def test_runs_are_judged_by_what_both_graded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"level": 95}, BadSample, "the confidence level is 95"),
         ({"judges": {"human": HUMAN}}, BadSample, "two judges are called `human`"),
         ({"judges": {"labels": HUMAN}}, BadSample, "two judges are called `labels`"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, told: str) -> None:
+def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, message: str) -> None:
     """Before anything is computed."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         judged.agreement(LABELS, HUMAN, **options)
 
 
@@ -375,6 +375,19 @@ def test_exchanging_sides_turns_the_table(labels: Grades, human: Grades) -> None
     assert one.bias == pytest.approx(-other.bias)
     assert _defined(one.kappa("linear").value) == pytest.approx(_defined(other.kappa("linear").value))
     assert (one.only_labels, one.only_human) == (other.only_human, other.only_labels)
+
+
+def test_the_main_table_has_every_number_with_its_bounds_or_reason(whole: judged.Agreement) -> None:
+    """κ at the threshold has an interval; what is undefined has a reason in place of a value."""
+    rows = {(row["part"], row["name"]): row for row in whole.to_arrow().to_pylist()}
+    kappa, interval = rows["figures", "κ at ≥2"], whole.kappa_interval
+    alike = judged.agreement({"t1": {"d1": 1}}, {"t1": {"d1": 1}}).to_arrow().to_pylist()
+    undefined = next(row for row in alike if row["name"] == "κ")
+
+    assert (kappa["low"], kappa["high"]) == (interval.low, interval.high)
+    assert rows["mean gain", "PPI++"]["low"] == whole.mean_gain.powered.low
+    assert rows["confusion", "human 4, label 4"]["value"] == 19
+    assert (undefined["value"], undefined["undefined"]) == (None, "no spread: both judges gave only `1`")
 
 
 def test_a_saved_agreement_is_the_same_again(tmp_path: Path) -> None:
