@@ -14,7 +14,7 @@ from judged.explanation.cuts import cut_values, one_query, prefixes, with_every_
 from judged.explanation.working import WORKINGS
 from judged.kernels.ranked.ranking import Ranking
 from judged.measures.families import MEASURES
-from strategies import Query, queries, variants, view
+from support.strategies import Query, queries, variants, view
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
 EVERY = pytest.mark.parametrize("name", NUMBERS)

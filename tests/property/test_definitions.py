@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from judged.measures.families import MEASURES
 from judged.measures.parse import parse_measure
-from strategies import Query, queries, variants, view
+from support.strategies import Query, queries, variants, view
 
 Parameters = dict[str, Any]
 Going = Callable[[int, float, float], float]

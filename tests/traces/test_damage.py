@@ -14,7 +14,7 @@ from judged.tables.sessions import Sessions
 from judged.traces.catalogue import TRACE_FORMATS
 from judged.traces.read import stream_sessions
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "traces"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "traces"
 FILES = sorted(path for path in GOLDEN.iterdir() if path.suffix in {".json", ".jsonl", ".txt"})
 DOCUMENTS = [
     json.loads(line) for path in FILES if path.suffix == ".jsonl" for line in path.read_text().splitlines()

@@ -15,7 +15,7 @@ from judged.errors import BadInput
 from judged.tables.session import Session
 from judged.traces.read import stream_sessions
 from judged.traces.skipped import Skipped
-from written_spans import (
+from support.span_builders import (
     ONE,
     ROOT,
     TWO,

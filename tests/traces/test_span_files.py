@@ -15,7 +15,17 @@ from judged.errors import BadInput
 from judged.tables.session import Session
 from judged.traces.open import open_source
 from judged.traces.read import detect, stream_sessions
-from written_spans import agent, genai, langsmith, lines, mlflow, openinference, openllmetry, otlp, sdk
+from support.span_builders import (
+    agent,
+    genai,
+    langsmith,
+    lines,
+    mlflow,
+    openinference,
+    openllmetry,
+    otlp,
+    sdk,
+)
 
 PARIS = "https://en.wikipedia.org/wiki/Paris"
 

@@ -10,7 +10,17 @@ from judged.errors import BadInput
 from judged.tables.session import Session
 from judged.traces.read import read_sessions, stream_sessions
 from judged.traces.skipped import Skipped
-from written_spans import agent, genai, langsmith, lines, mlflow, openinference, openllmetry, otlp, sdk
+from support.span_builders import (
+    agent,
+    genai,
+    langsmith,
+    lines,
+    mlflow,
+    openinference,
+    openllmetry,
+    otlp,
+    sdk,
+)
 
 
 def nested_runs() -> bytes:

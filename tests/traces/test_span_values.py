@@ -19,7 +19,7 @@ from judged.traces.spans.payloads import (
     tokens_of,
 )
 from judged.traces.spans.span_ids import identity, nanoseconds
-from written_spans import EPOCH, agent, lines, openllmetry, sdk
+from support.span_builders import EPOCH, agent, lines, openllmetry, sdk
 
 
 @pytest.mark.parametrize(

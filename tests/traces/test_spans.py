@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judged.traces.results.search_tools import Tool, Tools
-from written_spans import (
+from support.span_builders import (
     ONE,
     ROOT,
     THREE,
