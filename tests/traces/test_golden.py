@@ -10,7 +10,7 @@ from judged.tables.session import Session
 from judged.traces.open import open_source
 from judged.traces.read import detect, read_sessions, stream_sessions
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "traces"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "traces"
 TOWER, PARIS = "https://en.wikipedia.org/wiki/Eiffel_Tower", "https://en.wikipedia.org/wiki/Paris"
 QUESTION = "Where is the Eiffel Tower, and how tall is it?"
 LOCATION, HEIGHT, LATER = "Eiffel Tower location", "Eiffel Tower height", "Eiffel Tower height 2026"

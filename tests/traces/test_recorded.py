@@ -11,7 +11,7 @@ from judged.tables.session import Session
 from judged.traces.open import open_source
 from judged.traces.read import detect, read_sessions
 
-RECORDED = Path(__file__).resolve().parents[2] / "golden" / "traces" / "recorded"
+RECORDED = Path(__file__).resolve().parents[1] / "golden" / "traces" / "recorded"
 FORMATS = {
     "openai-agents.jsonl": "openai-agents",
     "openai-agents-input-lists.jsonl": "openai-responses",
