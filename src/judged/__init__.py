@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from judged.engine.evaluation import Evaluation as Evaluation
     from judged.engine.observations import Observations as Observations
     from judged.errors import JudgedError as JudgedError
+    from judged.explanation.api import explain as explain
     from judged.explanation.difference import (
         Difference as Difference,
         explain_difference as explain_difference,
     )
-    from judged.explanation.explain import explain as explain
-    from judged.explanation.explanation import Explanation as Explanation
     from judged.explanation.published import Published as Published, explain_published as explain_published
+    from judged.explanation.result import Explanation as Explanation
     from judged.gates.gate import gate as gate
     from judged.gates.report import GateReport as GateReport
     from judged.io.labels import read_labels as read_labels
@@ -170,8 +170,8 @@ _HOMES = {
     "JudgedError": "judged.errors",
     "Difference": "judged.explanation.difference",
     "explain_difference": "judged.explanation.difference",
-    "explain": "judged.explanation.explain",
-    "Explanation": "judged.explanation.explanation",
+    "explain": "judged.explanation.api",
+    "Explanation": "judged.explanation.result",
     "Published": "judged.explanation.published",
     "explain_published": "judged.explanation.published",
     "read_labels": "judged.io.labels",

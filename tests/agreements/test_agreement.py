@@ -81,7 +81,7 @@ def test_the_confusion_has_a_row_for_each_human_grade(whole: judged.Agreement) -
     assert (whole.confusion.counts == COUNTS).all()
 
 
-def test_bias_is_told_for_each_grade(whole: judged.Agreement) -> None:
+def test_bias_is_given_for_each_grade(whole: judged.Agreement) -> None:
     """Of 88 results that people gave 4, the labels' mean is (0·1 + 1·8 + 2·18 + 3·42 + 4·19) / 88."""
     last = whole.grade_bias.grades[-1]
 
@@ -161,7 +161,7 @@ def test_pages_and_tools_are_matched_as_sessions_match_them() -> None:
     assert not any(note.code == "repeated-grades" for note in found.notes)
 
 
-def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
+def test_the_first_of_two_labels_counts_and_both_are_noted() -> None:
     """What is said of one result twice is a note, and counted again where it differs."""
     twice = [
         {"task": "t1", "id": "d1", "gain": 3},
@@ -194,7 +194,7 @@ def test_kappa_of_tasks_and_its_interval_over_them() -> None:
     found = judged.agreement(labels, human, resamples=50)
     table = dict(found.figures())
 
-    assert [each.value for each in found.task_kappas.values()] == [
+    assert [kappa.value for kappa in found.task_kappas.values()] == [
         1.0,
         -1.0,
         Undefined("no spread: both judges gave only `False`"),
@@ -275,9 +275,9 @@ def test_poor_agreement_and_thin_coverage_are_warned_of() -> None:
     """
     human = {"t1": {f"d{at}": at % 5 for at in range(20)}}
     labels = {"t1": {f"d{at}": 4 - at % 5 for at in range(18)}}
-    told = judged.agreement(labels, human).warnings
+    warnings = judged.agreement(labels, human).warnings
 
-    assert [each.split(":")[0] for each in told] == [
+    assert [warning.split(":")[0] for warning in warnings] == [
         "κ at ≥2 is -0.615, below 0.4",
         "90.0% of the results that people graded have a label, below 95%",
         "18 results have both grades, fewer than 30",
@@ -316,16 +316,16 @@ def test_runs_are_judged_by_what_both_graded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"level": 95}, BadSample, "the confidence level is 95"),
         ({"judges": {"human": HUMAN}}, BadSample, "two judges are called `human`"),
         ({"judges": {"labels": HUMAN}}, BadSample, "two judges are called `labels`"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, told: str) -> None:
+def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, message: str) -> None:
     """Before anything is computed."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         judged.agreement(LABELS, HUMAN, **options)
 
 

@@ -127,7 +127,7 @@ def test_tasks_and_judges_are_shown_when_asked_for(invoke: Invoke) -> None:
         (("bad.jsonl", "qrels.txt"), "gain is 7, expected a whole number from 0 to 4"),
     ],
 )
-def test_what_is_at_fault_is_said(
+def test_errors_are_explained(
     invoke: Invoke, collection: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     """With exit code 2 and no traceback."""

@@ -55,10 +55,10 @@ def address() -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stdout is not None
-        told = next((line for line in process.stdout if line.startswith("listening ")), None)
-        assert told is not None, "the server did not start"
+        started = next((line for line in process.stdout if line.startswith("listening ")), None)
+        assert started is not None, "the server did not start"
         try:
-            yield told.split()[1].rstrip("/") + "/v1"
+            yield started.split()[1].rstrip("/") + "/v1"
         finally:
             process.kill()
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from judged.errors import JudgedError
 from judged.tables.sessions import Sessions
-from judged.traces.catalogue import TRACE_FORMATS
+from judged.traces.format import TRACE_FORMATS
 from judged.traces.read import stream_sessions
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "traces"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judged.traces.results.search_tools import Tool, Tools
+from judged.traces.results.tools import Tool, Tools
 from support.span_builders import (
     ONE,
     ROOT,

@@ -26,10 +26,10 @@ from judged.tables.labels import Label
 from judged.tables.run import Run
 from judged.tables.session import Result, Session
 from judged.tables.sessions import Sessions
+from judged.traces.context import TraceProblems
+from judged.traces.conversation import TurnChoice
 from judged.traces.read import stream_sessions
-from judged.traces.results.search_tools import Tools
-from judged.traces.skipped import Skipped
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.results.tools import Tools
 
 __all__ = ["Item", "Pool", "PoolOptions", "SourceKind", "build_pool"]
 
@@ -268,7 +268,7 @@ def _pool_traces(
     options: PoolOptions,
 ) -> Pool:
     """Collect the results that agents saw, each distinct one once for its task."""
-    skipped = Skipped()
+    skipped = TraceProblems()
     sessions = (
         session
         for source in sources
@@ -278,7 +278,7 @@ def _pool_traces(
             tools=options.tools,
             turn=options.turn,
             lenient=options.lenient,
-            skipped=skipped,
+            problems=skipped,
         )
     )
     tasks = _group_by_task(sessions, options.depth)

@@ -96,7 +96,7 @@ def expected_depth(
         array([1.75])
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
-    return browse(ranking, gain_share(ranking, gain, max_grade), reader).looked
+    return browse(ranking, gain_share(ranking, gain, max_grade), reader).viewed
 
 
 ED = Measure(

@@ -16,6 +16,16 @@ from judged.kernels.ranked.browsing import (
 )
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    bpm_terms,
+    insq_terms,
+    inst_terms,
+    nerr8_terms,
+    nerr9_terms,
+    nerr10_terms,
+    nerr11_terms,
+    sdcg_terms,
+)
 from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
@@ -62,6 +72,7 @@ def inverse_squared_adaptive(
 INST = Measure(
     "INST",
     inverse_squared_adaptive,
+    terms=inst_terms,
     title="INST: the gain of a reader who goes on the less readily the nearer the goal is.",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -104,6 +115,7 @@ def inverse_squared(
 INSQ = Measure(
     "INSQ",
     inverse_squared,
+    terms=insq_terms,
     title="INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.",
     family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
@@ -156,6 +168,7 @@ def bejewelled_player(
 BPM = Measure(
     "BPM",
     bejewelled_player,
+    terms=bpm_terms,
     title="Bejewelled player model: the gain of a reader who stops with enough, or after enough.",
     at_parameter="cutoff",
     family="browsing",
@@ -195,6 +208,7 @@ def scaled_discounted_gain(
 SDCG = Measure(
     "SDCG",
     scaled_discounted_gain,
+    terms=sdcg_terms,
     title="Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.",
     at_parameter="cutoff",
     family="browsing",
@@ -234,6 +248,7 @@ def nearly_expected_reciprocal(
 NERR8 = Measure(
     "NERR8",
     nearly_expected_reciprocal,
+    terms=nerr8_terms,
     title="Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.",
     at_parameter="cutoff",
     family="browsing",
@@ -273,6 +288,7 @@ def nearly_expected_reciprocal_falling(
 NERR9 = Measure(
     "NERR9",
     nearly_expected_reciprocal_falling,
+    terms=nerr9_terms,
     title="Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.",
     at_parameter="cutoff",
     family="browsing",
@@ -316,6 +332,7 @@ def nearly_expected_reciprocal_patient(
 NERR10 = Measure(
     "NERR10",
     nearly_expected_reciprocal_patient,
+    terms=nerr10_terms,
     title="Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -358,6 +375,7 @@ def nearly_expected_reciprocal_goal(
 NERR11 = Measure(
     "NERR11",
     nearly_expected_reciprocal_goal,
+    terms=nerr11_terms,
     title="Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),

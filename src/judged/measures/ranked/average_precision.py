@@ -9,6 +9,7 @@ import numpy as np
 
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
@@ -50,6 +51,7 @@ def average_precision(
 AP = Measure(
     "AP",
     average_precision,
+    terms=average_precision_terms,
     title="Average precision: precision at each relevant document, averaged over all of them.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
@@ -80,6 +82,7 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
 gm_AP = Measure(
     "gm_AP",
     geometric_average_precision,
+    terms=average_precision_terms,
     title="Geometric mean of average precision: rewards a system that fails no query.",
     aggregate="geometric",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
@@ -146,6 +149,7 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
 IPrec = Measure(
     "IPrec",
     precision_at_recall,
+    terms=interpolated_terms,
     title="Interpolated precision: the best precision still to be had at a given recall.",
     at_parameter="recall",
     laws=BINARY_IN_ORDER,
@@ -186,6 +190,7 @@ def eleven_point_average(
 AP11 = Measure(
     "AP11",
     eleven_point_average,
+    terms=interpolated_terms,
     title="Eleven-point average precision: the area under the classic curve, coarsely.",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),

@@ -9,6 +9,13 @@ import numpy as np
 from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    blended_terms,
+    first_ratio_terms,
+    q_terms,
+    top_mean_terms,
+    top_ratio_terms,
+)
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
@@ -62,6 +69,7 @@ def q_measure(
 Q = Measure(
     "Q",
     q_measure,
+    terms=q_terms,
     title="Q-measure: average precision that minds how relevant the documents are.",
     at_parameter="cutoff",
     extra_parameters={"beta": BLEND},
@@ -107,6 +115,7 @@ def o_measure(
 O = Measure(  # noqa: E741 - its published name
     "O",
     o_measure,
+    terms=first_ratio_terms,
     title="O-measure: how soon the first relevant result comes, and how relevant it is.",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE},
@@ -151,6 +160,7 @@ def preferred_ratio(
 P_measure = Measure(
     "P_measure",
     preferred_ratio,
+    terms=top_ratio_terms,
     title="P-measure: how good the results are down to the best of them.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
@@ -199,6 +209,7 @@ def preferred_average(
 P_plus = Measure(
     "P_plus",
     preferred_average,
+    terms=top_mean_terms,
     title="P-plus: how good the results are on the way to the best of them.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
@@ -259,6 +270,7 @@ def normalised_utility(
 NCU = Measure(
     "NCU",
     normalised_utility,
+    terms=blended_terms,
     title="Normalised cumulative utility: what readers find useful down to the relevant document where they stop.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY, Law.STEPWISE}),

@@ -6,10 +6,15 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.ranked.browsing import best_reciprocal_rank, expected_reciprocal_rank, reach_probability
-from judged.kernels.ranked.gains import Gain, grade_gains
+from judged.kernels.ranked.browsing import (
+    best_reciprocal_rank,
+    expected_reciprocal_rank,
+    rbp_gain,
+    reach_probability,
+)
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
+from judged.kernels.ranked.terms import err_terms, nerr_terms, rbp_terms
+from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
@@ -46,6 +51,7 @@ def expected_reciprocal(
 ERR = Measure(
     "ERR",
     expected_reciprocal,
+    terms=err_terms,
     title="Expected reciprocal rank: where a reader who stops when satisfied will stop.",
     at_parameter="cutoff",
     laws=GRADED | {Law.STEPWISE, Law.GROWS},
@@ -83,6 +89,7 @@ def normalised_expected_reciprocal(
 nERR = Measure(
     "nERR",
     normalised_expected_reciprocal,
+    terms=nerr_terms,
     title="Normalised expected reciprocal rank: ERR as a share of the best that the query allows.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
@@ -123,39 +130,15 @@ def rank_biased_precision(
         >>> rank_biased_precision(make_ranking([1, 0, 1]), p=0.5)
         array([0.625])
     """
-    use = _use(ranking, rel, gain, max_grade)
-    seen = np.where(ranking.within(cutoff), use * reach_probability(ranking, p), 0.0)
+    worth = rbp_gain(ranking, rel, gain, max_grade)
+    seen = np.where(ranking.within(cutoff), worth * reach_probability(ranking, p), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
-
-
-def _use(
-    ranking: Ranking,
-    rel: float | None,
-    gain: Literal["linear", "exp", "grade"] | None,
-    max_grade: float | Literal["query"] | None,
-) -> Floats:
-    """What each retrieved judged document is worth to the reader."""
-    if gain is None:
-        return ranking.hits(rel).astype(np.float64)
-    if gain == "grade":
-        return np.where(ranking.hits(rel), ranking.grade, 0.0)
-    return _graded(ranking, gain, max_grade)
-
-
-def _graded(ranking: Ranking, gain: Gain, max_grade: float | Literal["query"] | None) -> Floats:
-    """The gain of each retrieved judged document as a share of the highest there is."""
-    if max_grade == "query":
-        own = np.maximum(segment_max(np.maximum(ranking.best, 0.0), ranking.best_offset), 1.0)
-        top = own[ranking.query]
-    else:
-        highest = ranking.highest if max_grade is None else max_grade
-        top = np.full(len(ranking.rank), max(highest, 0.0))
-    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
 
 
 RBP = Measure(
     "RBP",
     rank_biased_precision,
+    terms=rbp_terms,
     title="Rank-biased precision: what a reader gains who goes on to the next result with a fixed chance.",
     at_parameter="cutoff",
     laws=GRADED | {Law.LINEAR, Law.GROWS},

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import hits_terms
 from judged.kernels.segments import Floats, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -138,6 +139,7 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
 NumRelRet = Measure(
     "NumRelRet",
     number_relevant_retrieved,
+    terms=hits_terms,
     title="The number of relevant documents that are retrieved.",
     bounds=(0.0, math.inf),
     aggregate="sum",

@@ -15,8 +15,10 @@ from judged.kernels.ranked.gains import (
     found_gains,
     ideal_cumulative_gains,
     ideal_sum,
+    jk_discount,
 )
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import dcg_terms, idcg_terms, ndcg_jk_terms, ndcg_terms
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_cumsum, segment_sum
 from judged.measures.laws import BINARY_IN_ORDER, GRADED, Law
 from judged.measures.measure import Measure
@@ -56,6 +58,7 @@ def normalised_discounted_gain(
 nDCG = Measure(
     "nDCG",
     normalised_discounted_gain,
+    terms=ndcg_terms,
     title="Normalised discounted cumulative gain: how close a ranking comes to the best possible order.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.DISCOUNTED_RATIO},
@@ -89,6 +92,7 @@ def discounted_gain(
 DCG = Measure(
     "DCG",
     discounted_gain,
+    terms=dcg_terms,
     title="Discounted cumulative gain: the gain a ranking brings, less the deeper it lies.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
@@ -125,6 +129,7 @@ def ideal_discounted_gain(
 IDCG = Measure(
     "IDCG",
     ideal_discounted_gain,
+    terms=idcg_terms,
     title="Ideal discounted cumulative gain: the most that any ranking of a query could bring.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
@@ -179,8 +184,8 @@ def _last_of_level(value: Floats, offset: Ints) -> Flags:
 def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None) -> Floats:
     """The discounted gain of each query's results down to a rank of its own."""
     running = np.concatenate(([0.0], cumulative_gains(ranking, gains)))
-    standing = ranking.standing(query, cutoff)
-    return np.where(standing > 0, running[ranking.offset[query] + standing], 0.0)
+    count = ranking.count_down_to(query, cutoff)
+    return np.where(count > 0, running[ranking.offset[query] + count], 0.0)
 
 
 Rndcg = Measure(
@@ -264,8 +269,8 @@ def originally_discounted_gain(
         >>> originally_discounted_gain(make_ranking([0, 0, 1])).round(4)
         array([0.6309])
     """
-    got = found_gains(ranking, gain, gains) / _discount(ranking.rank, base)
-    best = best_gains(ranking, gain, gains) / _discount(ranking.best_rank, base)
+    got = found_gains(ranking, gain, gains) / jk_discount(ranking.rank, base)
+    best = best_gains(ranking, gain, gains) / jk_discount(ranking.best_rank, base)
     near = True if cutoff is None else ranking.best_rank <= cutoff
     return divide(
         segment_sum(np.where(ranking.within(cutoff), got, 0.0), ranking.offset),
@@ -273,14 +278,10 @@ def originally_discounted_gain(
     )
 
 
-def _discount(rank: Ints, base: float) -> Floats:
-    discount: Floats = np.maximum(np.log(rank) / np.log(base), 1.0)
-    return discount
-
-
 nDCG_JK = Measure(
     "nDCG_JK",
     originally_discounted_gain,
+    terms=ndcg_jk_terms,
     title="Normalised discounted gain as first published: no discount before the rank that is the base of the logarithm.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.PARTED},

@@ -6,6 +6,7 @@ import numpy as np
 
 from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import bpref_terms, judged_terms
 from judged.kernels.segments import Floats, divide, segment_count, segment_running_count, segment_sum
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -41,6 +42,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
 Bpref = Measure(
     "Bpref",
     preference,
+    terms=bpref_terms,
     title="Binary preference: relevant above non-relevant, looking at judged documents only.",
     laws=frozenset(
         {
@@ -82,6 +84,7 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
 gm_Bpref = Measure(
     "gm_Bpref",
     geometric_preference,
+    terms=bpref_terms,
     title="Geometric mean of binary preference: rewards a system that fails no query.",
     aggregate="geometric",
     laws=frozenset(
@@ -174,6 +177,7 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
 Judged = Measure(
     "Judged",
     judged_share,
+    terms=judged_terms,
     title="Judged: how much of what is shown somebody has looked at.",
     at_parameter="cutoff",
     higher_is_better=None,

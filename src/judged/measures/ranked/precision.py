@@ -7,6 +7,14 @@ from typing import Literal
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    f1_terms,
+    precision_terms,
+    r_precision_terms,
+    recall_terms,
+    reciprocal_rank_terms,
+    success_terms,
+)
 from judged.kernels.segments import Floats, divide, segment_count, segment_max
 from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
@@ -47,6 +55,7 @@ def precision(
 P = Measure(
     "P",
     precision,
+    terms=precision_terms,
     title="Precision: how much of what is shown is relevant.",
     at_parameter="cutoff",
     laws=BINARY | {Law.LINEAR, Law.GROWS},
@@ -89,6 +98,7 @@ def recall(
 R = Measure(
     "R",
     recall,
+    terms=recall_terms,
     title="Recall: how much of what is relevant is shown.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.LINEAR},
@@ -120,6 +130,7 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
 F1 = Measure(
     "F1",
     f1,
+    terms=f1_terms,
     title="F1: precision and recall in one number.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.LINEAR},
@@ -151,6 +162,7 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
 Success = Measure(
     "Success",
     success,
+    terms=success_terms,
     title="Success: whether anything relevant is shown at all; many call it hit rate.",
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
@@ -183,6 +195,7 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 RR = Measure(
     "RR",
     reciprocal_rank,
+    terms=reciprocal_rank_terms,
     title="Reciprocal rank: how soon the first relevant result comes.",
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
@@ -218,6 +231,7 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
 Rprec = Measure(
     "Rprec",
     r_precision,
+    terms=r_precision_terms,
     title="R-precision: precision after as many results as there are relevant documents.",
     laws=BINARY_IN_ORDER | {Law.LINEAR},
 )

@@ -7,6 +7,12 @@ import math
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    set_average_precision_terms,
+    set_precision_terms,
+    set_recall_terms,
+    set_relative_precision_terms,
+)
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_SET, Law
 from judged.measures.measure import Measure
@@ -37,6 +43,7 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
 SetP = Measure(
     "SetP",
     set_precision,
+    terms=set_precision_terms,
     title="Set precision: how much of everything retrieved is relevant.",
     laws=BINARY_SET | {Law.LINEAR},
 )
@@ -65,6 +72,7 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
 SetR = Measure(
     "SetR",
     set_recall,
+    terms=set_recall_terms,
     title="Set recall: how much of what is relevant is retrieved at all.",
     laws=BINARY_SET | {Law.LINEAR},
 )
@@ -130,6 +138,7 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
 SetAP = Measure(
     "SetAP",
     set_average_precision,
+    terms=set_average_precision_terms,
     title="Set average precision: set precision times set recall.",
     laws=BINARY_SET | {Law.STEPWISE},
 )
@@ -159,6 +168,7 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
 SetRelP = Measure(
     "SetRelP",
     set_relative_precision,
+    terms=set_relative_precision_terms,
     title="Relative set precision: set precision as a share of the best that a set of that size can have.",
     laws=BINARY_SET | {Law.LINEAR},
 )

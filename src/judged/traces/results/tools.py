@@ -1,10 +1,11 @@
-"""Which tools are searches, and where the query and the results lie in what goes in and comes out."""
+"""Which tools are searches, and where the query and the results are in what goes in and comes out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,14 +14,98 @@ from msgspec import Struct
 
 from judged.errors import BadProtocol
 from judged.io.files import open_binary
-from judged.traces.objects import shown
-from judged.traces.results import tool_names
+from judged.traces.json_values import preview
 from judged.traces.results.fields import ALIASES
-from judged.traces.results.outputs import Group, Unparsed, groups_of, is_failure, parsed
-from judged.traces.results.paths import JsonPath
-from judged.traces.results.text_outputs import is_empty
+from judged.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text
+from judged.traces.results.text import is_empty
 
-__all__ = ["Tool", "Tools", "Unparsed", "read_tools", "tools_of"]
+__all__ = ["JsonPath", "Tool", "Tools", "Unparsed", "is_search_name", "load_tools", "read_tools"]
+
+
+class JsonPath:
+    """A path that gives the values it leads to; its library is imported when the first one is made."""
+
+    def __init__(self, path: str) -> None:
+        import jsonpath
+
+        self.text = path
+        try:
+            self._compiled = jsonpath.compile(path)
+        except jsonpath.JSONPathError as error:
+            msg = f"`{path}` is no JSONPath: {str(error).splitlines()[0]}"
+            raise BadProtocol(
+                msg, hint="`$.results[*]` are the elements of `results`; RFC 9535 has the syntax"
+            ) from None
+
+    def __call__(self, value: Any) -> list[Any]:
+        """The values that the path leads to, in their order."""
+        if not isinstance(value, (dict, list)):
+            return []
+        return list(self._compiled.findall(value))
+
+
+SEARCHING = frozenset(
+    (
+        *("search", "searches", "searcher", "searching", "websearch", "retrieve", "retriever"),
+        *("retrieval", "query", "rag", "googler", "similarity"),
+    )
+)
+"""Words that make a tool a search."""
+
+PROVIDERS = frozenset(
+    (
+        *("tavily", "exa", "brave", "duckduckgo", "ddg", "ddgs", "serper", "serpapi", "bing"),
+        *("google", "searxng", "wikipedia", "arxiv", "pubmed", "perplexity", "kagi", "jina"),
+        *("linkup", "elasticsearch", "opensearch", "vectorstore", "vectordb", "chroma", "pinecone"),
+        *("qdrant", "weaviate", "milvus", "faiss", "bm25"),
+    )
+)
+"""Names of search engines and indexes; their tools are searches unless a word says otherwise."""
+
+OPENING = frozenset(
+    (
+        *("visit", "open", "fetch", "browse", "browser", "read", "reader", "view", "click", "scroll"),
+        *("goto", "navigate", "scrape", "scraper", "crawl", "extract", "download", "load"),
+        *("contents", "page", "webpage", "document", "docs", "url", "cite", "lookup", "summarize"),
+        *("summarise", "summary"),
+    )
+)
+"""Words of tools that look into something found before."""
+
+ACTING = frozenset(
+    (
+        *("finish", "answer", "final", "submit", "respond", "reply", "done", "end", "stop", "think"),
+        *("thought", "thinking", "plan", "planner", "todo", "todos", "reflect", "note", "notes"),
+        *("memory", "remember", "calculator", "calculate", "math", "wolfram", "python", "code"),
+        *("interpreter", "exec", "execute", "bash", "shell", "terminal", "run", "sql", "write"),
+        *("edit", "replace", "create", "update", "delete", "insert", "send", "email", "post"),
+        *("weather", "time", "date", "datetime", "image", "screenshot", "computer", "translate"),
+        *("transfer", "handoff", "delegate", "task", "agent", "ask", "str"),
+    )
+)
+"""Words of tools that do something other than searching."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+@lru_cache(maxsize=4096)
+def is_search_name(tool: str) -> bool | None:
+    """Whether a tool of this name is a search; None if the name does not tell.
+
+    >>> [is_search_name(each) for each in ("mcp__kb__search", "GoogleSearch", "tavily_extract", "visit", "frobnicate")]
+    [True, True, False, False, None]
+    """
+    words = [word.lower() for word in _WORD.findall(tool)]
+    if not words or words[:2] == ["tool", "search"]:
+        return False if words else None  # a search for tools, not for documents
+    if words[0] in OPENING or words[-1] == "replace":
+        return False
+    if any(word in SEARCHING or (word.endswith("search") and word != "research") for word in words):
+        return True
+    if any(word in OPENING or word in ACTING for word in words):
+        return False
+    return True if any(word in PROVIDERS for word in words) else None
+
 
 QUERIES = (
     *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
@@ -53,7 +138,7 @@ class Tools:
     def is_search(self, tool: str) -> bool | None:
         """Whether a tool is a search; None if nothing tells."""
         told = self.told(tool)
-        return tool_names.is_search(tool) if told is None else told.search
+        return is_search_name(tool) if told is None else told.search
 
     def told(self, tool: str) -> Tool | None:
         """What the mapping says of a tool: by its name, or by the first pattern that it matches."""
@@ -63,7 +148,7 @@ class Tools:
 
     def queries(self, tool: str, arguments: Any) -> list[str]:
         """The queries of a call, in order; none where its arguments hold none."""
-        value = parsed(arguments) if isinstance(arguments, str) else arguments
+        value = parse_text(arguments) if isinstance(arguments, str) else arguments
         told = self.told(tool)
         if told is not None and told.query is not None:
             return _texts(self._path(told.query)(value))
@@ -73,16 +158,16 @@ class Tools:
         """The values of the results in a tool's output, by query; raises Unparsed where it cannot be read."""
         told = self.told(tool)
         if told is None or not (told.results or told.whole or told.fields):
-            return _asked_for(groups_of(output, queries), queries)
+            return _asked_for(find_groups(output, queries), queries)
         if told.whole:
             return _asked_for([(None, [output if isinstance(output, str) else str(output)])], queries)
-        value = parsed(output) if isinstance(output, str) else output
+        value = parse_text(output) if isinstance(output, str) else output
         if told.results is None:
-            groups = groups_of(value, queries)
+            groups = find_groups(value, queries)
         else:
             groups = [(None, self._at(told.results, value))]
         return _asked_for(
-            [(query, [self._result(told, each) for each in values]) for query, values in groups], queries
+            [(query, [self._read_result(told, each) for each in values]) for query, values in groups], queries
         )
 
     def _at(self, path: str, output: Any) -> list[Any]:
@@ -94,10 +179,10 @@ class Tools:
             return []
         if is_empty(output) if isinstance(output, str) else isinstance(output, dict) and is_failure(output):
             return []
-        msg = f"its output has nothing at `{path}`: {shown(output)}"
+        msg = f"its output has nothing at `{path}`: {preview(output)}"
         raise Unparsed(msg)
 
-    def _result(self, told: Tool, value: Any) -> Any:
+    def _read_result(self, told: Tool, value: Any) -> Any:
         """A result with the fields that the mapping names put under our names, before all others."""
         if not told.fields:
             return value
@@ -125,7 +210,7 @@ class Tools:
         return self._paths[path]
 
 
-def tools_of(given: Tools | str | Path | None) -> Tools:
+def load_tools(given: Tools | str | Path | None) -> Tools:
     """The mapping of tools that was given, or that a file holds, or the one that goes by names alone."""
     if isinstance(given, Tools):
         return given
@@ -170,7 +255,9 @@ def _asked(value: Any) -> Any:
         if value.get(name):
             inner = value[name]
             return (
-                _asked(parsed(inner)) if name in {"input", "input_str"} and isinstance(inner, str) else inner
+                _asked(parse_text(inner))
+                if name in {"input", "input_str"} and isinstance(inner, str)
+                else inner
             )
     nested = next(
         (value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None

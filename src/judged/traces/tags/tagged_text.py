@@ -1,24 +1,67 @@
-"""Documents whose agent writes its calls into the text: messages, one text in a field, or one text of chatml."""
+"""Text with tool calls and their outputs between tags: in messages, in a field of a document, or all of a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from judged.traces.conversation import Conversation
+from judged.traces.context import ReadContext
+from judged.traces.conversation import Call, Conversation
 from judged.traces.format import Head
 from judged.traces.messages.messages import (
     Messages,
     Reader,
-    conversation_of,
+    Transcript,
     conversations,
-    messages_in,
+    find_messages,
+    to_conversation,
 )
-from judged.traces.reading import Reading
-from judged.traces.trace import Document, Trace
+from judged.traces.open import Document, Trace
 
-__all__ = ["tagged_conversations", "texts_shown"]
+__all__ = ["Tags", "read_tagged", "read_tagged_conversations", "tagged_texts"]
+
+
+@dataclass(frozen=True)
+class Tags:
+    """One pair of tags for calls and one for what came back, each as (opening, closing)."""
+
+    call: tuple[str, str]
+    output: tuple[str, str]
+    find_call_ids: Callable[[str], list[Call]]
+    """The calls that the text between the tags stands for."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Either of the pairs with what lies between; an output at the very end may have lost its closing tag."""
+        (called, uncalled), (given, ungiven) = (
+            tuple(map(re.escape, pair)) for pair in (self.call, self.output)
+        )
+        return re.compile(
+            rf"{called}(?P<call>.*?){uncalled}|{given}(?P<output>.*?)(?:{ungiven}|\Z)", re.DOTALL
+        )
+
+
+def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float | None = None) -> None:
+    """Tell the transcript of the calls in a text: those that follow each other directly are one step.
+
+    What the agent writes after the last output is a step as well, most often its answer.
+    """
+    together: list[Call] = []
+    end = 0
+    for match in tags.pattern.finditer(text):
+        if match.lastgroup == "call":
+            together += tags.find_call_ids(match["call"])
+            continue
+        if together:
+            transcript.step(together)
+            together = []
+        transcript.answer(match["output"].strip("\n"))
+        end = match.end()
+    if together or text[end:].strip():
+        transcript.step(together, tokens=tokens if end == 0 else None)
+
 
 WRITTEN = (
     *("response", "output", "completion", "generated_text", "gen_text_store", "generation"),
@@ -35,31 +78,31 @@ _INSTRUCTED = re.compile(r"\A.*?\bbetween <information>.*?\bQuestion:\s*", re.DO
 """Search-R1's instruction, whose examples of tags are no calls."""
 
 
-def texts_shown(head: Head) -> list[str]:
+def tagged_texts(head: Head) -> list[str]:
     """What the agents of the first documents wrote, or the first text, without instructions."""
     found = [each for value in head.documents if (each := _text_in(value)) is not None]
     return [_INSTRUCTED.sub("", text) for text in [*found, *([head.text] if head.text else [])]]
 
 
-def tagged_conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conversation]:
+def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
     """The conversations of a trace, be it documents of messages, documents with a text, or one text."""
     if not trace.is_json:
-        yield conversation_of(
-            Document(trace.label, {}, trace.name or "1"), _messages(trace.text(), None), reading, read
+        yield to_conversation(
+            Document(trace.label, {}, trace.name or "1"), _messages(trace.text(), None), context, read
         )
         return
-    if messages_in(next(iter(trace.first_documents()), None)) is not None:
-        yield from conversations(trace, reading, read)
+    if find_messages(next(iter(trace.first_documents()), None)) is not None:
+        yield from conversations(trace, context, read)
         return
     for document in trace.documents():
         text = _text_in(document.value)
         if text is None:
             text = next((str(document.value[name]) for name in WRITTEN if _has(document.value, name)), None)
         if text is None:
-            reading.fault("malformed-session", document.place, "holds no text of an agent")
-            reading.settle()
+            context.fault("malformed-session", document.place, "holds no text of an agent")
+            context.settle()
         else:
-            yield conversation_of(document, _messages(text, document.value), reading, read)
+            yield to_conversation(document, _messages(text, document.value), context, read)
 
 
 def _text_in(value: Any) -> str | None:

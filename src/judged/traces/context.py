@@ -1,19 +1,54 @@
-"""One reading of a trace: the tools it goes by, how strict it is, and the faults of the session at hand."""
+"""The state of one reading: the tools and options it uses, what it counts, and its problems."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.traces.results.search_tools import Tools
-from judged.traces.skipped import Skipped
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.conversation import TurnChoice
+from judged.traces.results.tools import Tools
 from judged.wording import counted
 
-__all__ = ["FOREIGN", "UNREAD", "Reading"]
+__all__ = ["FOREIGN", "UNREAD", "ReadContext", "TraceProblems"]
+
+
+class TraceProblems:
+    """What was left out of traces, and what was noticed on the way; made by whoever wants to know, to be filled."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        """How many results, searches or sessions were left out, by the kind of their fault."""
+        self.first: dict[str, Problem] = {}
+        """The first fault of each kind."""
+        self.notes: list[str] = []
+        """Sentences on what is no fault and yet should be known."""
+
+    def add(self, faults: Iterable[Problem]) -> None:
+        """Count faults whose results, searches or sessions were left out."""
+        for fault in faults:
+            self.counts[fault.code] += 1
+            self.first.setdefault(fault.code, fault)
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def sentences(self) -> tuple[str, ...]:
+        """All that was left out, the most frequent kind first, then the notes."""
+        kinds = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
+        return (
+            *(f"left out: {kind} ({count:,}); first {self.first[kind]}" for kind, count in kinds),
+            *self.notes,
+        )
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
 
 NO_SEARCH = "no-search"
 FOREIGN = "foreign-call"
@@ -26,7 +61,7 @@ _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass
-class Reading:
+class ReadContext:
     """What formats are given beside the trace, and where they leave their faults."""
 
     label: str
@@ -36,7 +71,7 @@ class Reading:
     tools: Tools = field(default_factory=Tools)
     lenient: bool = False
     turn: TurnChoice = "last"
-    skipped: Skipped = field(default_factory=Skipped)
+    problems: TraceProblems = field(default_factory=TraceProblems)
     searches: Counter[str] = field(default_factory=Counter)
     """Searches by tool, in the turns that were taken."""
     others: Counter[str] = field(default_factory=Counter)
@@ -64,7 +99,7 @@ class Reading:
         faults, self._faults = self._faults, []
         if not self.lenient:
             raise BadInput(self.label, faults, hint=_hint(faults))
-        self.skipped.add(faults)
+        self.problems.add(faults)
 
     def broken(self, place: str, what: str) -> None:
         """Note a document that is no JSON, and with it a session that cannot be used."""
@@ -85,13 +120,13 @@ class Reading:
             self._without_search(sessions)
         elif self.unknown:
             first = self._met[next(iter(self.unknown))]
-            self.skipped.note(
+            self.problems.note(
                 f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {_mapping(next(iter(self.unknown)))}"
             )
         if self.unanswered:
             self._without_outputs()
         if self.earlier:
-            self.skipped.note(
+            self.problems.note(
                 f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
             )
 
@@ -99,7 +134,7 @@ class Reading:
         """Note searches without an output, which may have been stopped; refuse a trace that holds no output at all."""
         told = counted(self.unanswered, "search")
         if self.unanswered < self.searches.total():
-            self.skipped.note(f"{self.label}: {told} without an output in the trace: counted as empty")
+            self.problems.note(f"{self.label}: {told} without an output in the trace: counted as empty")
             return
         what = f"no output of its {told} is in the trace, expected what they found"
         self.fault(NO_OUTPUT, self.label, what)

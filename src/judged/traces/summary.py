@@ -1,4 +1,4 @@
-"""What was understood of traces: how they are written, what was taken as a search, and what results are known by."""
+"""A summary of traces: how they are written, what was taken as a search, and which fields results have."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 
 from judged.errors import BadInput
 from judged.tables.session import Result, Session
-from judged.traces.open import open_source
-from judged.traces.plain.write import plain_object
-from judged.traces.read import sessions_of_source
-from judged.traces.reading import Reading
-from judged.traces.results.search_tools import Tools, tools_of
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.context import ReadContext
+from judged.traces.conversation import TurnChoice
+from judged.traces.open import open_traces
+from judged.traces.plain.write import to_plain
+from judged.traces.read import read_source
+from judged.traces.results.tools import Tools, load_tools
 
-__all__ = ["FIELDS", "Understood", "understand"]
+__all__ = ["FIELDS", "TraceSummary", "summarise"]
 
 FIELDS = ("id", "domain_id", "url", "title", "snippet", "score", "gain")
 """What results may be known by, and what may be known of them."""
 
 
 @dataclass
-class Understood:
+class TraceSummary:
     """Counts over all sessions of a source, one session as an example, and what stopped the reading, if anything."""
 
-    reading: Reading
+    context: ReadContext
     systems: Counter[str] = field(default_factory=Counter)
     """Sessions by system."""
     tasks: set[str] = field(default_factory=set)
@@ -59,9 +59,9 @@ class Understood:
     def tools(self) -> Iterator[tuple[str, int, str]]:
         """Each tool with its calls and what it was taken as: `search`, `no search` or `unknown`."""
         kinds = (
-            (self.reading.searches, "search"),
-            (self.reading.unknown, "unknown"),
-            (self.reading.others, "no search"),
+            (self.context.searches, "search"),
+            (self.context.unknown, "unknown"),
+            (self.context.others, "no search"),
         )
         for counter, kind in kinds:
             for tool, count in counter.most_common():
@@ -94,8 +94,8 @@ class Understood:
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON has it."""
         return {
-            "source": self.reading.label,
-            "formats": dict(self.reading.formats),
+            "source": self.context.label,
+            "formats": dict(self.context.formats),
             "sessions": self.sessions,
             "systems": dict(self.systems),
             "tasks": len(self.tasks),
@@ -110,27 +110,29 @@ class Understood:
             "fields": {name: self.fields[name] for name in FIELDS},
             "iterations_with_tokens": self.with_tokens,
             "iterations_with_seconds": self.with_seconds,
-            "example": None if self.example is None else plain_object(self.example),
-            "left_out": dict(self.reading.skipped.counts),
-            "notes": list(self.reading.skipped.sentences()),
+            "example": None if self.example is None else to_plain(self.example),
+            "left_out": dict(self.context.problems.counts),
+            "notes": list(self.context.problems.sentences()),
             "refused": None if self.refused is None else self.refused.message,
         }
 
 
-def understand(
+def summarise(
     source: Any,
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     tools: Tools | str | Path | None = None,
     lenient: bool = False,
     turn: TurnChoice = "last",
-) -> Understood:
+) -> TraceSummary:
     """What is understood of a source when it is read so; a fault that stops the reading is kept, not raised."""
-    opened = open_source(source)
-    reading = Reading(opened.label, opened.name or "system", tools_of(tools), lenient=lenient, turn=turn)
-    understood = Understood(reading)
+    opened = open_traces(source)
+    context = ReadContext(
+        opened.label, opened.name or "system", load_tools(tools), lenient=lenient, turn=turn
+    )
+    understood = TraceSummary(context)
     try:
-        for session in sessions_of_source(opened, reading, format=format):
+        for session in read_source(opened, context, format=format):
             understood.add(session)
     except BadInput as error:
         understood.refused = error

@@ -1,15 +1,84 @@
-"""Results written as text: numbered links, documents with a title, and records of named lines."""
+"""Results written as text: XML elements, Markdown sections, numbered links, titled documents, and records of named lines."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from html import unescape
 from typing import Any
 
-from judged.traces.results.marked_outputs import elements, sections
-from judged.traces.results.python_values import NotAValue, python_value
+from judged.traces.results.fields import ALIASES
 
-__all__ = ["Group", "groups_of_text", "is_empty"]
+__all__ = ["Group", "NotPython", "find_groups_in_text", "is_empty", "parse_python"]
+
+_OPENING = re.compile(
+    r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_MARK = re.compile(r"<(?P<closing>/?)(?P<name>[\w.-]+)\b[^<>]*>")
+_CONTENTS = {"document_content": "content", "document_contents": "content", "body": "content"}
+_FIELDS = frozenset(name for names in ALIASES.values() for name in names)
+
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<title>[^\n]+)$", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"^[ \t*_>-]*(?:(?:url|link|source|href)[*_]*:[*_]*[ \t]*)?<?(https?://[^\s<>)]+)>?[ \t]*$", re.IGNORECASE
+)
+_RULE = re.compile(r"^[ \t]*[-=*_]{3,}[ \t]*$", re.MULTILINE)
+
+
+def read_elements(text: str) -> list[dict[str, Any]]:
+    """The results of XML, their fields in attributes or in elements; none if there is text beside them."""
+    first = _OPENING.search(text) if text.lstrip().startswith("<") else None
+    if first is None:
+        return []
+    before, *parts = re.split(rf"<{first[1]}\b([^<>]*)>", text, flags=re.IGNORECASE)
+    closed = [re.split(rf"</{first[1]}\s*>", each, maxsplit=1, flags=re.IGNORECASE) for each in parts[1::2]]
+    beside = "".join([before, *(each[-1] for each in closed)])
+    if any(len(each) < 2 for each in closed) or _RULE.sub("", _MARK.sub("", beside)).strip():
+        return []
+    records = [_record(given, each[0]) for given, each in zip(parts[::2], closed, strict=True)]
+    return records if all(records) else []
+
+
+def _record(attributes: str, body: str) -> dict[str, Any]:
+    """One result; an element without elements that are fields is its text."""
+    given = {name: unescape(one or other) for name, one, other in _ATTRIBUTE.findall(attributes)}
+    children = {_CONTENTS.get(name, name): unescape(text).strip() for name, text in _children(body)}
+    if _FIELDS.isdisjoint(children):
+        children = {"content": unescape(body).strip()}
+    return {name: value for name, value in {**given, **children}.items() if name in _FIELDS and value}
+
+
+def _children(body: str) -> Iterator[tuple[str, str]]:
+    """The elements of an element, each with what is in it."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(body):
+        if opened is None:
+            opened = None if mark["closing"] else mark
+        elif mark["closing"] and mark["name"] == opened["name"]:
+            yield mark["name"].lower(), body[opened.end() : mark.start()]
+            opened = None
+
+
+def read_sections(text: str) -> list[dict[str, Any]]:
+    """The results of Markdown in which every heading has its result's address beneath it."""
+    headings = list(_HEADING.finditer(text))
+    ends = [*(each.start() for each in headings[1:]), len(text)]
+    parts = [
+        (each["title"], text[each.end() : end].strip()) for each, end in zip(headings, ends, strict=False)
+    ]
+    records = [_section(title, body) for title, body in parts if body]
+    return [each for each in records if each] if all(records) else []
+
+
+def _section(title: str, body: str) -> dict[str, Any] | None:
+    first, _, below = body.partition("\n")
+    address = _ADDRESS.match(first)
+    if address is None:
+        return None
+    return {"title": title.strip("*_# \t"), "url": address[1], "text": _RULE.sub("", below).strip()}
+
 
 Group = tuple[str | None, list[Any]]
 """A query, where the output names it, and the values of its results."""
@@ -62,7 +131,7 @@ _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
 
-def groups_of_text(text: str) -> list[Group] | None:
+def find_groups_in_text(text: str) -> list[Group] | None:
     """The results of a text, one group for each query that it tells apart; None if there is no reading it."""
     parts = _BETWEEN.split(text)
     groups = []
@@ -85,12 +154,12 @@ def _values(text: str) -> list[Any] | None:
     if is_empty(text):
         return []
     readers: tuple[Callable[[str], list[Any]], ...] = (
-        elements,
+        read_elements,
         _links,
         _titled,
         _numbered,
         _inline,
-        sections,
+        read_sections,
         _records,
         _passages,
     )
@@ -148,8 +217,8 @@ def _with_metadata(record: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(source, str) or not source.startswith("{"):
         return record
     try:
-        return {**record, "metadata": python_value(source)}
-    except NotAValue:
+        return {**record, "metadata": parse_python(source)}
+    except NotPython:
         return record
 
 
@@ -197,3 +266,36 @@ def _with_rest(pattern: re.Pattern[str], text: str) -> list[tuple[re.Match[str],
     matches = list(pattern.finditer(text))
     ends = [*(match.start() for match in matches[1:]), len(text)]
     return [(match, text[match.end() : end]) for match, end in zip(matches, ends, strict=False)]
+
+
+class NotPython(Exception):
+    """A text that Python did not print."""
+
+
+def parse_python(text: str) -> Any:
+    """The value that a text printed by Python stands for; an object becomes a dict of its named parts.
+
+    >>> parse_python("[Document(page_content='Paris', metadata={'score': 0.9})]")
+    [{'page_content': 'Paris', 'metadata': {'score': 0.9}}]
+    """
+    try:
+        return _value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        raise NotPython from None
+
+
+def _value(node: ast.expr) -> Any:
+    """The value of one part; nothing is run, names and calls mean nothing."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return [_value(each) for each in node.elts]
+    if isinstance(node, ast.Dict):
+        return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
+    if isinstance(node, ast.Call) and not node.args:
+        return {each.arg: _value(each.value) for each in node.keywords if each.arg}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        return _value(node.args[0])  # UUID('…'), float32(0.5)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_value(node.operand)
+    raise NotPython

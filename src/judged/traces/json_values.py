@@ -1,32 +1,32 @@
-"""Looking into JSON values whose fields may be missing, or of another kind than expected, and showing them."""
+"""JSON values whose fields may be missing, or of another type than expected."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["inner", "named", "sent", "shown", "word"]
+__all__ = ["first_text", "get_body", "get_object", "get_str", "preview"]
 
 
-def inner(value: Any, name: str) -> dict[str, Any]:
+def get_object(value: Any, name: str) -> dict[str, Any]:
     """The object that another holds under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def sent(value: Any, name: str) -> dict[str, Any]:
+def get_body(value: Any, name: str) -> dict[str, Any]:
     """The request or the response that an object holds under a name, or its body where it was recorded with one."""
-    found = inner(value, name)
-    return inner(found, "body") or found
+    found = get_object(value, name)
+    return get_object(found, "body") or found
 
 
-def word(value: Any, name: str) -> str:
+def get_str(value: Any, name: str) -> str:
     """The text that an object holds under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
 
 
-def named(value: Any, names: Iterable[str]) -> str | None:
+def first_text(value: Any, names: Iterable[str]) -> str | None:
     """The first of the names under which an object holds a text that is not empty, or a whole number, as text."""
     for name in names if isinstance(value, dict) else ():
         found = value.get(name)
@@ -35,7 +35,7 @@ def named(value: Any, names: Iterable[str]) -> str | None:
     return None
 
 
-def shown(value: Any, *, size: int = 60) -> str:
+def preview(value: Any, *, size: int = 60) -> str:
     """A value as messages show it: on one line, between backticks, cut short.
 
     >>> shown({"gain": 7}), shown("a long text", size=8)
