@@ -10,10 +10,6 @@ from judged.errors import BadInput
 from judged.tables.session import Session
 from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
-<<<<<<< HEAD
-from judged.traces.skipped import Skipped
-=======
->>>>>>> main
 from support.span_builders import (
     agent,
     genai,

@@ -18,11 +18,7 @@ from judged.traces.spans.payloads import (
     unwrap_arguments,
     unwrap_output,
 )
-<<<<<<< HEAD
-from judged.traces.spans.span_ids import identity, nanoseconds
-=======
 from judged.traces.spans.span import normalise_id, parse_nanoseconds
->>>>>>> main
 from support.span_builders import EPOCH, agent, lines, openllmetry, sdk
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from time import monotonic, sleep
 from typing import Any, TypeAlias, TypeVar
 
@@ -362,16 +363,19 @@ def run_sync(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     except RuntimeError:
         return asyncio.run(work())
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+    interrupted = Event()
 
     async def watch() -> T:
         running.append((asyncio.get_running_loop(), asyncio.current_task()))
+        if interrupted.is_set():
+            raise asyncio.CancelledError
         return await work()
 
     with ThreadPoolExecutor(1, "judged-label") as pool:
-        future = pool.submit(lambda: asyncio.run(watch()))
         try:
-            return future.result()
+            return pool.submit(lambda: asyncio.run(watch())).result()
         except KeyboardInterrupt:  # end the work in the other thread, too
+            interrupted.set()
             for loop, task in running:
                 if task is not None:
                     loop.call_soon_threadsafe(task.cancel)
