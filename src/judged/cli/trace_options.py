@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import click
-
-from judged.traces.conversation import TurnChoice
 
 __all__ = ["trace_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+TURNS = ("last", "last-with-search")
+"""The values of `judged.traces.conversation.TurnChoice`, written out so that help loads no reader."""
 
 
 def trace_options(command: F) -> F:
@@ -32,7 +32,7 @@ def trace_options(command: F) -> F:
             ),
             click.option(
                 "--turn",
-                type=click.Choice(get_args(TurnChoice)),
+                type=click.Choice(TURNS),
                 default="last",
                 show_default=True,
                 help="Which turn of a conversation counts.",
