@@ -18,7 +18,7 @@ from judged.measures.families import MEASURES
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "core", "tools"}
+VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "core"}
 
 
 def read(path: str) -> str:

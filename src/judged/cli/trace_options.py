@@ -10,8 +10,6 @@ import click
 __all__ = ["trace_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-TURNS = ("last", "last-with-search")
-"""The values of `judged.traces.conversation.TurnChoice`, written out so that help loads no reader."""
 
 
 def trace_options(command: F) -> F:
@@ -32,7 +30,7 @@ def trace_options(command: F) -> F:
             ),
             click.option(
                 "--turn",
-                type=click.Choice(TURNS),
+                type=click.Choice(["last", "last-with-search"]),
                 default="last",
                 show_default=True,
                 help="Which turn of a conversation counts.",
