@@ -19,7 +19,7 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from judged.kernels.sessions.view import Steps, steps_from_results  # noqa: E402
+from judged.kernels.sessions.view import SessionView  # noqa: E402
 from judged.measures.catalogue import SESSION_MEASURES  # noqa: E402
 from judged.measures.names import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
@@ -69,14 +69,14 @@ def _rounds(rounds: int) -> Iterator[tuple[float, float, float, float]]:
     new = rng.random(SESSIONS * ITERATIONS * RESULTS) < NEW
     gains = rng.integers(-1, 5, len(new)).astype(np.int8)
     for _ in range(rounds):
-        built, view = _cost(lambda: steps_from_results(iterations, results, new, gains))
+        built, view = _cost(lambda: SessionView.from_results(iterations, results, new, gains))
         counted, _ = _cost(lambda view=view: view.grades)
         document, _ = _cost(lambda view=view: _scored(view, DOCUMENT_001))
         beyond, _ = _cost(lambda view=view: _scored(view, BEYOND))
         yield built, counted, document, beyond
 
 
-def _scored(view: Steps, names: tuple[str, ...]) -> None:
+def _scored(view: SessionView, names: tuple[str, ...]) -> None:
     both = [f"{name}@5" for name in names if SESSION_MEASURES[name].at is not None]
     for measure in parse_measures([*both, *names], family="session"):
         measure.per_query(view)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from judged.kernels.scan.compiled import compiled
+from judged.kernels.scan.compiled import load_compiled
 from judged.measures.catalogue import FAMILIES, unregister
 
 # On a build server a change must not fail for what chance finds elsewhere; at a desk new examples are welcome.
@@ -39,7 +39,7 @@ def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     """The scanner under test; the compiled one is skipped where it was not built."""
     if request.param == "numpy":
         monkeypatch.setenv("JUDGED_COMPILED", "0")
-    elif compiled("_scan") is None or compiled("_dicts") is None:
+    elif load_compiled("_scan") is None or load_compiled("_dicts") is None:
         pytest.skip("the compiled scanners were not built here")
     return str(request.param)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from judged.kernels.sessions.examples import steps_of
-from judged.kernels.sessions.view import Steps
+from judged.kernels.examples import make_sessions
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 
 NAMES = "abcdefgh"
@@ -38,7 +38,7 @@ class Told:
 
     @property
     def written(self) -> list[str]:
-        """The iterations as `steps_of` reads them."""
+        """The iterations as `make_sessions` reads them."""
         return [
             " | ".join(" ".join(self._result(name) for name in search) for search in iteration)
             for iteration in self.iterations
@@ -64,9 +64,9 @@ def sessions(draw: st.DrawFn, most: int = 6) -> Told:
     return Told(labels, iterations, tokens, seconds, reference)
 
 
-def view(*told: Told) -> Steps:
+def view(*told: Told) -> SessionView:
     """The view that measures get of sessions."""
-    return steps_of(
+    return make_sessions(
         *(each.written for each in told),
         tokens=[each.tokens for each in told],
         seconds=[each.seconds for each in told],

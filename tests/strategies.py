@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from judged.kernels.ranked.ranking import Ranking, rank
+from judged.kernels.examples import make_ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
 
@@ -43,7 +44,7 @@ class Query:
 def view(queries: Sequence[Query], *, rel: float = 1.0) -> Ranking:
     """The view of these queries."""
     targets = [list(query.targets) or [-1 - i for i in range(len(query.judged))] for query in queries]
-    made = rank(
+    made = make_ranking(
         *[query.found for query in queries],
         missed=[query.missed for query in queries],
         targets=targets,

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from judged.checks.report import LintReport as LintReport
     from judged.comparison.compare import compare as compare
     from judged.comparison.comparison import Comparison as Comparison
-    from judged.engine.evaluate import evaluate as evaluate
+    from judged.engine.counts import RunCounts as RunCounts
+    from judged.engine.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
     from judged.engine.evaluation import Evaluation as Evaluation
-    from judged.engine.observations import Observations as Observations
+    from judged.engine.evaluations import Evaluations as Evaluations
     from judged.errors import JudgedError as JudgedError
     from judged.explanation.difference import (
         Difference as Difference,
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from judged.io.labels import read_labels as read_labels
     from judged.io.preferences import read_preferences as read_preferences
     from judged.io.read import read_judgments as read_judgments, read_run as read_run
-    from judged.label.labelling import Labelling as Labelling
-    from judged.label.results import label_results as label_results
+    from judged.label.api import label_results as label_results
+    from judged.label.result import Labelling as Labelling
     from judged.measures.browsing.bpm import BPM as BPM
     from judged.measures.browsing.ed import ED as ED
     from judged.measures.browsing.etu import ETU as ETU
@@ -123,12 +124,10 @@ if TYPE_CHECKING:
     from judged.profiles.catalogue import PROFILES as PROFILES
     from judged.profiles.profile import Profile as Profile
     from judged.protocol import Protocol as Protocol
-    from judged.sessions.compare import compare_sessions as compare_sessions
+    from judged.sessions.compare import compare_sessions as compare_sessions, gate_sessions as gate_sessions
     from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
-    from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
-    from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
-    from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
+    from judged.stats.risk import georisk, trisk, urisk, zrisk
     from judged.tables.judgments import Judgments as Judgments
     from judged.tables.labels import Labels as Labels
     from judged.tables.preferences import Preferences as Preferences
@@ -142,8 +141,10 @@ _HOMES = {
     "compare": "judged.comparison.compare",
     "Comparison": "judged.comparison.comparison",
     "Evaluation": "judged.engine.evaluation",
+    "Evaluations": "judged.engine.evaluations",
     "evaluate": "judged.engine.evaluate",
-    "Observations": "judged.engine.observations",
+    "evaluate_many": "judged.engine.evaluate",
+    "RunCounts": "judged.engine.counts",
     "PROFILES": "judged.profiles.catalogue",
     "Profile": "judged.profiles.profile",
     "Protocol": "judged.protocol",
@@ -163,8 +164,8 @@ _HOMES = {
     "GateReport": "judged.gates.report",
     "Agreement": "judged.agreements.result",
     "agreement": "judged.agreements.api",
-    "Labelling": "judged.label.labelling",
-    "label_results": "judged.label.results",
+    "Labelling": "judged.label.result",
+    "label_results": "judged.label.api",
     "lint": "judged.checks.lint",
     "LintReport": "judged.checks.report",
     "BPM": "judged.measures.browsing.bpm",
@@ -244,8 +245,7 @@ _HOMES = {
     "yaap": "judged.measures.ranked.yaap",
     "compare_sessions": "judged.sessions.compare",
     "evaluate_sessions": "judged.sessions.evaluate",
-    "SessionEvaluation": "judged.sessions.evaluation",
-    "gate_sessions": "judged.sessions.gate",
+    "gate_sessions": "judged.sessions.compare",
     "SessionProtocol": "judged.sessions.protocol",
     "georisk": "judged.stats.risk",
     "trisk": "judged.stats.risk",
@@ -279,6 +279,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "ETU",
     "EU_residual",
     "Evaluation",
+    "Evaluations",
     "Explanation",
     "F1",
     "FallOut",
@@ -308,7 +309,6 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "NumRelRet",
     "NumRet",
     "O",
-    "Observations",
     "P",
     "PROFILES",
     "P_IA",
@@ -327,9 +327,9 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Rndcg",
     "Rprec",
     "Run",
+    "RunCounts",
     "SDCG",
     "Scores",
-    "SessionEvaluation",
     "SessionProtocol",
     "Sessions",
     "SetAP",
@@ -350,6 +350,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "define",
     "define_per_query",
     "evaluate",
+    "evaluate_many",
     "evaluate_sessions",
     "explain",
     "explain_difference",

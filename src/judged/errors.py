@@ -21,8 +21,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judged.problem import Problem
 
 __all__ = [
     "BadInput",
@@ -30,7 +33,6 @@ __all__ = [
     "BadProtocol",
     "BadSample",
     "EndpointFailed",
-    "Fault",
     "JudgedError",
     "MissingExtra",
     "MissingQueries",
@@ -42,7 +44,7 @@ __all__ = [
 ]
 
 SHOWN = 10
-"""How many faults of one file are written out; the rest are counted."""
+"""How many problems of an input are listed in an error; the rest are counted."""
 
 
 class JudgedError(Exception):
@@ -107,46 +109,34 @@ class MissingExtra(JudgedError, ImportError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing wrong with an input: where it stands, what it is, and its kind for counting."""
-
-    kind: str
-    where: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.what}"
-
-
 class BadInput(JudgedError, ValueError):
-    """Judgments or a run that cannot be scored; all faults of the input, the first ones in words."""
+    """Judgments or a run that cannot be scored; all problems are counted and the first ones listed."""
 
     verdict = "cannot be scored"
 
     def __init__(
         self,
         subject: str,
-        faults: Sequence[Fault],
+        problems: Sequence[Problem],
         *,
         counts: Counter[str] | None = None,
         hint: str | None = None,
     ) -> None:
         self.subject = subject
-        self.faults = tuple(faults)
-        self.counts = Counter(fault.kind for fault in faults) if counts is None else counts
+        self.problems = tuple(problems)
+        self.counts = Counter(problem.code for problem in problems) if counts is None else counts
         super().__init__(self._describe(), hint=hint)
 
     def _describe(self) -> str:
-        total = sum(self.counts.values())
-        if total == 1 and len(self.faults) == 1:
-            return f"{self.subject} {self.verdict}\n  {self.faults[0]}"
+        total = self.counts.total()
+        if total == 1 and len(self.problems) == 1:
+            return f"{self.subject} {self.verdict}\n  {self.problems[0]}"
         most_first = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
-        kinds = ", ".join(f"{kind} ({count:,})" for kind, count in most_first)
-        lines = [f"{self.subject} {self.verdict}: {kinds}"]
-        lines += [f"  {fault}" for fault in self.faults[:SHOWN]]
-        if total > min(len(self.faults), SHOWN):
-            lines.append(f"  … and {total - min(len(self.faults), SHOWN):,} more")
+        codes = ", ".join(f"{code} ({count:,})" for code, count in most_first)
+        lines = [f"{self.subject} {self.verdict}: {codes}"]
+        lines += [f"  {problem}" for problem in self.problems[:SHOWN]]
+        if total > min(len(self.problems), SHOWN):
+            lines.append(f"  … and {total - min(len(self.problems), SHOWN):,} more")
         return "\n".join(lines)
 
 
@@ -163,7 +153,7 @@ class Unusable(BadInput):
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """What the user may have meant: the closest known name without regard to case, or all of them."""
+    """Suggest the closest known name, regardless of case, or list all of them."""
     by_lower = {each.lower(): each for each in known}
     close = get_close_matches(name.lower(), by_lower, n=1)
     if close:

@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, Fault, UnknownName
+from judged.errors import BadInput, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measure
+from judged.problem import Problem
 
 __all__ = [
     "RetrievalMetricsSuite",
@@ -147,7 +148,7 @@ def calculate_confidence_interval(
     >>> round(low, 4), round(high, 4)
     (-0.0968, 0.8968)
     """
-    from judged.stats.interval import student_interval
+    from judged.stats.intervals import student_interval
 
     interval = student_interval(scores, level=confidence_level)
     return interval.low, interval.high
@@ -169,8 +170,8 @@ def statistical_significance_test(
     >>> result["test"], round(result["p_value"], 4), result["significant"]
     ('paired', 0.2697, False)
     """
-    from judged.stats.sample import sample
-    from judged.stats.t_test import independent_t, paired_t
+    from judged.stats.paired import summarise
+    from judged.stats.paired_tests import independent_t, paired_t
 
     chosen = test or ("paired" if len(scores_a) == len(scores_b) else "independent")
     tests = {"paired": paired_t, "independent": independent_t}
@@ -182,8 +183,8 @@ def statistical_significance_test(
         "t_statistic": result.statistic,
         "p_value": result.p,
         "significant": result.p < alpha,
-        "mean_a": sample(scores_a).mean,
-        "mean_b": sample(scores_b).mean,
+        "mean_a": summarise(scores_a).mean,
+        "mean_b": summarise(scores_b).mean,
         "test": chosen,
     }
 
@@ -245,7 +246,7 @@ def _mean(
     """The mean of one measure over queries given as parallel lists; 0 of no queries."""
     if len(relevant) != len(predicted):
         told = f"{len(relevant):,} queries and {len(predicted):,} result lists, expected as many of each"
-        raise BadInput(BATCH, [Fault("lengths", "lists", told)])
+        raise BadInput(BATCH, [Problem.error("unequal-columns", "lists", told)])
     graded = [None] * len(relevant) if grades is None else grades
     judgments, run = {}, {}
     for number, (wanted, found, levels) in enumerate(zip(relevant, predicted, graded, strict=True)):
@@ -287,5 +288,5 @@ def _unused(name: str, taken: Collection[str]) -> str:
 def _field(mapping: Mapping[str, Any], name: str, where: str) -> Any:
     if name not in mapping:
         known = ", ".join(f"`{key}`" for key in mapping) or "nothing"
-        raise BadInput(BATCH, [Fault("missing fields", where, f"has {known}, expected `{name}`")])
+        raise BadInput(BATCH, [Problem.error("missing-field", where, f"has {known}, expected `{name}`")])
     return mapping[name]

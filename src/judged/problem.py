@@ -1,23 +1,163 @@
-"""Problems and notes: what a reader finds, what lint prints, what an error collects, what a result notes."""
+"""Problems: what is wrong with an input and where, for readers, lint, errors and the notes of results."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-__all__ = ["Note", "Severity"]
+from judged.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Line", "Locate", "Note", "Place", "Problem", "Problems", "Severity", "locate_row"]
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
+"""An error stops the work; a warning deserves a look; information is harmless."""
+
+KEPT = 100
+"""How many problems of each code are kept with their words; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in an input: a line of a file, a row of a table, or anything that has a name.
+
+    >>> str(Place("bm25.run", line=3)), str(Place("scores.parquet", row=1200, field="value")), str(Place(row=1))
+    ('bm25.run:3', 'scores.parquet, row 1,200, column `value`', 'row 1')
+    """
+
+    file: str = ""
+    """The file as the user wrote it, or another name for the input; empty where the message needs none."""
+    line: int | None = None
+    """The line of a text, from 1."""
+    row: int | None = None
+    """The row of a table that has no lines, from 1."""
+    field: str | None = None
+    """The column or key."""
+
+    def __str__(self) -> str:
+        parts = [self.file if self.line is None else f"{self.file}:{self.line}"]
+        if self.row is not None:
+            parts.append(f"row {self.row:,}")
+        if self.field is not None:
+            parts.append(f"column `{self.field}`")
+        return ", ".join(part for part in parts if part)
+
+
+Locate: TypeAlias = Callable[[int], Place]
+"""Returns the place of a row; rows count from 0."""
+
+Line: TypeAlias = Callable[[int], int]
+"""Returns the line that a row is on; rows count from 0, lines from 1."""
+
+
+def locate_row(row: int) -> Place:
+    """Return the place of a row that only has a number."""
+    return Place(row=row + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong or notable with an input.
+
+    >>> print(Problem.error("few-columns", Place("bm25.run", line=3), "5 columns, expected 6"))
+    bm25.run:3: 5 columns, expected 6
+    """
+
+    code: str
+    """A stable name in kebab case, such as `few-columns`; the words of the message may change."""
+    severity: Severity
+    place: Place
+    message: str
+
+    @classmethod
+    def error(cls, code: str, place: Place | str, message: str) -> Problem:
+        """Return a problem of severity "error" at a place, or at something that has a name."""
+        return cls(code, "error", Place(place) if isinstance(place, str) else place, message)
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a reader of the numbers should know."""
+    """What a user should know about a result or an input as a whole."""
 
     code: str
-    """Names the fact, for programs: `missing-queries`, `tied-scores`, …"""
     severity: Severity
     message: str
 
     def __str__(self) -> str:
         return self.message
+
+
+class Problems:
+    """Collects the problems of the input called `subject`: all are counted, the first of each code are worded.
+
+    `locate` returns the place of a row; in a text, `line` returns its line instead.
+
+    >>> problems = Problems("bm25.run", line=lambda row: row + 1)
+    >>> problems.add("not-a-number", 4, "score is `high`, expected a number")
+    >>> print(*problems)
+    bm25.run:5: score is `high`, expected a number
+    """
+
+    def __init__(self, subject: str, locate: Locate = locate_row, *, line: Line | None = None) -> None:
+        self.subject = subject
+        self.line = line
+        self.counts: Counter[str] = Counter()
+        """How many problems there are of each code."""
+        self._locate = locate
+        self._kept: dict[str, list[tuple[int, int, Problem]]] = {}
+
+    def __len__(self) -> int:
+        return self.counts.total()
+
+    def __iter__(self) -> Iterator[Problem]:
+        """Iterate over the problems that were kept, in the order of their places."""
+        everything = [entry for entries in self._kept.values() for entry in entries]
+        return (problem for _, _, problem in sorted(everything, key=lambda entry: entry[:2]))
+
+    def place(self, row: int) -> Place:
+        """Return the place of a row."""
+        return self._locate(row) if self.line is None else Place(self.subject, line=self.line(row))
+
+    def add(self, code: str, row: int, message: str, *, severity: Severity = "error") -> None:
+        """Add a problem of one row."""
+        self._add(code, self._order(row), lambda: Problem(code, severity, self.place(row), message))
+
+    def add_line(self, code: str, line: int, message: str, *, severity: Severity = "error") -> None:
+        """Add a problem of a line that is not a row."""
+        self._add(code, line, lambda: Problem(code, severity, Place(self.subject, line=line), message))
+
+    def add_rows(
+        self,
+        code: str,
+        rows: Sequence[int] | NDArray[np.int64],
+        describe: Callable[[int], str],
+        *,
+        severity: Severity = "error",
+    ) -> None:
+        """Add a problem of many rows, given in ascending order; `describe` words the ones that are kept."""
+        for row in rows[:KEPT]:
+            self.add(code, int(row), describe(int(row)), severity=severity)
+        if len(rows) > KEPT:
+            self.counts[code] += len(rows) - KEPT
+
+    def raise_if_any(self, *, hint: str | None = None, error: type[BadInput] = BadInput) -> None:
+        """Raise one error for all the problems; do nothing if there are none."""
+        if self.counts:
+            raise error(self.subject, list(self), counts=self.counts, hint=hint)
+
+    def _add(self, code: str, order: int, make: Callable[[], Problem]) -> None:
+        self.counts[code] += 1
+        kept = self._kept.setdefault(code, [])
+        if len(kept) < KEPT:
+            kept.append((order, self.counts.total(), make()))
+
+    def _order(self, row: int) -> int:
+        return row if self.line is None else self.line(row)

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from hypothesis import given, settings, strategies as st
-from linting.cases import QRELS, RUN
 
 import judged
+from checks.cases import QRELS, RUN
 from judged.checks.fix import fix
 from judged.errors import JudgedError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from linting.cases import CASES, QRELS, RUN, Case
 
 import judged
+from checks.cases import CASES, QRELS, RUN, Case
 from judged.checks.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings, strategies as st
-from linting.cases import CASES, QRELS, RUN
 
 import judged
+from checks.cases import CASES, QRELS, RUN
 from judged.checks import text
 from judged.checks.fix import Changes, Policy, clean
 from judged.errors import JudgedError
 from judged.io.format import Kind as Role
 from judged.kernels.scan import rows
-from judged.kernels.scan.compiled import compiled
+from judged.kernels.scan.compiled import load_compiled
 
 unhurried = settings(deadline=None, max_examples=150)
 POLICIES: tuple[Policy, ...] = ("first", "last", "best")
@@ -123,7 +123,7 @@ def test_a_fixed_file_lints_clean_of_errors_and_scores(policy: Policy, qrels: by
 @given(content=st.one_of(soup, texts(run_lines)), columns=st.sampled_from([4, 6]))
 def test_both_readers_of_lines_agree(content: bytes, columns: int) -> None:
     """The compiled reader says what the one in NumPy says."""
-    if compiled("_rows") is None:
+    if load_compiled("_rows") is None:
         pytest.skip("the compiled reader was not built here")
     data = np.frombuffer(content, dtype=np.uint8)
     one, other = rows.cut_rows(data, columns=columns), rows.read_rows(data, columns=columns)

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from linting.cases import QRELS
 
 import judged
+from checks.cases import QRELS
 
 SHEET = b"query,document,score\nq1,d1,high\nq1,d2,2\nq1,d2,2\nq1\nq2, d3,1\n"
 

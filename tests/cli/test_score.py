@@ -145,7 +145,7 @@ def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
     ]
     assert [measure["name"] for measure in document["measures"]] == ["AP", "RR"]
     assert (run["name"], run["queries"], run["means"]["RR"]) == ("bm25", 3, 0.5)
-    assert run["observations"]["missing"] == ["q3"]
+    assert run["counts"]["missing"] == ["q3"]
     assert run["per_query"] == {
         "q1": {"AP": 0.5, "RR": 1.0},
         "q2": {"AP": 0.5, "RR": 0.5},

@@ -93,7 +93,7 @@ def test_what_would_be_refused_is_shown_as_far_as_it_was_read(tmp_path: Path) ->
     assert "sessions    1," in strict.output
     assert isinstance(strict.exception, BadInput)
     assert "sessions    2," in lenient.output
-    assert "left out: gains outside 0 to 4 (1); first " in lenient.output
+    assert "left out: gain-out-of-range (1); first " in lenient.output
     assert lenient.exit_code == 0
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.arithmetic import discounted, geometric_mean, ratio, root, written
-from conformance.exact import List
-from conformance.measured import MEASURES, measured
-from conformance.protocol import (
+from conformance.exact.arithmetic import discounted, geometric_mean, ratio, root, written
+from conformance.exact.lists import List
+from conformance.exact.measured import MEASURES, measured
+from conformance.exact.protocol import (
     DEFAULT,
     Grade,
     Refused,

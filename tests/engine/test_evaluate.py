@@ -45,7 +45,7 @@ def test_a_small_run_scores_by_hand() -> None:
 def test_everything_notable_is_counted_and_told() -> None:
     """Missing, extra, without relevant documents, unjudged: in numbers and in words."""
     ev = judged.evaluate(QRELS, RUN, AP)
-    seen = ev.observations
+    seen = ev.counts
 
     assert (seen.queries, seen.missing, seen.extra, seen.without_relevant) == (3, ("q2",), ("q7",), 1)
     assert seen.unjudged == 0.25
@@ -62,7 +62,7 @@ def test_ties_are_told_with_the_rule_that_settled_them() -> None:
     ev = judged.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.0}}, RR)
 
     assert ev["RR"] == pytest.approx(1 / 3)
-    assert (ev.observations.tied_documents, ev.observations.tied_queries) == (2, 1)
+    assert (ev.counts.tied_documents, ev.counts.tied_queries) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_faults_of_a_file_are_told_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         judged.evaluate({"q": {"a": 1}}, tmp_path / "bad.run", AP)
 
-    assert "documents retrieved twice (1)" in str(caught.value)
+    assert "repeated-document (1)" in str(caught.value)
     assert "bad.run:2: document `a` is retrieved again for its query, first at" in str(caught.value)
     assert "bad.run:3: score is `nan`, expected a number" in str(caught.value)
     assert "bad.run:4: 4 columns, expected 6" in str(caught.value)
@@ -242,7 +242,7 @@ def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
     ev = judged.evaluate({"q": {"2": 1}}, {"q": {"d1": 1.0, 2: 3.0}}, RR)
 
     assert ev["RR"] == 1.0
-    assert any("decimal text" in note for note in ev.observations.notes)
+    assert any("decimal text" in note for note in ev.counts.notes)
     with pytest.raises(
         BadInput, match=r"query `q`, document `d2`: score is 'high' \(str\), expected a number"
     ):

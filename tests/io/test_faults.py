@@ -56,7 +56,7 @@ def test_all_faults_of_judgments_are_told_in_the_order_of_their_lines() -> None:
     )
 
     assert message_of_judgments("some.qrels", content) == (
-        "some.qrels cannot be scored: grades that are not finite (2), documents judged twice (1), grades that are not numbers (1), ids that are not UTF-8 (1), malformed lines (1)\n"
+        "some.qrels cannot be scored: not-finite (2), few-columns (1), not-a-number (1), not-utf-8 (1), repeated-document (1)\n"
         "  some.qrels:3: 3 columns, expected 4\n"
         "  some.qrels:6: document `d1` is judged again for query `q1`, first at some.qrels:2\n"
         "  some.qrels:7: grade is `1_0`, expected a number\n"
@@ -72,7 +72,7 @@ def test_all_faults_of_a_run_are_told_when_it_is_read_in_full() -> None:
     content = b"q1 Q0 d1 1 9.5 t\nq1 Q0 d2 2 high t\nq1 Q0 d1 3 nan t\nq1 Q0 d4 4 -inf t\nq1\n"
 
     assert message_of_run("some.run", content) == (
-        "some.run cannot be scored: scores that are not numbers (2), documents retrieved twice (1), malformed lines (1)\n"
+        "some.run cannot be scored: few-columns (1), not-a-number (1), repeated-document (1), score-nan (1)\n"
         "  some.run:2: score is `high`, expected a number\n"
         "  some.run:3: score is nan, expected a number\n"
         "  some.run:3: document `d1` is retrieved again for query `q1`, first at some.run:1\n"
@@ -85,7 +85,7 @@ def test_the_first_ten_faults_are_shown_and_the_rest_counted() -> None:
     """A file that is wrong throughout does not flood the screen."""
     shown = message_of_judgments("some.qrels", b"q 0 d\n" * 1234).splitlines()
 
-    assert shown[0] == "some.qrels cannot be scored: malformed lines (1,234)"
+    assert shown[0] == "some.qrels cannot be scored: few-columns (1,234)"
     assert shown[1] == "  some.qrels:1: 3 columns, expected 4"
     assert shown[10] == "  some.qrels:10: 3 columns, expected 4"
     assert shown[11] == "  … and 1,224 more"
@@ -98,7 +98,7 @@ def test_judgments_given_as_a_run_are_recognised() -> None:
     told = message_of_run("some.qrels", b"q1 0 d1 1\nq1 0 d2 0\n")
 
     assert told == (
-        "some.qrels cannot be scored: malformed lines (2)\n"
+        "some.qrels cannot be scored: few-columns (2)\n"
         "  some.qrels:1: 4 columns, expected 6\n"
         "  some.qrels:2: 4 columns, expected 6\n"
         "\n"
@@ -120,7 +120,7 @@ def test_faults_of_csv_have_lines() -> None:
     content = b'query,document,grade\nq1,"d\n1",1\nq1,d2,x\nq1,d3\nq1,"d\n1",0\nq1,d4,nan\nq1,\xff,1\n'
 
     assert message_of_judgments("some.csv", content) == (
-        "some.csv cannot be scored: bad ids (1), documents judged twice (1), grades that are not finite (1), grades that are not numbers (1), malformed lines (1)\n"
+        "some.csv cannot be scored: bad-id (1), malformed-line (1), not-a-number (1), not-finite (1), repeated-document (1)\n"
         "  some.csv:4: grade is 'x', expected a number\n"
         "  some.csv:5: 2 columns, expected 3\n"
         "  some.csv:6: document `d\n1` is judged again for query `q1`, first at some.csv:2\n"
@@ -161,7 +161,7 @@ def test_faults_of_jsonl_have_lines() -> None:
     )
 
     assert message_of_run("some.jsonl", content) == (
-        "some.jsonl cannot be scored: bad ids (2), bad numbers (1), malformed lines (1), rows that are no objects (1)\n"
+        "some.jsonl cannot be scored: bad-id (2), malformed-line (1), not-a-number (1), not-an-object (1)\n"
         "  some.jsonl:3: is no JSON: Input data was truncated\n"
         "  some.jsonl:4: document is 1.5 (float), expected text or a whole number\n"
         "  some.jsonl:4: score is 'x' (str), expected a number\n"

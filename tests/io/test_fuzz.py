@@ -18,7 +18,7 @@ from judged.io.format import File
 from judged.io.lines import read_lines
 from judged.io.read import kind_of, read_judgments, read_run
 from judged.io.regular import read_regular
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -171,7 +171,7 @@ def test_both_readers_of_csv_agree(rows: list[tuple[str, str, float]]) -> None:
     csv.writer(text).writerows([("query", "document", "score"), *rows])
     sheet = read_sheet(File(text.getvalue().encode(), "file", "file"))
     fast = [column.to_pylist() for column in read_fast(sheet, [0, 1, 2])]
-    faults = Faults("file")
+    faults = Problems("file")
     careful = _careful(sheet, [0, 1, 2], {2: "score"}, faults)
 
     assert fast == careful
@@ -195,7 +195,7 @@ def test_both_readers_of_trec_text_agree(rows: list[str], end: str) -> None:
     regular = read_regular(content, columns=4, wanted=(0, 2, 3))
     if regular is None:
         return
-    faults = Faults("file")
+    faults = Problems("file")
     query, document, number = read_lines(content, columns=4, wanted=(0, 2, 3)).table("grade", faults)
 
     assert len(faults) == 0

@@ -81,8 +81,8 @@ def test_what_is_no_label_is_refused_with_its_line(text: bytes, where: str, told
     with pytest.raises(BadInput) as caught:
         read_labels(text)
 
-    assert caught.value.faults[0].where == where
-    assert told in caught.value.faults[0].what
+    assert str(caught.value.problems[0].place) == where
+    assert told in caught.value.problems[0].message
 
 
 def test_a_gain_of_a_dict_is_refused_with_its_task_and_id() -> None:

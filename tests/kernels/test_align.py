@@ -20,7 +20,7 @@ from judged.kernels.scan.align import (
     align_mapping,
     align_text,
 )
-from judged.kernels.scan.compiled import compiled
+from judged.kernels.scan.compiled import load_compiled
 from judged.kernels.scan.strings import Strings
 
 Nested = dict[str, dict[str, float]]
@@ -199,16 +199,16 @@ def test_many_judged_documents_are_ranked_like_few(judged: int, kind: str) -> No
 @pytest.mark.parametrize(
     ("line", "kind", "detail"),
     [
-        (b"q Q0 d1 1 9.0", "malformed lines", 5),
-        (b"q", "malformed lines", 1),
-        (b"q Q0 d1 1 high tag", "scores that are not numbers", 4),
-        (b"q Q0 d1 1 1_0 tag", "scores that are not numbers", 3),
-        (b"q Q0 d1 1 . tag", "scores that are not numbers", 1),
-        (b"q Q0 d1 1 1.2.3 tag", "scores that are not numbers", 5),
-        (b"q Q0 d1 1 0x1p3 tag", "scores that are not numbers", 5),
-        (b"q Q0 d1 1 nan tag", "scores that are NaN", 3),
-        (b"q Q0 d0 1 9.0 tag", "documents retrieved twice", 5),
-        (b"q Q0 other 1 9.0 tag\nq Q0 other 1 8.0 tag", "documents retrieved twice", 24),
+        (b"q Q0 d1 1 9.0", "few-columns", 5),
+        (b"q", "few-columns", 1),
+        (b"q Q0 d1 1 high tag", "not-a-number", 4),
+        (b"q Q0 d1 1 1_0 tag", "not-a-number", 3),
+        (b"q Q0 d1 1 . tag", "not-a-number", 1),
+        (b"q Q0 d1 1 1.2.3 tag", "not-a-number", 5),
+        (b"q Q0 d1 1 0x1p3 tag", "not-a-number", 5),
+        (b"q Q0 d1 1 nan tag", "score-nan", 3),
+        (b"q Q0 d0 1 9.0 tag", "repeated-document", 5),
+        (b"q Q0 other 1 9.0 tag\nq Q0 other 1 8.0 tag", "repeated-document", 24),
     ],
 )
 def test_a_faulty_line_is_met_where_it_stands(line: bytes, kind: str, detail: int) -> None:
@@ -254,8 +254,7 @@ def test_any_bytes_are_aligned_or_refused(data: bytes) -> None:
     found = align_text(index_of({"q": ["d1"], "Q0": ["1"]}), np.frombuffer(data, np.uint8))
 
     assert (
-        found.rows + sum(found.counts.values())
-        <= data.count(b"\n") + 1 + found.counts["documents retrieved twice"]
+        found.rows + sum(found.counts.values()) <= data.count(b"\n") + 1 + found.counts["repeated-document"]
     )
 
 
@@ -299,7 +298,7 @@ LINES = st.one_of(
 )
 
 
-@pytest.mark.skipif(compiled("_scan") is None, reason="the compiled scanners were not built here")
+@pytest.mark.skipif(load_compiled("_scan") is None, reason="the compiled scanners were not built here")
 @settings(max_examples=300, deadline=None)
 @given(
     lines=st.lists(LINES, max_size=14),
@@ -344,7 +343,7 @@ def test_documents_whose_hashes_meet_are_told_apart(monkeypatch: pytest.MonkeyPa
     assert places(index, found) == by_definition(judged, run, "document-descending", single=True)
     assert found.counts == {}
     assert [(fault.kind, fault.place, fault.detail) for fault in refused.faults] == [
-        ("documents retrieved twice", 31, 5)
+        ("repeated-document", 31, 5)
     ]
 
 

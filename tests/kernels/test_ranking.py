@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judged.kernels.ranked.ranking import rank
+from judged.kernels.examples import make_ranking
 
 
 def test_a_view_made_by_hand_holds_judged_documents_only() -> None:
     """Unjudged results leave a gap in the ranks; missed documents are in the best order."""
-    view = rank([None, 2, -1, 0], [1], missed=[[3], []])
+    view = make_ranking([None, 2, -1, 0], [1], missed=[[3], []])
 
     assert view.rank.tolist() == [2, 3, 4, 1]
     assert view.grade.tolist() == [2.0, -1.0, 0.0, 1.0]
@@ -27,7 +27,7 @@ def test_a_view_made_by_hand_holds_judged_documents_only() -> None:
 
 def test_relevance_is_by_threshold() -> None:
     """The measure's own, or else the protocol's."""
-    view = rank([1, 2, 0], missed=[[2]], rel=2)
+    view = make_ranking([1, 2, 0], missed=[[2]], rel=2)
 
     assert view.hits().tolist() == [False, True, False]
     assert view.hits(1).tolist() == [True, True, False]
@@ -41,7 +41,7 @@ def test_relevance_is_by_threshold() -> None:
 
 def test_a_negative_grade_is_never_relevant() -> None:
     """Not even where every judged document is."""
-    view = rank([-1, 0])
+    view = make_ranking([-1, 0])
 
     assert view.hits(0).tolist() == [False, True]
     assert view.relevant(0).tolist() == [1]
@@ -49,7 +49,7 @@ def test_a_negative_grade_is_never_relevant() -> None:
 
 def test_documents_standing_at_or_above_a_rank_are_counted() -> None:
     """For any pairs of a query and a rank."""
-    view = rank([1, None, 0, 2], [], [0])
+    view = make_ranking([1, None, 0, 2], [], [0])
     query = np.array([0, 0, 0, 1, 2, 2])
     cutoff = np.array([0, 2, 9, 5, 1, 7])
 
@@ -58,7 +58,7 @@ def test_documents_standing_at_or_above_a_rank_are_counted() -> None:
 
 def test_targets_of_different_queries_are_different() -> None:
     """Even where they have the same name."""
-    view = rank([1, 1], [1], targets=[[7, 7], [7]])
+    view = make_ranking([1, 1], [1], targets=[[7, 7], [7]])
 
     assert view.target[0] == view.target[1]
     assert view.target[1] != view.target[2]
@@ -67,7 +67,7 @@ def test_targets_of_different_queries_are_different() -> None:
 
 def test_shared_parts_are_computed_once() -> None:
     """The second measure that asks finds them done."""
-    view, calls = rank([1]), []
+    view, calls = make_ranking([1]), []
 
     assert [view.cached(("part",), lambda: calls.append(1) or 5) for _ in range(2)] == [5, 5]
     assert calls == [1]
@@ -76,4 +76,4 @@ def test_shared_parts_are_computed_once() -> None:
 def test_a_view_is_not_changed() -> None:
     """Its fields cannot be set."""
     with pytest.raises(AttributeError):
-        rank([1]).rel = 2.0  # type: ignore[misc]
+        make_ranking([1]).rel = 2.0  # type: ignore[misc]

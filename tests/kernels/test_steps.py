@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judged.kernels.sessions.examples import steps_of
-from judged.kernels.sessions.view import UNLABELLED, graded, steps_from_results
+from judged.kernels.examples import make_sessions
+from judged.kernels.sessions.view import UNLABELLED, SessionView, count_by_gain
 
 
 def test_iterations_and_sessions_without_results_keep_their_place() -> None:
     """Empty at the beginning, in the middle and at the end: no count slips to a neighbour."""
-    steps = steps_from_results(
+    steps = SessionView.from_results(
         np.array([0, 4, 0, 1, 0]),
         np.array([0, 2, 0, 3, 0]),
         np.array([True, False, True, True, False]),
@@ -32,13 +32,13 @@ def test_iterations_and_sessions_without_results_keep_their_place() -> None:
 
 def test_there_may_be_nothing_at_all() -> None:
     """No sessions, and sessions that never searched."""
-    none = steps_from_results(
+    none = SessionView.from_results(
         np.array([], dtype=int),
         np.array([], dtype=int),
         np.array([], dtype=bool),
         np.array([], dtype=np.int8),
     )
-    idle = steps_of([], [])
+    idle = make_sessions([], [])
 
     assert (len(none), len(idle)) == (0, 2)
     assert idle.grades.shape == (0, 6)
@@ -47,7 +47,9 @@ def test_there_may_be_nothing_at_all() -> None:
 
 def test_what_is_not_said_is_not_known() -> None:
     """One search an iteration; tokens and seconds are NaN."""
-    steps = steps_from_results(np.array([1]), np.array([1]), np.array([True]), np.array([2], dtype=np.int8))
+    steps = SessionView.from_results(
+        np.array([1]), np.array([1]), np.array([True]), np.array([2], dtype=np.int8)
+    )
 
     assert steps.searches.tolist() == [1]
     assert np.isnan(steps.tokens).all()
@@ -59,7 +61,7 @@ def test_gains_are_counted_segment_by_segment() -> None:
     """Column 0 holds the unlabelled, column g + 1 those of gain g; 200 in one segment do not overflow a byte."""
     gains = np.array([4] * 200 + [UNLABELLED, 0, 3], dtype=np.int8)
 
-    assert graded(gains, np.array([0, 200, 200, 203])).tolist() == [
+    assert count_by_gain(gains, np.array([0, 200, 200, 203])).tolist() == [
         [0, 0, 0, 0, 0, 200],
         [0, 0, 0, 0, 0, 0],
         [1, 1, 0, 0, 1, 0],
@@ -69,13 +71,13 @@ def test_gains_are_counted_segment_by_segment() -> None:
 @pytest.mark.parametrize("gain", [-2, 5])
 def test_a_gain_that_there_is_not_is_refused(gain: int) -> None:
     """It would be counted as one of another iteration."""
-    with pytest.raises(ValueError, match="gains must be from 0 to 4, or -1 where nobody said"):
-        graded(np.array([gain], dtype=np.int8), np.array([0, 1]))
+    with pytest.raises(ValueError, match="gains must be from 0 to 4, or -1 for unlabelled results"):
+        count_by_gain(np.array([gain], dtype=np.int8), np.array([0, 1]))
 
 
 def test_a_view_is_written_by_hand() -> None:
     """Names and gains; bars part searches; the first gain that is given holds; the reference is by name."""
-    steps = steps_of(["a? b2 | a3", "c0 b2"], ["a1"], reference=["a4 z3", "q0"])
+    steps = make_sessions(["a? b2 | a3", "c0 b2"], ["a1"], reference=["a4 z3", "q0"])
 
     assert steps.gains.tolist() == [3, 2, 0, 1]
     assert steps.searches.tolist() == [2, 1, 1]
@@ -86,7 +88,7 @@ def test_a_view_is_written_by_hand() -> None:
 
 def test_parts_that_measures_share_are_computed_once() -> None:
     """The second time the same object is there."""
-    steps = steps_of(["a3"])
+    steps = make_sessions(["a3"])
 
     assert steps.grades is steps.grades
     assert steps.cached(("key",), list) is steps.cached(("key",), list)

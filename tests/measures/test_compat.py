@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judged.engine.evaluate import evaluate
-from judged.kernels.ranked.ranking import rank
+from judged.kernels.examples import make_ranking
 from judged.measures.ranked.compat import compatibility
 
 Score = Callable[..., dict[str, Any]]
@@ -48,7 +48,7 @@ def test_a_missed_document_stands_last_among_its_grade(score: Score) -> None:
 
 def test_a_short_ideal_is_divided_by_what_it_can_reach() -> None:
     """By hand, p = 1/2, depth 2: one document, first: (1 + 1/2·1/2) / (1 + 1/2) = 5/6 of everything."""
-    found = rank([1, 0])
+    found = make_ranking([1, 0])
 
     assert compatibility(found, p=0.5, depth=2) == pytest.approx([1.0])
     assert compatibility(found, p=0.5, depth=2, over="everything") == pytest.approx([5 / 6])

@@ -16,7 +16,8 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.cli.main import judged as program
 from judged.errors import BadMeasure, UnknownName
-from judged.kernels.ranked.ranking import Ranking, rank
+from judged.kernels.examples import make_ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.cards import card
 from judged.measures.catalogue import FAMILIES, MEASURES
@@ -140,7 +141,7 @@ def test_a_function_of_one_query_gets_its_parts() -> None:
         got.append((ranks.tolist(), grades.tolist(), retrieved, judged.tolist()))
         return 0.0
 
-    judged.define_per_query("Mine", mine).per_query(rank([None, 1, 0], [], missed=[[3], [2]]))
+    judged.define_per_query("Mine", mine).per_query(make_ranking([None, 1, 0], [], missed=[[3], [2]]))
 
     assert got == [([2, 3], [1.0, 0.0], 3, [3.0, 1.0, 0.0]), ([], [], 0, [2.0])]
 
@@ -152,7 +153,7 @@ def test_a_function_of_one_query_cannot_change_the_view() -> None:
         grades[:] = 9
         return 0.0
 
-    found = rank([1, 0])
+    found = make_ranking([1, 0])
 
     with pytest.raises(BadMeasure, match="Careless failed: ValueError: assignment destination is read-only"):
         judged.define_per_query("Careless", careless).per_query(found)
@@ -174,7 +175,7 @@ def test_parameters_explain_themselves_by_their_defaults() -> None:
     measure = judged.define("Sided", each)
 
     assert str(measure(factor=0.5, strict=True, side="left")) == 'Sided(factor=0.5, strict=True, side="Left")'
-    assert parse_measure("Sided(strict=True)").per_query(rank([1])).tolist() == [1.0]
+    assert parse_measure("Sided(strict=True)").per_query(make_ranking([1])).tolist() == [1.0]
     with pytest.raises(BadMeasure, match="`side` of Sided must be `Left` or `right`, not 'middle'"):
         measure(side="middle")
     with pytest.raises(BadMeasure, match="`strict` of Sided must be True or False, not 1"):
@@ -202,7 +203,7 @@ def test_a_name_is_defined_once() -> None:
     judged.define("Again", lambda ranking: np.ones(len(ranking)), replace=True)
 
     assert "say `replace=True`" in str(caught.value)
-    assert parse_measure("Again").per_query(rank([0])).tolist() == [1.0]
+    assert parse_measure("Again").per_query(make_ranking([0])).tolist() == [1.0]
     assert FAMILIES["custom"] == ("Again",)
 
 
@@ -294,7 +295,7 @@ def test_a_value_that_makes_no_sense_is_refused(function: Callable[..., Any], to
     measure = judged.define("Mine", function)
 
     with pytest.raises(BadMeasure) as caught:
-        measure.per_query(rank([1, 0], [1]))
+        measure.per_query(make_ranking([1, 0], [1]))
 
     assert told in str(caught.value)
 
@@ -416,7 +417,7 @@ def test_a_measure_made_by_hand_can_be_announced(installed: Callable[..., None])
     code = "from dataclasses import replace\nfrom judged import P\nHand = replace(P, name='Hand', family='custom')\n"
     installed(code, "Hand = plugged_code:Hand")
 
-    assert parse_measure("hand@3").per_query(rank([1, 0, 1])).tolist() == [pytest.approx(2 / 3)]
+    assert parse_measure("hand@3").per_query(make_ranking([1, 0, 1])).tolist() == [pytest.approx(2 / 3)]
     assert replace(MEASURES["Hand"], name="P", family="ranked") == MEASURES["P"]
 
 

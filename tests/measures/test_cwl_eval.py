@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from judged.kernels.ranked.ranking import rank
+from judged.kernels.examples import make_ranking
 from judged.measures.names import parse_measure
 
 Score = Callable[..., dict[str, Any]]
@@ -98,7 +98,7 @@ def test_agrees_with_cwl_eval(
 ) -> None:
     """Rate, depth, total and residual of random graded results are those of the tool itself (1.0.12)."""
     grades = found(seed)
-    view, told = rank(grades), cwl_eval(metric, grades)
+    view, told = make_ranking(grades), cwl_eval(metric, grades)
 
     def ours(name: str) -> Any:
         return parse_measure(name)(model=model, max_grade=4, **given).per_query(view)[0]
@@ -118,7 +118,7 @@ def test_the_patience_of_a_dynamic_player_moves() -> None:
     The next one, 0.5 below, brings it back to 2, so that the third is the last. With a median of 0 the patience
     goes to 4 and stays there.
     """
-    view = rank([1, 0, 0, 0])
+    view = make_ranking([1, 0, 0, 0])
 
     assert parse_measure("BPM(T=9)@2").per_query(view) == pytest.approx([1 / 2])
     assert parse_measure("BPM(T=9, hc=2)@2").per_query(view) == pytest.approx([1 / 3])
@@ -127,7 +127,7 @@ def test_the_patience_of_a_dynamic_player_moves() -> None:
 
 def test_a_longer_list_has_a_longer_tail() -> None:
     """INSQ by hand, T = 1/2: the weights of the first d ranks are 1/i², whose sum tends to π²/6."""
-    view = rank([1])
+    view = make_ranking([1])
     known = parse_measure("INSQ(T=0.5, depth=100000)").per_query(view)[0]
 
     assert known == pytest.approx(6 / math.pi**2, abs=1e-5)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judged.kernels.ranked.ranking import rank
+from judged.kernels.examples import make_ranking
 from judged.measures.names import parse_measure
 
 Score = Callable[..., dict[str, Any]]
@@ -17,7 +17,7 @@ Score = Callable[..., dict[str, Any]]
 
 def one(measure: str, *grades: float | None, missed: tuple[float, ...] = ()) -> float:
     """The value of one ranked list."""
-    return float(parse_measure(measure).per_query(rank(grades, missed=[missed]))[0])
+    return float(parse_measure(measure).per_query(make_ranking(grades, missed=[missed]))[0])
 
 
 SMALL_QRELS = {"0": {"D0": 0, "D1": 1, "D2": 1, "D3": 2, "D4": 0}, "1": {"D0": 1, "D3": 2, "D5": 2}}
@@ -165,14 +165,14 @@ def test_is_what_the_specification_says(
 
 def test_the_mean_of_reciprocal_ranks_is_the_specification_s() -> None:
     """First, third and nowhere: (1 + 1/3 + 0) / 3 = 0.444."""
-    values = parse_measure("mrr").per_query(rank([1], [0, 0, 1], [0]))
+    values = parse_measure("mrr").per_query(make_ranking([1], [0, 0, 1], [0]))
 
     assert values.mean() == pytest.approx(0.4444, abs=5e-5)
 
 
 def test_targets_are_counted_once() -> None:
     """Four relevant documents answer three targets; the first three results answer two of them, by hand."""
-    view = rank([1, 1, 0, 1], missed=[[1]], targets=[[7, 7, 8, 9, 10]])
+    view = make_ranking([1, 1, 0, 1], missed=[[1]], targets=[[7, 7, 8, 9, 10]])
 
     assert parse_measure("DR@3").per_query(view) == pytest.approx([1 / 3])
     assert parse_measure("DR@4").per_query(view) == pytest.approx([2 / 3])
@@ -181,14 +181,14 @@ def test_targets_are_counted_once() -> None:
 
 def test_a_target_of_one_query_is_not_that_of_another() -> None:
     """Two queries with the same target each find it once."""
-    view = rank([1], [1], targets=[[7], [7]])
+    view = make_ranking([1], [1], targets=[[7], [7]])
 
     assert parse_measure("DR@20").per_query(view).tolist() == [1.0, 1.0]
 
 
 def test_a_target_of_only_irrelevant_documents_does_not_count() -> None:
     """Neither found nor to be found."""
-    view = rank([0, 1], targets=[[7, 8]])
+    view = make_ranking([0, 1], targets=[[7, 8]])
 
     assert parse_measure("DR@20").per_query(view).tolist() == [1.0]
     assert parse_measure("DiversityCount").per_query(view).tolist() == [1.0]
@@ -226,7 +226,7 @@ def test_recall_points_follow_the_protocol(score: Score, points: str, value: flo
 
 def test_half_a_document_rounds_up() -> None:
     """Half of one relevant document is one document under `rounded`, as C's lround has it."""
-    view = rank([0, 1])
+    view = make_ranking([0, 1])
     rounded = type(view)(**{**view.__dict__, "recall_points": "rounded", "_cache": {}})
 
     assert parse_measure("IPrec@0.5").per_query(rounded).tolist() == [0.5]
@@ -250,7 +250,7 @@ def test_a_gain_below_zero_costs() -> None:
 
 def test_a_relevance_string_shows_what_trec_eval_shows() -> None:
     """Digits, `>` above 9, `-` outside the judgments, `.` for a negative grade; a fraction by its whole part."""
-    view = rank([3, None, -1, 12, 0.5, 9], [], [None] * 12)
+    view = make_ranking([3, None, -1, 12, 0.5, 9], [], [None] * 12)
 
     assert parse_measure("relstring").per_query(view).tolist() == ["3-.>09", "", "-" * 10]
     assert parse_measure("relstring@2").per_query(view).tolist() == ["3-", "", "--"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judged.errors import BadMeasure
-from judged.kernels.ranked.ranking import rank
+from judged.kernels.examples import make_ranking
 from judged.measures.catalogue import FAMILIES, MEASURES
 from judged.measures.parameters import checked, written
 
@@ -65,7 +65,7 @@ def test_a_cutoff_is_a_whole_number(value: object) -> None:
 def test_what_must_be_given_is_asked_for() -> None:
     """A measure without what it needs says how to write it."""
     with pytest.raises(BadMeasure, match="P needs `cutoff`") as caught:
-        P.per_query(rank([1]))
+        P.per_query(make_ranking([1]))
 
     assert "write it as `P@10`" in str(caught.value)
 

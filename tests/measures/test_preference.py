@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.errors import BadInput, BadMeasure, WrongKind
-from judged.kernels.preferences.view import Opinions, opine
+from judged.kernels.examples import make_preferences
+from judged.kernels.preferences.view import PreferenceView
 from judged.measures.cards import Card, card
 from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES
 from judged.measures.measure import Measure
@@ -32,7 +33,7 @@ def usable(name: str) -> Measure:
     return PREFERENCE_MEASURES[name] @ 3 if name == "P_avgjg" else PREFERENCE_MEASURES[name]
 
 
-def value(name: str, view: Opinions) -> float:
+def value(name: str, view: PreferenceView) -> float:
     """What a measure makes of the only query."""
     (only,) = usable(name).per_query(view).tolist()
     return float(only)
@@ -52,14 +53,17 @@ def test_counts_the_preferences_of_the_examples_of_trec_eval(said: dict[str, obj
 
     trec_eval 9.0.4 and 10.0-rc3 themselves print 6 for it (`-R prefs -m prefs_num_prefs_poss`).
     """
-    assert value("prefs_num_prefs_poss", opine(([], said))) == expected  # type: ignore[arg-type]
+    assert value("prefs_num_prefs_poss", make_preferences(([], said))) == expected  # type: ignore[arg-type]
 
 
 def test_what_follows_from_two_parts_is_counted_once() -> None:
     """A > b and b > c, in two sub-groups, make a > c; a longer chain makes all of its pairs."""
-    assert value("prefs_num_prefs_poss", opine((["a"], {"u": [{"a": 1, "b": 0}, {"b": 5, "c": 4}]}))) == 3
+    assert (
+        value("prefs_num_prefs_poss", make_preferences((["a"], {"u": [{"a": 1, "b": 0}, {"b": 5, "c": 4}]})))
+        == 3
+    )
     chain = [{"a": 2, "b": 1}, {"b": 2, "c": 1}, {"c": 2, "d": 1}, {"d": 2, "e": 1}]
-    assert value("prefs_num_prefs_poss", opine((["a"], {"u": chain}))) == 10
+    assert value("prefs_num_prefs_poss", make_preferences((["a"], {"u": chain}))) == 10
 
 
 def slow(least: int, ranked: list[str], said: dict[str, dict[str, int]]) -> dict[str, float]:
@@ -92,7 +96,7 @@ def test_agrees_with_counting_one_by_one(
     least: int, suffix: str, ranked: list[str], said: dict[str, dict[str, int]]
 ) -> None:
     """Each way to average, over all preferences, those spoken of, and those between retrieved documents."""
-    view = opine((ranked, said))
+    view = make_preferences((ranked, said))
 
     for way, expected in slow(least, ranked, said).items():
         assert value(f"prefs_{way}{suffix}", view) == pytest.approx(expected, abs=1e-12)
@@ -114,7 +118,7 @@ def test_a_whole_group_cut_into_pairs_says_the_same(
     }
     if any(len(parts) < 2 for parts in cut.values()):
         return
-    whole, parted = opine((ranked, said)), opine((ranked, cut))
+    whole, parted = make_preferences((ranked, said)), make_preferences((ranked, cut))
 
     for name in (
         "prefs_num_prefs_poss",
@@ -134,7 +138,7 @@ def test_stays_within_its_bounds_and_is_whole_if_a_count(
 ) -> None:
     """No value falls outside the bounds that the measure declares."""
     low, high = PREFERENCE_MEASURES[name].bounds
-    score = value(name, opine((ranked, said)))
+    score = value(name, make_preferences((ranked, said)))
 
     assert low <= score <= high + 1e-12
     assert "whole" not in PREFERENCE_MEASURES[name].properties or score == int(score)
@@ -147,9 +151,9 @@ def test_does_not_depend_on_what_is_computed_with_it(
     name: str, data: list[tuple[list[str], dict[str, dict[str, int]]]]
 ) -> None:
     """A query scores the same alone and among others, to the last bit."""
-    together = usable(name).per_query(opine(*data)).tolist()
+    together = usable(name).per_query(make_preferences(*data)).tolist()
 
-    assert together == [value(name, opine(each)) for each in data]
+    assert together == [value(name, make_preferences(each)) for each in data]
 
 
 @pytest.mark.parametrize("name", [name for name in PREFERENCE_MEASURES if name.startswith("prefs_")])
@@ -161,7 +165,7 @@ def test_documents_nobody_speaks_of_do_not_matter(
     """Results that no group judged change nothing, wherever they stand."""
     padded = [each for document in ranked for each in (f"{document}-else", document)]
 
-    assert value(name, opine((padded, said))) == value(name, opine((ranked, said)))
+    assert value(name, make_preferences((padded, said))) == value(name, make_preferences((ranked, said)))
 
 
 @pytest.mark.parametrize("name", [n for n in SHARES if n.startswith("prefs_") and "Rnonrel" not in n])
@@ -173,8 +177,8 @@ def test_is_one_where_all_is_obeyed_and_zero_where_nothing_is(name: str, worth: 
         return
     best = sorted(worth, key=lambda document: -worth[document])
 
-    assert value(name, opine((best, {"u": worth}))) == pytest.approx(1.0)
-    assert value(name, opine((best[::-1], {"u": worth}))) == 0.0
+    assert value(name, make_preferences((best, {"u": worth}))) == pytest.approx(1.0)
+    assert value(name, make_preferences((best[::-1], {"u": worth}))) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -190,12 +194,12 @@ def test_judges_are_averaged(
     plain = MEASURES[ranked_measure] @ 3 if ranked_measure == "P" else MEASURES[ranked_measure]
     alone = [judged.evaluate({"q": said[person]}, run, plain)[plain] for person in said]
 
-    assert value(name, opine((ranked, said))) == pytest.approx(np.mean(alone), abs=1e-12)
+    assert value(name, make_preferences((ranked, said))) == pytest.approx(np.mean(alone), abs=1e-12)
 
 
 def test_takes_no_queries_at_all() -> None:
     """Of no queries there are no values."""
-    assert all(len(usable(name).per_query(opine())) == 0 for name in PREFERENCE_MEASURES)
+    assert all(len(usable(name).per_query(make_preferences())) == 0 for name in PREFERENCE_MEASURES)
 
 
 @EVERY
@@ -236,7 +240,7 @@ def test_evaluate_takes_preferences() -> None:
     assert evaluation.per_query().by_query("prefs_simp") == {"q1": 0.5, "q2": 0.0}
     assert evaluation["prefs_avgjg"] == 0.25
     assert evaluation["map_avgjg"] == pytest.approx((1.0 + 0.0) / 2)
-    assert evaluation.observations.extra == ("q3",)
+    assert evaluation.counts.unjudged_queries == ("q3",)
     for source in (table, table.to_arrow()):
         assert judged.evaluate(source, RUN, "prefs_simp").mean() == {"prefs_simp": 0.25}
 
@@ -250,7 +254,7 @@ def test_missing_queries_follow_the_protocol(missing: str, expected: float) -> N
 
     assert evaluation["prefs_simp"] == expected
     assert evaluation["prefs_num_prefs_poss"] == (3 if missing == "zero" else 2)
-    assert evaluation.observations.missing == ("q2",)
+    assert evaluation.counts.missing == ("q2",)
 
 
 def test_ties_follow_the_protocol_and_are_told() -> None:
@@ -261,7 +265,7 @@ def test_ties_follow_the_protocol_and_are_told() -> None:
     by_default = judged.evaluate(only, tied, "prefs_simp")
 
     assert by_default["prefs_simp"] == 0.0
-    assert any("document-ascending" in note for note in by_default.observations.notes)
+    assert any("document-ascending" in note.message for note in by_default.notes)
     assert judged.evaluate(only, tied, "prefs_simp", protocol=ascending)["prefs_simp"] == 1.0
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from judged.errors import BadMeasure
-from judged.kernels.sessions.examples import steps_of
-from judged.kernels.sessions.view import Steps, upper
+from judged.kernels.examples import make_sessions
+from judged.kernels.sessions.view import SessionView
 from judged.measures.catalogue import SESSION_MEASURES
 from judged.measures.names import parse_measure
 from judged.measures.pooling import pooled
@@ -32,7 +32,7 @@ E10 = ["a3 c2"]
 WORKED = ["a4 b3 c1 d0 a4", "e2 a4 b3", "f1 g2 a4 e2"]
 
 
-def value(text: str, steps: Steps) -> float:
+def value(text: str, steps: SessionView) -> float:
     """What the measure that a text names makes of the only session."""
     (only,) = parse_measure(text, family="session").per_query(steps).tolist()
     return float(only)
@@ -54,21 +54,21 @@ def test_the_worked_examples_come_out(
     session: list[str], iteration: int, expected: tuple[float, ...]
 ) -> None:
     """E1 and the worked example, which have the same counts and gains: per iteration R 5, 3, 4 and G 7, 2, 2."""
-    steps = steps_of(session)
+    steps = make_sessions(session)
 
     assert [value(f"{name}@{iteration}", steps) for name in NAMES] == pytest.approx(expected, abs=5e-7)
 
 
 def test_the_parts_of_the_worked_examples_come_out() -> None:
     """Iteration by iteration: R 5, 3, 4; UR 4, 1, 2; G 7, 2, 2; Dup 1, 2, 2; the third adds the last good result."""
-    steps = steps_of(WORKED)
+    steps = make_sessions(WORKED)
 
     assert steps.results.tolist() == [5, 3, 4]
     assert steps.new.tolist() == [4, 1, 2]
     assert steps.duplicates.tolist() == [1, 2, 2]
     assert [value(f"MarginalGain@{i}", steps) for i in (1, 2, 3)] == [7, 2, 2]
     assert value("IterationsForAllGoodResults", steps) == 3
-    assert value("Searches", steps_of(E1)) == 4
+    assert value("Searches", make_sessions(E1)) == 4
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_parts_of_the_worked_examples_come_out() -> None:
 )
 def test_an_iteration_that_found_nothing_counts(session: list[str], expected: dict[str, float]) -> None:
     """E2: a search in vain is an iteration; a step that did not search is none, and is not in the view."""
-    steps = steps_of(session)
+    steps = make_sessions(session)
 
     assert {name: value(name, steps) for name in expected} == pytest.approx(expected, abs=5e-7)
 
@@ -97,7 +97,7 @@ def test_beyond_the_last_iteration_values_are_held_or_rates_are_padded(
     beyond: str, expected: dict[str, float]
 ) -> None:
     """E3, E1 at iteration 5; sums and shares stay as they are either way."""
-    steps = steps_of(E1)
+    steps = make_sessions(E1)
     stay = {"CG@5": 11, "DCG@5": 9.261860, "SRE@5": 0.333333, "SRR@5": 0.416667}
 
     assert {name: value(f'{name}(beyond="{beyond}")@5', steps) for name in expected} == pytest.approx(
@@ -108,7 +108,7 @@ def test_beyond_the_last_iteration_values_are_held_or_rates_are_padded(
 
 def test_the_first_occurrence_carries_the_label() -> None:
     """E4: `a` is labelled 1 first and 3 later; by the first label CG is 3, by the highest it would be 6."""
-    first, highest = steps_of(E4), steps_of(E4_HIGHEST)
+    first, highest = make_sessions(E4), make_sessions(E4_HIGHEST)
 
     assert (value("CG@2", first), value("SRE@2", first)) == (3, 0.25)
     assert (value("CG@2", highest), value("SRE@2", highest)) == (6, 0.5)
@@ -116,7 +116,7 @@ def test_the_first_occurrence_carries_the_label() -> None:
 
 def test_unlabelled_results_make_a_lower_and_an_upper_bound() -> None:
     """E5: `b` has its later label at its first occurrence; `d` is 0 below, and 4 above; 3 of 4 are labelled."""
-    low, high = steps_of(E5), upper(steps_of(E5))
+    low, high = make_sessions(E5), make_sessions(E5).with_best_labels()
 
     assert (value("CG@2", low), value("SRE@2", low), value("Coverage", low)) == (5, 0.4, 0.75)
     assert (value("CG@2", high), value("SRE@2", high), value("Coverage", high)) == (9, 0.6, 1)
@@ -129,7 +129,7 @@ def test_unlabelled_results_make_a_lower_and_an_upper_bound() -> None:
 )
 def test_all_good_results_are_found_or_not(reference: str, iterations: float, reached: float) -> None:
     """E6: by its own results at 2; by a reference at 2 or never; where nothing good is sought there is no value."""
-    steps = steps_of(E6, reference=[reference])
+    steps = make_sessions(E6, reference=[reference])
     values = [
         value(f'{name}(reference="given")', steps)
         for name in ("IterationsForAllGoodResults", "AllGoodReached")
@@ -141,8 +141,8 @@ def test_all_good_results_are_found_or_not(reference: str, iterations: float, re
 
 def test_120_iterations_and_never_are_told_apart() -> None:
     """Both have the value 100; only the first was reached."""
-    late = steps_of([*["x0"] * 119, "a3"], reference=["a3"])
-    never = steps_of(["x0"], reference=["a3"])
+    late = make_sessions([*["x0"] * 119, "a3"], reference=["a3"])
+    never = make_sessions(["x0"], reference=["a3"])
     names = [f'{name}(reference="given")' for name in ("IterationsForAllGoodResults", "AllGoodReached")]
 
     assert [value(name, late) for name in names] == [100, 1]
@@ -152,13 +152,13 @@ def test_120_iterations_and_never_are_told_apart() -> None:
 
 def test_without_good_results_there_is_no_iteration_by_which_all_were_found() -> None:
     """Undefined, not 0 and not 100."""
-    assert math.isnan(value("IterationsForAllGoodResults", steps_of(["a1"])))
-    assert math.isnan(value("AllGoodReached", steps_of([])))
+    assert math.isnan(value("IterationsForAllGoodResults", make_sessions(["a1"])))
+    assert math.isnan(value("AllGoodReached", make_sessions([])))
 
 
 def test_a_constant_yield_is_its_own_weighted_mean() -> None:
     """E7: a yield of 2.0 three times has RAG 2.0, DRAG 1.420620 as 001 writes it, and nDRAG 2.0."""
-    steps = steps_of(E7)
+    steps = make_sessions(E7)
 
     assert [value(name, steps) for name in ("RAG", "DRAG", "nDRAG")] == pytest.approx(
         [2, 1.420620, 2], abs=5e-7
@@ -167,22 +167,22 @@ def test_a_constant_yield_is_its_own_weighted_mean() -> None:
 
 def test_duplicates_within_an_iteration_are_redundant() -> None:
     """E8: of three results, the second is a duplicate: UR 2, SRR one third."""
-    assert value("UR", steps_of(E8)) == 2
-    assert value("SRR", steps_of(E8)) == pytest.approx(1 / 3)
+    assert value("UR", make_sessions(E8)) == 2
+    assert value("SRR", make_sessions(E8)) == pytest.approx(1 / 3)
 
 
 def test_pooled_shares_weigh_results_and_means_weigh_sessions() -> None:
     """E9: SRE of 1/2 and 1/10 has the mean 0.3, and pooled 2/12."""
-    steps = steps_of(*E9)
+    steps = make_sessions(*E9)
 
     assert np.mean(SESSION_MEASURES["SRE"].per_query(steps)) == pytest.approx(0.3)
     assert pooled(SESSION_MEASURES["SRE_micro"], steps) == pytest.approx(0.166667, abs=5e-7)
-    assert math.isnan(pooled(SESSION_MEASURES["SRR_micro"], steps_of([], [""])))
+    assert math.isnan(pooled(SESSION_MEASURES["SRR_micro"], make_sessions([], [""])))
 
 
 def test_what_was_seen_in_an_earlier_turn_is_new_in_the_last() -> None:
     """E10: the last turn alone is in the view, so CG is 5 and nothing is redundant."""
-    assert (value("CG", steps_of(E10)), value("SRR", steps_of(E10))) == (5, 0)
+    assert (value("CG", make_sessions(E10)), value("SRR", make_sessions(E10))) == (5, 0)
 
 
 @pytest.mark.parametrize(
@@ -208,13 +208,13 @@ def test_what_was_seen_in_an_earlier_turn_is_new_in_the_last() -> None:
 )
 def test_parameters_and_what_lies_beyond_001(measure: str, expected: float) -> None:
     """The worked example once more, by hand."""
-    assert value(measure, steps_of(WORKED)) == pytest.approx(expected, abs=1e-6)
+    assert value(measure, make_sessions(WORKED)) == pytest.approx(expected, abs=1e-6)
 
 
 def test_gain_is_set_against_what_it_cost() -> None:
     """9 after two iterations of 800 and 400 tokens, 2 and 1 seconds; undefined where the trace does not say."""
-    told = steps_of(WORKED[:2], tokens=[[800, 400]], seconds=[[2, 1]])
-    part = steps_of(WORKED[:2], tokens=[[800, math.nan]])
+    told = make_sessions(WORKED[:2], tokens=[[800, 400]], seconds=[[2, 1]])
+    part = make_sessions(WORKED[:2], tokens=[[800, math.nan]])
 
     assert (value("GainPerKiloToken", told), value("GainPerSecond", told)) == (7.5, 3)
     assert value("GainPerKiloToken@1", part) == 7 / 0.8
@@ -224,7 +224,7 @@ def test_gain_is_set_against_what_it_cost() -> None:
 
 def test_recall_is_of_a_reference() -> None:
     """Two of three good results, worth 6 of 9; a result that is not in the reference does not count."""
-    steps = steps_of(["a0 q4", "b?"], reference=["a4 b2 z3 y1"])
+    steps = make_sessions(["a0 q4", "b?"], reference=["a4 b2 z3 y1"])
 
     assert [value(f"Recall@{i}", steps) for i in (1, 2)] == pytest.approx([1 / 3, 2 / 3])
     assert value('Recall(gain="graded")', steps) == pytest.approx(6 / 9)
@@ -235,7 +235,7 @@ def test_recall_is_of_a_reference() -> None:
 def test_without_a_reference_nothing_is_made_up(measure: str) -> None:
     """A measure that looks at what there was to find says that it is missing."""
     with pytest.raises(BadMeasure, match="needs a reference") as caught:
-        value(measure, steps_of(E1))
+        value(measure, make_sessions(E1))
 
     assert "judgments of the tasks" in str(caught.value)
 
@@ -243,4 +243,4 @@ def test_without_a_reference_nothing_is_made_up(measure: str) -> None:
 def test_a_measure_that_is_not_pooled_is_not_pooled() -> None:
     """Only shares of counts can be."""
     with pytest.raises(BadMeasure, match="CG@last is not pooled"):
-        pooled(SESSION_MEASURES["CG"], steps_of(E1))
+        pooled(SESSION_MEASURES["CG"], make_sessions(E1))

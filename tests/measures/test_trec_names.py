@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judged.errors import BadMeasure, UnknownName
-from judged.kernels.ranked.ranking import rank
+from judged.kernels.examples import make_ranking
 from judged.measures.ranked.set_f import SetF
 from judged.measures.trec_names import TrecMeasure, Version, expand, names
 
@@ -91,7 +91,7 @@ def test_parameters_are_read_and_printed_as_trec_eval_does(request_: str, expect
 def test_a_weight_of_trec_eval_is_the_square_of_beta() -> None:
     """`set_F.4` is (4 + 1)PR / (R + 4P), which is F of beta 2: 5/6 of P = 1/2 and R = 1."""
     (each,) = expand(9, ["set_F.4"])
-    view = rank([1, 0])
+    view = make_ranking([1, 0])
 
     assert each.measure is not None
     assert each.measure.per_query(view) == pytest.approx([5 / 6])

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadMeasure, JudgedError
-from judged.kernels.ranked.ranking import Ranking, rank
+from judged.kernels.examples import make_ranking
+from judged.kernels.ranked.ranking import Ranking
 from judged.measures.catalogue import MEASURES
 from judged.measures.laws import LAWS
 from judged.measures.measure import Measure
@@ -114,7 +115,7 @@ def test_leaves_the_view_as_it_was(name: str, data: st.DataObject) -> None:
 @EVERY
 def test_takes_no_queries_at_all(name: str) -> None:
     """Of no queries there are no values."""
-    assert len(usable(name).per_query(rank())) == 0
+    assert len(usable(name).per_query(make_ranking())) == 0
 
 
 @having("swap")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from good_gain import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
-from judged.kernels.sessions.examples import steps_of
-from judged.kernels.sessions.view import UNLABELLED, Steps, upper
+from judged.kernels.examples import make_sessions
+from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.catalogue import SESSION_MEASURES
 from judged.measures.laws import SESSION_LAWS
 from judged.measures.measure import Measure
@@ -189,7 +189,7 @@ def test_prints_as_it_is_read(name: str, data: st.DataObject) -> None:
 @EVERY
 def test_takes_no_sessions_at_all(name: str) -> None:
     """Of no sessions there are no values."""
-    assert len(SESSION_MEASURES[name].per_query(steps_of(reference=[]))) == 0
+    assert len(SESSION_MEASURES[name].per_query(make_sessions(reference=[]))) == 0
 
 
 @having("whole")
@@ -221,7 +221,11 @@ def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataO
     measure = data.draw(variants(SESSION_MEASURES[name]))
     label = data.draw(st.sampled_from(NAMES))
     raised = replace(told, labels=told.labels | {label: min((told.labels[label] or 0) + 1, 4)})
-    before, after, most = one(measure, told), one(measure, raised), measure.per_query(upper(view(told)))[0]
+    before, after, most = (
+        one(measure, told),
+        one(measure, raised),
+        measure.per_query(view(told).with_best_labels())[0],
+    )
 
     assert (before <= after + 1e-12 and before <= most + 1e-12) or math.isnan(before)
     assert math.isnan(before) == math.isnan(after) == math.isnan(most)
@@ -268,7 +272,7 @@ def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -
     """Never searched, or searched in vain: the session stays in the mean."""
     values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
 
-    assert [each.per_query(steps_of(session)).tolist() for each in values] == [[0.0]] * 4
+    assert [each.per_query(make_sessions(session)).tolist() for each in values] == [[0.0]] * 4
 
 
 @having("undefined-if-nothing-found")
@@ -276,12 +280,12 @@ def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -
 def test_rates_and_shares_are_undefined_without_results(name: str, session: list[str]) -> None:
     """So that nobody has the lowest redundancy by not searching."""
     values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
-    told = [each.per_query(steps_of(session, tokens=[[1.0] * len(session)])).tolist() for each in values]
+    told = [each.per_query(make_sessions(session, tokens=[[1.0] * len(session)])).tolist() for each in values]
 
     assert all(math.isnan(value) for (value,) in told)
 
 
-def values(text: str, steps: Steps) -> np.ndarray:
+def values(text: str, steps: SessionView) -> np.ndarray:
     """The values of the measure that a text names."""
     return np.asarray(parse_measure(text, family="session").per_query(steps))
 
@@ -341,7 +345,7 @@ def test_pooled_values_are_those_of_one_long_list(told: list[Told]) -> None:
 def test_the_upper_view_has_nothing_unlabelled(told: list[Told]) -> None:
     """Unlabelled results have gain 4 there; all others keep theirs, and everything else is the same."""
     steps = view(*told)
-    most = upper(steps)
+    most = steps.with_best_labels()
 
     assert (most.gains == np.where(steps.gains == UNLABELLED, 4, steps.gains)).all()
     assert values("Coverage", most)[steps.found].tolist() == [1.0] * int(steps.found.sum())

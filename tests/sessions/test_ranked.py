@@ -9,7 +9,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from judged.cli.main import judged
-from judged.sessions.ranked import rank_sessions
+from judged.sessions.compare import rank_sessions
 
 
 def session(system: str, *urls: str) -> dict[str, Any]:

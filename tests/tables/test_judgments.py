@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadInput, WrongKind
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 
 ids = st.text(st.characters(codec="utf-8"), max_size=3)
@@ -46,7 +46,7 @@ def test_every_repeated_document_is_a_fault(rows: list[tuple[str, str]]) -> None
 
     with pytest.raises(BadInput) as caught:
         Judgments.from_columns(query, document, [1] * len(rows))
-    assert caught.value.counts == {"documents judged twice": repeats}
+    assert caught.value.counts == {"repeated-document": repeats}
 
 
 def test_columns_of_unequal_length_are_refused() -> None:
@@ -59,8 +59,8 @@ def test_columns_of_unequal_length_are_refused() -> None:
 
 def test_faults_found_before_are_told_with_those_found_here() -> None:
     """A reader's own faults and those of the table are one message, in the order of the lines."""
-    faults = Faults("file", line=lambda row: row + 10)
-    faults.add_line("malformed lines", 11, "is malformed")
+    faults = Problems("file", line=lambda row: row + 10)
+    faults.add_line("malformed-line", 11, "is malformed")
 
     with pytest.raises(BadInput) as caught:
         Judgments.from_columns(["q", "q", "q"], ["d", "e", "d"], [float("nan"), 1, 1], faults=faults)

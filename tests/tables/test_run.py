@@ -64,7 +64,7 @@ def test_scores_that_are_not_numbers_are_refused_with_their_place() -> None:
     with pytest.raises(BadInput) as caught:
         Run.from_columns(["q"] * 3, ["a", "b", "c"], [1.0, np.nan, np.nan], where=lambda row: f"place {row}")
     assert str(caught.value) == (
-        "run cannot be scored: scores that are not numbers (2)\n"
+        "run cannot be scored: score-nan (2)\n"
         "  place 1: score is nan, expected a number\n"
         "  place 2: score is nan, expected a number"
     )
@@ -89,7 +89,7 @@ def test_a_byte_of_a_text_has_a_line() -> None:
     """Kernels speak of bytes; messages speak of lines."""
     text = Text(memoryview(b"one\ntwo\nthree"), lambda: pa.table({}), file="a.run")
 
-    assert [text.place(byte) for byte in (0, 3, 4, 8)] == ["a.run:1", "a.run:1", "a.run:2", "a.run:3"]
+    assert [str(text.place(byte)) for byte in (0, 3, 4, 8)] == ["a.run:1", "a.run:1", "a.run:2", "a.run:3"]
 
 
 def test_columns_know_where_their_rows_came_from() -> None:
@@ -99,8 +99,8 @@ def test_columns_know_where_their_rows_came_from() -> None:
 
     assert isinstance(matrix.source, Columns)
     assert isinstance(frame.source, Columns)
-    assert matrix.source.place(1) == "row 0, column 2"
-    assert frame.source.place(0) == "row 1"
+    assert str(matrix.source.place(1)) == "row 0, column 2"
+    assert str(frame.source.place(0)) == "row 1"
 
 
 def test_columns_of_unequal_length_are_refused() -> None:

@@ -175,7 +175,7 @@ def test_a_trace_without_any_output_of_its_searches_is_refused() -> None:
         read_sessions([{"messages": [ask(), call("a", "q")]}])
     skipped = Skipped()
     assert ids(one([ask(), call("a", "q")], skipped=skipped, lenient=True)) == [[]]
-    assert skipped.counts == {"traces without any search output": 1}
+    assert skipped.counts == {"no-search-output": 1}
 
 
 def test_tokens_and_times_of_messages_are_those_of_the_iteration() -> None:

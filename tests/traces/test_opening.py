@@ -91,7 +91,7 @@ def test_conversations_of_a_folder_that_have_no_names_are_called_after_their_fil
     skipped = Skipped()
 
     assert names(tmp_path, lenient=True, skipped=skipped) == ["a", "b:1", "b:2"]
-    assert skipped.counts == {"unknown formats": 1}
+    assert skipped.counts == {"unknown-format": 1}
     with pytest.raises(BadInput, match="it begins with `Dear diary`"):
         names(tmp_path)
 

@@ -191,7 +191,7 @@ def test_all_faults_of_a_session_are_told_together_and_those_of_the_next_are_not
     message = refused(line({"id": "d1", "gain": 9}, {}), line({"id": "d1", "gain": 8}))
 
     assert message.splitlines()[:3] == [
-        "bytes cannot be scored: gains outside 0 to 4 (1), results without any key (1)",
+        "bytes cannot be scored: gain-out-of-range (1), result-without-key (1)",
         "  bytes:1: session `c1`, iteration 1, search 1, result 1: its gain is `9`, expected a whole number from 0 to 4",
         "  bytes:1: session `c1`, iteration 1, search 1, result 2: has no id, domain id, URL, title or snippet, only `{}`",
     ]
@@ -209,12 +209,12 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
 
     assert [(each.conversation, len(list(each.results()))) for each in sessions] == [("c1", 1), ("c2", 0)]
     assert skipped.counts == {
-        "gains outside 0 to 4": 1,
-        "results without any key": 1,
-        "malformed sessions": 2,
-        "broken JSON": 1,
+        "gain-out-of-range": 1,
+        "result-without-key": 1,
+        "malformed-session": 2,
+        "broken-json": 1,
     }
-    assert skipped.sentences()[0].startswith("left out: malformed sessions (2); first bytes:2: session `c2`")
+    assert skipped.sentences()[0].startswith("left out: malformed-session (2); first bytes:2: session `c2`")
 
 
 def test_truncated_json_is_told_with_its_line_and_how_far_it_could_be_read() -> None:

@@ -149,7 +149,7 @@ def test_a_search_whose_output_cannot_be_read_is_a_fault_not_an_empty_search() -
         "object 1: session `s1`, step 1, `search`: its output cannot be read as results: `Paris is lovely in spring.`"
         in str(caught.value)
     )
-    assert (len(session.iterations), skipped.counts["unread search outputs"]) == (1, 1)
+    assert (len(session.iterations), skipped.counts["unread-output"]) == (1, 1)
 
 
 def test_a_mapping_says_what_is_a_search_and_where_everything_lies(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_span_without_ids_is_refused_or_counted() -> None:
     with pytest.raises(ValueError, match=r"bytes:8: is no span: it has no id"):
         list(stream_sessions(content, format="otlp"))
     assert len(list(stream_sessions(content, format="otlp", lenient=True, skipped=skipped))) == 1
-    assert skipped.counts == {"malformed spans": 1}
+    assert skipped.counts == {"malformed-span": 1}
 
 
 def test_a_trace_of_many_nested_searches_is_read() -> None:

@@ -198,4 +198,4 @@ def test_results_that_no_span_holds_are_refused() -> None:
         read_sessions(lines(spans))
     table = read_sessions(lines(spans), lenient=True)
 
-    assert any("traces without any search output (1)" in note for note in table.notes)
+    assert any("no-search-output (1)" in note for note in table.notes)

@@ -100,7 +100,7 @@ def _read(given: Any, role: Role, label: str, reader: Any = None, *, intents: bo
         table = strict(given, **({"intents": True} if intents and role == "judgments" else {}))
         columns = (table if role == "judgments" else table.as_columns()).to_arrow()
     except BadInput as error:
-        note_faults(error.counts, findings, role, faults=error.faults)
+        note_faults(error.counts, findings, role, faults=error.problems)
         return _table_source(batch_of_columns([], [], np.zeros(0)), role, findings)
     number = "grade" if role == "judgments" else "score"
     intent = columns["intent"] if "intent" in columns.column_names else None

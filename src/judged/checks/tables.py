@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from judged.checks.batch import Batch
 from judged.checks.findings import Findings
 from judged.checks.report import Place
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
 from judged.io.columns import Roles, find_columns
 from judged.io.csv import Sheet, read_fast
 from judged.io.format import Kind as Role
@@ -23,8 +23,8 @@ from judged.io.text import is_number_text
 from judged.kernels.scan.folding import fold
 from judged.kernels.scan.strings import Strings
 from judged.kernels.segments import Flags, Floats, Ints
+from judged.problem import Line, Place as ProblemPlace, Problem, Problems
 from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.faults import Faults, Line
 from judged.tables.intents import BAD_WEIGHTS, add_weight_faults
 from judged.tables.judgments import refuse_both
 from judged.tables.objects import id_text, is_number
@@ -40,14 +40,14 @@ __all__ = [
 ]
 
 NAMES = {
-    "malformed lines": "malformed",
-    "rows that are no objects": "malformed",
-    "missing values": "missing-value",
-    "bad ids": "bad-id",
-    "grades that are not finite": "grade-not-finite",
-    "documents judged twice": "judged-twice",
-    "documents retrieved twice": "retrieved-twice",
-    "ids that are not UTF-8": "judgment-not-utf-8",
+    "malformed-line": "malformed",
+    "few-columns": "malformed",
+    "not-an-object": "malformed",
+    "score-nan": "score-nan",
+    "missing-value": "missing-value",
+    "bad-id": "bad-id",
+    "not-finite": "grade-not-finite",
+    "not-utf-8": "judgment-not-utf-8",
     "empty": "no-judgments",
     BAD_WEIGHTS: "intent-weight",
 }
@@ -57,32 +57,36 @@ NUMBERS = (2, 4)
 
 
 def note_faults(
-    counts: Counter[str], findings: Findings, role: Role, *, faults: Sequence[Fault] = ()
+    counts: Counter[str], findings: Findings, role: Role, *, faults: Sequence[Problem] = ()
 ) -> None:
     """Note what a reader refused, by kind."""
     number = "score-not-a-number" if role == "run" else "grade-not-a-number"
     for kind, count in counts.items():
-        name = NAMES.get(kind, number if "number" in kind else "unreadable")
-        first = [fault for fault in faults if fault.kind == kind]
+        name = NAMES.get(kind, "unreadable")
+        if kind == "not-a-number":
+            name = number
+        elif kind == "repeated-document":
+            name = "retrieved-twice" if role == "run" else "judged-twice"
+        first = [fault for fault in faults if fault.code == kind]
         for fault in first:
             findings.add_place(name, _placed(fault, findings.file), count=0)
         findings.add_count(name, count)
 
 
-def note_gathered(faults: Faults, findings: Findings, role: Role) -> None:
+def note_gathered(faults: Problems, findings: Findings, role: Role) -> None:
     """Note what a reader has gathered and not refused yet."""
     try:
-        faults.refuse()
+        faults.raise_if_any()
     except BadInput as error:
-        note_faults(error.counts, findings, role, faults=error.faults)
+        note_faults(error.counts, findings, role, faults=error.problems)
 
 
-def _placed(fault: Fault, file: str) -> Place:
+def _placed(fault: Problem, file: str) -> Place:
     """Where a fault stands: on a line, or wherever its reader says."""
-    line = fault.where.rpartition(":")[2]
+    line = str(fault.place).rpartition(":")[2]
     if line.isdecimal():
-        return Place(file, fault.what, line=int(line))
-    return Place(file, f"{fault.where}: {fault.what}")
+        return Place(file, fault.message, line=int(line))
+    return Place(file, f"{fault.place}: {fault.message}")
 
 
 def batch_of_table(table: pa.Table, role: Role, findings: Findings, *, intents: bool = False) -> Batch:
@@ -114,10 +118,12 @@ def _weighed(columns: Sequence[Any], number: Ints, findings: Findings) -> Batch:
     batch = batch_of_columns(*columns[:3], number=number, subject=findings.file, intent=intent)
     if len(columns) > 4:
         place = (
-            {"line": number.__getitem__} if findings.lines else {"place": lambda row: f"row {number[row]}"}
+            {"line": number.__getitem__}
+            if findings.lines
+            else {"locate": lambda row: ProblemPlace(row=int(number[row]))}
         )
-        faults: Any = Faults(findings.file, **place)
-        query, intent = (as_ids(columns[k], name="id", faults=Faults(""))[0] for k in (0, 3))
+        faults: Any = Problems(findings.file, **place)
+        query, intent = (as_ids(columns[k], name="id", faults=Problems(""))[0] for k in (0, 3))
         add_weight_faults(query, intent, as_numbers(columns[4], name="weight", faults=faults), faults)
         note_gathered(faults, findings, "judgments")
     return batch
@@ -133,7 +139,7 @@ def batch_of_columns(
     intent: Any = None,
 ) -> Batch:
     """Columns without nulls as a batch."""
-    faults = Faults(subject)
+    faults = Problems(subject)
     queries = _strings(as_ids(query, name="query", faults=faults)[0])
     documents = _strings(as_ids(document, name="document", faults=faults)[0])
     value = numpy_of(as_numbers(number_column, name="number", faults=faults))
@@ -160,7 +166,7 @@ def batch_of_records(
     records: Sequence[Any], role: Role, findings: Findings, *, line: Line, intents: bool = False
 ) -> Batch:
     """The rows of objects that name their values, and stand on lines."""
-    faults = Faults(findings.file, line=line)
+    faults = Problems(findings.file, line=line)
     rows, owner = flat_rows(records, faults)
     note_gathered(faults, findings, role)
     if not rows:

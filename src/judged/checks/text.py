@@ -12,7 +12,7 @@ from judged.checks.findings import Findings
 from judged.io.format import Kind as Role
 from judged.kernels.scan.rows import BLANK, COMMENT, JUDGMENTS, RETURN, ROW, RUN, SHORT, Rows, read_rows
 from judged.kernels.scan.strings import Bytes
-from judged.kernels.scan.text import line_end
+from judged.kernels.scan.text import find_line_end
 from judged.kernels.segments import Ints
 
 __all__ = ["COLUMNS", "STRETCH", "Stretch", "note_lines", "stretches"]
@@ -61,7 +61,7 @@ def stretches(text: Bytes, *, columns: int, intents: bool = False) -> Iterator[S
     """The lines of a text, cut so that rows of one query that stand together stay together."""
     at, line, size = 0, 0, STRETCH
     while at < len(text):
-        end = line_end(text, at + size)
+        end = find_line_end(text, at + size)
         rows = read_rows(text[at:end], columns=columns)
         if end < len(text) and len(rows.line):
             row = _last_block(rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.compared import rendered_comparison
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     compared_by,
     conventions,
@@ -18,7 +18,8 @@ from judged.cli.options import (
     written_results,
 )
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
-from judged.errors import BadInput, Fault, UnknownName
+from judged.errors import BadInput, UnknownName
+from judged.problem import Problem
 from judged.result import write_file
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     _refuse_names([run.name for run in named], options["baselines"])
     if options["picture"] and not options["timings"]:
         msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
@@ -146,7 +147,9 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
             raise UnknownName(kind, name, names)
     if len(names) < 2:
         subject = "the runs"
-        fault = Fault("number", f"run `{names[0]}`", "is the only one, expected two or more to compare")
+        fault = Problem.error(
+            "number", f"run `{names[0]}`", "is the only one, expected two or more to compare"
+        )
         raise BadInput(subject, [fault])
 
 
@@ -170,22 +173,22 @@ def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Compari
 def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[str, Any]) -> list[Evaluation]:
     """Every run, scored; what was noticed about it is told at once."""
     from judged.cli.score import evaluated
-    from judged.engine.inputs import judgments_demanded
+    from judged.engine.evaluate import read_truth
     from judged.measures.names import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
     measures = named or profile.default_measures or DEFAULT_MEASURES
     wanted = [each.measure for each in profile.read_all(measures)]
-    judgments = judgments_demanded(qrels, wanted)
+    judgments = read_truth(qrels, wanted)
     settings = {"protocol": profile, "threads": options["threads"]}
     evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     if not options["quiet"]:
-        for part in evaluations[0].every_part:
-            of = f" of {', '.join(map(str, part.measures))}" if evaluations[0].parts else ""
+        for part in evaluations[0].parts:
+            of = f" of {', '.join(map(str, part.measures))}" if len(evaluations[0].parts) > 1 else ""
             click.echo(f"Protocol{of}: {part.protocol}", err=True)
         for each in evaluations:
-            for sentence in dict.fromkeys(told for part in each.every_part for told in part.sentences()):
-                click.echo(f"{each.run}: {sentence}", err=True)
+            for sentence in dict.fromkeys(told for part in each.parts for told in part.notes):
+                click.echo(f"{each.system}: {sentence}", err=True)
     return evaluations
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import STANDARD_INPUT, InputPath, only_one_standard_input
+from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
 
 if TYPE_CHECKING:
     from judged.checks.report import LintReport
@@ -70,7 +70,7 @@ def command(
     names every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
     written, never in place, and the exit code tells of the files that were not fixed.
     """
-    only_one_standard_input([qrels, *runs])
+    check_standard_input([qrels, *runs])
     fixed = _copies(qrels, runs, policy, outputs)
     from judged.checks.lint import lint
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import InputPath, only_one_standard_input
-from judged.errors import BadInput, BadProtocol, Fault
+from judged.cli.inputs import InputPath, check_standard_input
+from judged.errors import BadInput, BadProtocol
+from judged.problem import Problem
 from judged.protocol import PROTOCOLS, Protocol
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
     from judged.measures.trec_names import expand
 
     _refuse(options)
-    only_one_standard_input([qrels, run])
+    check_standard_input([qrels, run])
     kind = options["judgment_format"]
     measures = expand(10 if options["version"] == "10" else 9, options["requests"], kind)
     judgments, ranked = _judgments(qrels, kind), read_run(run)
@@ -177,7 +178,7 @@ def _results(
             err=True,
         )
     if not found:
-        raise BadInput(run.name, [Fault("queries", "queries", "none of them is judged")])
+        raise BadInput(run.name, [Problem.error("no-judged-query", "queries", "none of them is judged")])
     queries = sorted(found, key=str.encode)
     values = {name: [found[query][name] for query in queries] for name in found[queries[0]]}
     grades = judgments.levels if isinstance(judgments, Preferences) else judgments.grades

@@ -12,12 +12,10 @@ from judged.comparison.latency import Latency, latency_of, read_timings
 from judged.comparison.settings import Settings, chosen_settings
 from judged.comparison.shared import Shared, shared_scores
 from judged.comparison.slices import Attributes, interactions_of, read_attributes
-from judged.engine.evaluate import evaluate
-from judged.engine.inputs import judgments_demanded
-from judged.engine.system_scores import SystemScores
+from judged.engine.evaluate import evaluate_many
+from judged.engine.evaluation import Evaluation
 from judged.errors import BadSample, UnknownName
 from judged.measures.measure import Measure
-from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.stats.randomisation import all_pairs
@@ -55,20 +53,18 @@ def compare(
     settings = chosen_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
     attributes = None if slices is None else read_attributes(slices)
     samples = None if timings is None else read_timings(timings)
-    profile = as_profile(protocol)
-    wanted = measures if isinstance(measures, Measure | str) else list(measures)
-    judgments = judgments_demanded(qrels, [each.measure for each in profile.read_all(wanted)])
-    work: dict[str, Any] = {"protocol": profile, "threads": threads}
-    evaluations = [
-        replace(evaluate(judgments, run, wanted, **work), run=str(name)) for name, run in runs.items()
-    ]
+    evaluations = evaluate_many(qrels, runs, measures, protocol=protocol, threads=threads)
     return compare_evaluations(
-        evaluations, baseline=baseline, settings=settings, attributes=attributes, samples=samples
+        list(evaluations.values()),
+        baseline=baseline,
+        settings=settings,
+        attributes=attributes,
+        samples=samples,
     )
 
 
 def compare_evaluations(
-    evaluations: Sequence[SystemScores],
+    evaluations: Sequence[Evaluation],
     *,
     baseline: str | Sequence[str] | None = None,
     settings: Settings | None = None,
@@ -80,7 +76,7 @@ def compare_evaluations(
     `attributes` and `samples` are what `read_attributes` and `read_timings` return.
     """
     how = settings or Settings()
-    systems = tuple(evaluation.run for evaluation in evaluations)
+    systems = tuple(evaluation.system for evaluation in evaluations)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
     pairs = _pairs(systems, baselines)
     scores = shared_scores(evaluations)

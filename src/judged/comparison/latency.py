@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from judged.errors import Fault, Unusable
+from judged.errors import Unusable
 from judged.io.rows import read_rows
+from judged.problem import Problem
 
 __all__ = ["Latency", "latency_of", "pareto", "read_timings"]
 
@@ -64,12 +65,12 @@ def read_timings(source: Any) -> dict[str, list[float]]:
         time = _time(values.get(column))
         if time is None:
             told = f"`{column}` is `{values.get(column)}`, expected a number from 0"
-            table.faults.add("times", row, told)
+            table.faults.add("not-a-number", row, told)
         else:
             found.setdefault(str(values.get(system)), []).append(factor * time)
-    table.faults.refuse(error=Unusable)
+    table.faults.raise_if_any(error=Unusable)
     if not found:
-        raise Unusable(str(source), [Fault("times", "rows", "none, expected times of systems")])
+        raise Unusable(str(source), [Problem.error("empty", "rows", "none, expected times of systems")])
     return found
 
 

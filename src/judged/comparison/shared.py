@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judged.engine.system_scores import SystemScores
+from judged.arrays import Floats
+from judged.engine.evaluation import Evaluation
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
-from judged.stats.paired import Floats
 
 __all__ = ["Shared", "shared_scores"]
 
@@ -52,12 +52,12 @@ _INSTEAD = {
 }
 
 
-def shared_scores(evaluations: Sequence[SystemScores]) -> tuple[Shared, ...]:
+def shared_scores(evaluations: Sequence[Evaluation]) -> tuple[Shared, ...]:
     """For each measure, the values of all systems on the queries they share."""
     return tuple(_shared(evaluations, measure) for measure in evaluations[0].measures)
 
 
-def _shared(evaluations: Sequence[SystemScores], measure: Measure) -> Shared:
+def _shared(evaluations: Sequence[Evaluation], measure: Measure) -> Shared:
     if measure.text or measure.aggregate != "mean":
         what = "text" if measure.text else _AGGREGATES[measure.aggregate]
         msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
@@ -66,7 +66,7 @@ def _shared(evaluations: Sequence[SystemScores], measure: Measure) -> Shared:
     common = [query for query in by_system[0] if all(query in each for each in by_system)]
     every = dict.fromkeys(query for each in by_system for query in each)
     kept = set(common)
-    systems = tuple(evaluation.run for evaluation in evaluations)
+    systems = tuple(evaluation.system for evaluation in evaluations)
     if not common:
         unit = evaluations[0].scores.unit
         hint = 'a protocol with `missing="zero"` scores every judged query' if unit == "query" else None
@@ -77,7 +77,7 @@ def _shared(evaluations: Sequence[SystemScores], measure: Measure) -> Shared:
     return Shared(measure, systems, tuple(common), values, left_out)
 
 
-def _finite(evaluation: SystemScores, measure: Measure) -> dict[str, float]:
+def _finite(evaluation: Evaluation, measure: Measure) -> dict[str, float]:
     """The value of each query that has one."""
     values = evaluation.scores.by_query(measure)
     return {query: value for query, value in values.items() if np.isfinite(value)}

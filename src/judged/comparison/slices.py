@@ -11,16 +11,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.comparison.contrasts import Contrast
 from judged.comparison.settings import Settings
 from judged.comparison.shared import Shared
-from judged.errors import Fault, Unusable
+from judged.errors import Unusable
 from judged.io.rows import read_rows
+from judged.problem import Problem
 from judged.stats.corrections import holm
-from judged.stats.interaction import interaction_test
-from judged.stats.outcome import Outcome
-from judged.stats.paired import Floats, differences
-from judged.stats.undefined import Undefined
+from judged.stats.outcome import Outcome, Undefined
+from judged.stats.paired import differences
+from judged.stats.randomisation import interaction_test
 
 __all__ = ["Attributes", "Interaction", "interactions_of", "read_attributes"]
 
@@ -97,9 +98,9 @@ def read_attributes(source: Any) -> Attributes:
         first = seen.setdefault(str(values.get(query)), row)
         if first != row:
             table.faults.add(
-                "queries twice", row, f"query `{values.get(query)}` has a row already, expected one"
+                "repeated-query", row, f"query `{values.get(query)}` has a row already, expected one"
             )
-    table.faults.refuse(error=Unusable)
+    table.faults.raise_if_any(error=Unusable)
     return _attributes(table.rows, query, str(source))
 
 
@@ -113,9 +114,11 @@ def _attributes(rows: Sequence[Mapping[str, Any]], query: str, subject: str) -> 
         if len(set(values.values())) > MOST:
             told = f"has {len(set(values.values())):,} different values, expected at most {MOST}"
             hint = "put them into classes first (short, long), or leave the column out"
-            raise Unusable(subject, [Fault("attributes", f"`{name}`", told)], hint=hint)
+            raise Unusable(subject, [Problem.error("many-values", f"`{name}`", told)], hint=hint)
     if not found:
-        raise Unusable(subject, [Fault("attributes", "columns", "none but the query, expected an attribute")])
+        raise Unusable(
+            subject, [Problem.error("missing-column", "columns", "none but the query, expected an attribute")]
+        )
     return found
 
 
@@ -152,7 +155,7 @@ def _between(
     columns = [[kept.systems.index(name) for name in (each.system, each.baseline)] for each in contrasts]
     d = np.column_stack([differences(kept.values[:, i], kept.values[:, j]) for i, j in columns])
     group = np.array([names.index(values[query]) for query in kept.queries])
-    tested = interaction_test(d, group, resampled=settings.resamples, seed=settings.seed)
+    tested = interaction_test(d, group, resamples=settings.resamples, seed=settings.seed)
     return [(_parts(names, group, column), outcome) for column, outcome in zip(d.T, tested, strict=True)]
 
 

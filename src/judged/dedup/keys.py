@@ -9,7 +9,8 @@ from msgspec import Struct
 from judged.dedup.rules import Rules
 from judged.dedup.text import comparable, normalised, stem
 from judged.dedup.url import loosen, strict_key
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Problem
 from judged.tables.session import Result
 
 __all__ = ["Keys", "keys_of"]
@@ -71,7 +72,7 @@ def _identity(result: Result, scope: str | None) -> tuple[str, str] | tuple[None
     if result.id and result.domain_id:
         what = f"both an id (`{result.id}`) and a domain id (`{result.domain_id}`), expected one of them"
         hint = "an id of a tool or index is an `id`; one that means the same everywhere is a `domain_id`"
-        raise BadInput("a result", [Fault("two ids", f"tool `{scope}`", what)], hint=hint)
+        raise BadInput("a result", [Problem.error("two-ids", f"tool `{scope}`", what)], hint=hint)
     if result.domain_id:
         domain = (result.domain or "").strip().lower()
         identity = result.domain_id.strip()

@@ -90,12 +90,12 @@ def write(directory: Path, demonstration: Demonstration) -> None:
 
 
 def _write_scores(directory: Path, demonstration: Demonstration) -> None:
-    means = {each.run: each.mean() for each in demonstration.evaluations}
+    means = {each.system: each.mean() for each in demonstration.evaluations}
     rows = [(run, *values.values()) for run, values in means.items()]
     _table(directory / "scores.csv", [("run", *MEASURES), *rows])
     _table(directory / "per-query.csv", [("run", "query", "measure", "value"), *_per_query(demonstration)])
     first = demonstration.evaluations[0]
-    noticed = {each.run: each.observations.sentences() for each in demonstration.evaluations}
+    noticed = {each.system: [note.message for note in each.notes] for each in demonstration.evaluations}
     told = {
         "judged": judged.__version__,
         "protocol": first.protocol.to_dict(),
@@ -111,7 +111,7 @@ def _per_query(demonstration: Demonstration) -> Iterable[tuple[Any, ...]]:
     for each in demonstration.evaluations:
         for measure in MEASURES:
             for query, value in each.per_query().by_query(measure).items():
-                yield each.run, query, measure, value
+                yield each.system, query, measure, value
 
 
 def _trec(run: Run) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,12 @@ from judged.engine.family import Family
 from judged.engine.locate import locate_judged
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
-from judged.kernels.diversity.by_intent import INTENTS_HINT
+from judged.kernels.diversity.intent_aware import INTENTS_HINT
 from judged.kernels.diversity.intents import Intents
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
-from judged.kernels.ties.groups import in_grade_order
+from judged.kernels.ties.arrangements import order_ties_by_grade
 from judged.measures.catalogue import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measures
@@ -55,7 +55,9 @@ class RankedAlignment(Alignment):
     @cached_property
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
-        worst, best = (in_grade_order(self.untied, self.protocol.depth, best=best) for best in (False, True))
+        worst, best = (
+            order_ties_by_grade(self.untied, self.protocol.depth, best=best) for best in (False, True)
+        )
         return worst, best
 
     def values(self, measure: Measure) -> NDArray[Any]:
@@ -119,7 +121,7 @@ def _append_unjudged_queries(alignment: RankedAlignment, queries: tuple[str, ...
         alignment,
         view=_append_empty(alignment.view, more),
         units=pa.concat_arrays([alignment.units, pa.array(queries, type=alignment.units.type)]),
-        present=np.append(cast("Flags", alignment.present), np.zeros(more, dtype=bool)),
+        present=np.append(alignment.present, np.zeros(more, dtype=bool)),
         counts=replace(alignment.counts, queries=alignment.counts.queries + more),
         rebuild=lambda: _append_empty(alignment.untied, more),
     )

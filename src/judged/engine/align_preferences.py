@@ -12,22 +12,22 @@ from judged.engine.alignment import Alignment
 from judged.engine.counts import RunCounts, to_notes
 from judged.engine.family import Family
 from judged.engine.locate import Located, locate_judged
-from judged.errors import BadInput, BadMeasure, Fault
+from judged.errors import BadInput, BadMeasure
 from judged.io.preferences import read_preferences
 from judged.kernels.preferences.view import (
-    Opinions,
-    Views,
-    contradiction,
-    opinions_of,
-    places_of,
-    preferred_pairs,
+    PreferencePairs,
+    PreferenceView,
+    build_pairs,
+    build_preference_view,
+    find_contradiction,
+    order_documents,
 )
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Ints, segment_count, segment_ids
 from judged.measures.catalogue import PREFERENCE_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.names import parse_measures
-from judged.problem import Note
+from judged.problem import Note, Problem
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of
 from judged.tables.preferences import Preferences
@@ -69,9 +69,9 @@ def align_preferences(
     query = segment_ids(documents.offset)
     rank = _to_ranks(ranks, protocol.depth, len(query))
     retrieved = ranks.retrieved if protocol.depth is None else np.minimum(ranks.retrieved, protocol.depth)
-    view = opinions_of(
+    view = build_preference_view(
         pairs,
-        place=places_of(rank, query),
+        place=order_documents(rank, query),
         rank=rank,
         retrieved=retrieved[keep],
         query_offset=_query_offset(preferences.query[rows], preferences.group[rows]),
@@ -86,13 +86,13 @@ def align_preferences(
     return Alignment(view, units, protocol, counts, present[keep])
 
 
-def _make_pairs(preferences: Preferences, rows: Flags, protocol: Protocol) -> Views:
+def _make_pairs(preferences: Preferences, rows: Flags, protocol: Protocol) -> PreferencePairs:
     """Return the pairs that the groups of the kept rows prefer, levels compared at the precision of scores."""
     levels = preferences.levels[rows]
     if protocol.precision == "float32":
         levels = levels.astype(np.float32).astype(np.float64)
     group, subgroup = (_renumber(numbers[rows]) for numbers in (preferences.group, preferences.subgroup))
-    return preferred_pairs(levels, preferences.document[rows], group, subgroup)
+    return build_pairs(levels, preferences.document[rows], group, subgroup)
 
 
 def _renumber(numbers: Ints) -> Ints:
@@ -114,9 +114,9 @@ def _to_ranks(ranks: Aligned, depth: int | None, documents: int) -> Ints:
     return rank
 
 
-def _raise_contradictions(pairs: Views, preferences: Preferences, rows: Flags) -> None:
+def _raise_contradictions(pairs: PreferencePairs, preferences: Preferences, rows: Flags) -> None:
     """Raise `BadInput` for a group whose sub-groups prefer each of two documents to the other."""
-    found = contradiction(pairs)
+    found = find_contradiction(pairs)
     if found is None:
         return
     first, second = (preferences.documents.table["document"][int(pairs.document[entry])] for entry in found)
@@ -124,18 +124,22 @@ def _raise_contradictions(pairs: Views, preferences: Preferences, rows: Flags) -
     row = int(np.flatnonzero(rows)[np.searchsorted(_renumber(preferences.group[rows]), number)])
     query, group = (preferences.table[name][row] for name in ("query", "group"))
     what = f"its sub-groups prefer `{first}` to `{second}` and `{second}` to `{first}`"
-    fault = Fault("contradictions", f"group `{group}` on query `{query}`", what)
+    fault = Problem.error("contradiction", f"group `{group}` on query `{query}`", what)
     raise BadInput(
         preferences.name, [fault], hint="views that contradict each other belong in different groups"
     )
 
 
-def _raise_partial_grades(pairs: Views, preferences: Preferences, measures: Sequence[Measure]) -> None:
+def _raise_partial_grades(
+    pairs: PreferencePairs, preferences: Preferences, measures: Sequence[Measure]
+) -> None:
     """Raise `BadInput` where levels of several sub-groups would be grades: they compare only within one."""
     wanted = next((measure for measure in measures if measure.name in JUDGES), None)
     if wanted is not None and pairs.partial.any():
-        fault = Fault(
-            "sub-groups", f"`{wanted}`", "takes levels as grades, but some groups have several sub-groups"
+        fault = Problem.error(
+            "several-subgroups",
+            f"`{wanted}`",
+            "takes levels as grades, but some groups have several sub-groups",
         )
         raise BadInput(preferences.name, [fault], hint="give each judge one grade for each document")
 
@@ -166,7 +170,7 @@ PREFERENCE = Family(
     name="preference",
     unit="query",
     protocol=Protocol,
-    view=Opinions,
+    view=PreferenceView,
     align=align_preferences,
     measures=PREFERENCE_MEASURES,
     default_measures=("prefs_simp", "prefs_pair"),

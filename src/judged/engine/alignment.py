@@ -41,8 +41,8 @@ class Alignment:
     """The id of each unit of the view: queries, sessions, requests."""
     protocol: BaseProtocol
     counts: Counts
-    present: Flags | None = None
-    """Which units the system has results for; None: all."""
+    present: Flags
+    """Which units the system has results for."""
     name: str | None = None
     """The name of the system, where the truth and the system's table do not give it."""
 
@@ -58,7 +58,7 @@ class Alignment:
 
     def zero_absent(self, measure: Measure, values: NDArray[Any]) -> NDArray[Any]:
         """Return the values with 0 for units without results, where the measure says so."""
-        if self.present is None or measure.text or not measure.of_run:
+        if measure.text or not measure.of_run:
             return values
         return np.where(self.present, values, 0.0)
 

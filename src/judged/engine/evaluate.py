@@ -10,11 +10,13 @@ from glob import glob
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from judged.engine.evaluation import Evaluation, Evaluations, score
+from judged.engine.evaluation import Evaluation, score
+from judged.engine.evaluations import Evaluations
 from judged.engine.family import FAMILIES, Family, Measures, find_family
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import BaseProtocol, Protocol
@@ -84,7 +86,7 @@ def evaluate_many(
             evaluation = _evaluate(plan, table, system, name, inputs, options)
         if evaluation.system in found:
             where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
-            raise BadInput("the systems", [Fault("names given twice", where, what)])
+            raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
         found[evaluation.system] = evaluation
     return Evaluations(found)
 
@@ -116,43 +118,43 @@ class _Plan:
     """What is computed: measures of a family, each under its protocol."""
 
     family: Family
-    readings: tuple[Reading, ...]
+    groups: Mapping[BaseProtocol, list[Measure]]
+    """The measures by protocol."""
+    written: Mapping[str, str]
+    """What the user wrote for each measure, with its name, in the order in which they were named."""
     profile: Profile | None = None
 
     @classmethod
     def of_family(cls, family: Family, measures: Sequence[Measure], protocol: BaseProtocol) -> _Plan:
-        return cls(family, tuple(Reading(measure, protocol, str(measure)) for measure in measures))
+        return cls(family, {protocol: list(measures)}, {str(measure): str(measure) for measure in measures})
 
-    @property
-    def measures(self) -> list[Measure]:
-        return [reading.measure for reading in self.readings]
-
-    def groups(self) -> dict[BaseProtocol, list[Measure]]:
-        """Return the measures by protocol."""
+    @classmethod
+    def of_profile(cls, profile: Profile, readings: Sequence[Reading]) -> _Plan:
         groups: dict[BaseProtocol, list[Measure]] = {}
-        for reading in self.readings:
+        for reading in readings:
             groups.setdefault(reading.protocol, []).append(reading.measure)
-        return groups
+        family = find_family([reading.measure for reading in readings])
+        return cls(family, groups, {reading.written: reading.name for reading in readings}, profile)
 
     def read_truth(self, source: Any) -> Any:
-        return self.family.read_truth(source, self.measures)
+        measures = [measure for group in self.groups.values() for measure in group]
+        return self.family.read_truth(source, measures)
 
 
 def _make_plan(
     system: Any, measures: Measures | None, protocol: BaseProtocol | Profile | str | None
 ) -> _Plan:
-    """Choose the family by the table, the protocol or the measures, and read the measures."""
+    """Choose the family by the protocol, the table or the measures, and read the measures."""
     named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
     family = _find_family(system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
         assert protocol is None or isinstance(protocol, BaseProtocol)  # noqa: S101 - profiles are of rankings
         return _Plan.of_family(family, chosen, protocol or family.protocol())
+    assert protocol is None or isinstance(protocol, Protocol | Profile | str)  # noqa: S101 - others have a family
     profile = as_profile("trec_eval-9" if protocol is None else protocol)
     default = profile.default_measures or FAMILIES["ranked"].default_measures
-    readings = profile.read_all(default if named is None else named)
-    family = find_family([reading.measure for reading in readings])
-    return _Plan(family, tuple(readings), profile)
+    return _Plan.of_profile(profile, profile.read_all(default if named is None else named))
 
 
 def _find_family(
@@ -182,22 +184,22 @@ def _evaluate(
     inputs: tuple[InputFile, ...],
     options: Mapping[str, Any],
 ) -> Evaluation:
-    family, groups = plan.family, plan.groups()
+    family = plan.family
     system = family.read_system(source, _error_label(source, name))
     alignments = {
         protocol: family.align(truth, system, protocol, measures, **options)
-        for protocol, measures in groups.items()
+        for protocol, measures in plan.groups.items()
     }
     found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
     return score(
         family,
         alignments,
-        groups,
+        plan.groups,
         name or found,
         Provenance(inputs=inputs),
         profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
-        written={reading.written: reading.name for reading in plan.readings},
-        order=[reading.name for reading in plan.readings],
+        written=plan.written,
+        order=list(dict.fromkeys(plan.written.values())),
     )
 
 
@@ -212,7 +214,9 @@ def _is_path(source: Any) -> bool:
 
 def _inputs(family: Family, truth: Any, system: Any) -> tuple[InputFile, ...]:
     roles = zip(family.input_roles, (truth, system), strict=True)
-    return tuple(InputFile(role, str(source)) for role, source in roles if isinstance(source, str | os.PathLike))
+    return tuple(
+        InputFile(role, str(source)) for role, source in roles if isinstance(source, str | os.PathLike)
+    )
 
 
 def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:
@@ -226,9 +230,9 @@ def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
     if isinstance(systems, Mapping):
         return ((str(name), system) for name, system in systems.items())
     if isinstance(systems, str):
-        paths = sorted(glob(systems))
+        paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
         if not paths:
-            raise BadInput("the systems", [Fault("files", f"`{systems}`", "matches no file")])
+            raise BadInput("the systems", [Problem.error("no-file", f"`{systems}`", "matches no file")])
         return ((Path(path).stem, path) for path in paths)
     return ((None, system) for system in systems)
 

@@ -1,33 +1,34 @@
-"""Evaluations: the scores of one system, or of several, with their protocol and what was observed."""
+"""Evaluation: the scores of one system, with their protocol and what was observed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isnan, nan
+from math import nan
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from judged.blocks import Between, Block, Display, Estimate, Notes, Table, Value, mark_best
+from judged.blocks import Block, Display
 from judged.engine.align import RankedAlignment
 from judged.engine.alignment import Alignment, Counts, View
 from judged.engine.family import FAMILIES, Family, Measures
-from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.errors import BadMeasure, UnknownName
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.profiles.profile import Profile
 from judged.protocol import BaseProtocol, Protocol
-from judged.result import ProtocolRecord, Provenance, Result, tabulate
+from judged.result import ProtocolRecord, Provenance, Result
 from judged.state import from_state, to_state
-from judged.tables.arrays import strings_of
+from judged.tables.arrays import numpy_of, strings_of
 from judged.tables.scores import Scores
 
-__all__ = ["Evaluation", "Evaluations", "Part", "Range", "aggregate"]
+__all__ = ["Evaluation", "Part", "Range", "aggregate", "score"]
 
 FLOOR = 1e-5
 """What a geometric mean takes in place of a smaller value, as trec_eval does."""
@@ -147,7 +148,9 @@ class Evaluation(Result):
         names = sorted(set(keys), key=str.encode)
         place = {name: number for number, name in enumerate(names)}
         group = np.array([place[key] for key in keys], dtype=np.int64)
-        values = {name: _group_means(column, group, len(names)) for name, column in self.scores.values.items()}
+        values = {
+            name: _group_means(column, group, len(names)) for name, column in self.scores.values.items()
+        }
         scores = Scores(strings_of(names), values, run=self.system, unit=unit)
         return replace(self, scores=scores, _totals={}, _ends={})
 
@@ -258,11 +261,11 @@ class Evaluation(Result):
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the aggregates, and the value of every unit."""
-        return Evaluations({self.system: self}).tables()
+        return _alone(self).tables()
 
-    def blocks(self, display: Display) -> Iterator[Block]:
+    def blocks(self, display: Display) -> Iterable[Block]:
         """Return a table of the aggregates, every unit if it is asked for, and the notes."""
-        return Evaluations({self.system: self}).blocks(display)
+        return _alone(self).blocks(display)
 
     def summary(self) -> Mapping[str, Any]:
         """Return the name of the system, the unit, and how many units were scored."""
@@ -320,204 +323,6 @@ class Evaluation(Result):
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Evaluations(Result, Mapping[str, Evaluation]):
-    """Several systems evaluated by the same measures: a mapping from the name of a system to its evaluation."""
-
-    kind: ClassVar[str] = "evaluations"
-    detail: ClassVar[str] = "scores"
-
-    by_system: Mapping[str, Evaluation]
-    intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
-    """By system and measure, the confidence interval to show beside the mean."""
-    bounds: bool = False
-    """Whether to show how far ties and unjudged results could move each number."""
-
-    def __post_init__(self) -> None:
-        if not self.by_system:
-            msg = "no system was given, expected at least one"
-            raise BadSample(msg)
-
-    def __getitem__(self, system: str) -> Evaluation:
-        """Return the evaluation of one system."""
-        if system not in self.by_system:
-            raise UnknownName("system", str(system), list(self.by_system))
-        return self.by_system[system]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_system)
-
-    def __len__(self) -> int:
-        return len(self.by_system)
-
-    @property
-    def first(self) -> Evaluation:
-        """The evaluation of the first system, which has the measures and the protocol of all."""
-        return next(iter(self.by_system.values()))
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures, the same for every system."""
-        return self.first.measures
-
-    @property
-    def provenance(self) -> Provenance:  # type: ignore[override]
-        """How the numbers were made; the inputs of all systems, each once."""
-        inputs = dict.fromkeys(file for evaluation in self.values() for file in evaluation.provenance.inputs)
-        return replace(self.first.provenance, inputs=tuple(inputs))
-
-    @property
-    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
-        """The notes of every system, with its name where there are several."""
-        if len(self) == 1:
-            return self.first.notes
-        return tuple(
-            replace(note, message=f"{name}: {note.message}")
-            for name, evaluation in self.items()
-            for note in evaluation.notes
-        )
-
-    def to_frame(self) -> pa.Table:
-        """Return a row for each system, and a column for each measure."""
-        return tabulate([{"system": name, **evaluation.mean()} for name, evaluation in self.items()])
-
-    def to_pandas(self, table: str | None = None) -> Any:
-        """Return systems × measures as a pandas data frame, or another of the tables by name."""
-        if table is not None:
-            return Result.to_pandas(self, table)
-        return Result.to_pandas(self, "systems").set_index("system")
-
-    def tables(self) -> Mapping[str, pa.Table]:
-        """Return systems × measures, a row for each aggregate with its ranges, and the value of every unit."""
-        rows: list[dict[str, Value]] = [
-            {"system": name, "measure": str(measure), "unit": evaluation.unit, **self._figures(evaluation, measure)}
-            for name, evaluation in self.items()
-            for measure in evaluation.measures
-            if not measure.text
-        ]
-        units = [_label_system(name, evaluation.scores.to_arrow()) for name, evaluation in self.items()]
-        return {
-            "systems": self.to_frame(),
-            "means": tabulate(rows),
-            "scores": pa.concat_tables(units, promote_options="default"),
-        }
-
-    def blocks(self, display: Display) -> Iterator[Block]:
-        """Return the aggregates of all systems, every unit if it is asked for, bounds, and the notes."""
-        if display.per_query:
-            for name, evaluation in self.items():
-                yield _unit_table(evaluation, title=name if len(self) > 1 else display.title)
-        else:
-            yield self._means_table(display)
-        if self.bounds:
-            yield self._bounds_table()
-        if display.notes and self.notes:
-            yield Notes(self.notes)
-
-    def _means_table(self, display: Display) -> Table:
-        averaged = [measure for measure in self.measures if not measure.text]
-        rows = tuple(
-            (name, *(self._cell(evaluation, measure, display.digits) for measure in averaged))
-            for name, evaluation in self.items()
-        )
-        direction = {str(measure): measure.higher_is_better for measure in averaged}
-        columns = ("system", *map(str, averaged))
-        table = Table(columns, rows, title=display.title, corner="measure")
-        return mark_best(table, direction, digits=display.digits)
-
-    def _bounds_table(self) -> Table:
-        columns = ("system", "measure", "value", "judged", "over all judgments", "over all tie orders")
-        rows: list[tuple[Value, ...]] = []
-        for name, evaluation in self.items():
-            for measure in evaluation.measures:
-                if not measure.text:
-                    found = find_bounds(evaluation, measure)
-                    ranges = (None if each is None else Between(*each) for each in (found.unjudged, found.ties))
-                    rows.append((name, str(measure), evaluation[measure], found.judged, *ranges))
-        return Table(columns, tuple(rows), title="Bounds")
-
-    def _cell(self, evaluation: Evaluation, measure: Measure, digits: int) -> Value:
-        """Return the aggregate, with its interval, and with the effect of ties if it shows."""
-        value = _to_value(measure, evaluation[measure])
-        low, high = self.intervals.get(evaluation.system, {}).get(str(measure), (None, None))
-        ties = find_tie_range(evaluation, measure, thorough=self.bounds)
-        visible = Between(*ties) if ties is not None and ties.high - ties.low > 10.0**-digits else None
-        if not isinstance(value, float) or (low is None and visible is None):
-            return value
-        return Estimate(value, low, high, ties=visible)
-
-    def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
-        figures: dict[str, Value] = {
-            "value": _to_value(measure, evaluation[measure]),
-            "units": len(evaluation.values(measure)),
-        }
-        low, high = self.intervals.get(evaluation.system, {}).get(str(measure), (None, None))
-        if low is not None:
-            figures |= {"low": low, "high": high}
-        if self.bounds:
-            figures |= find_bounds(evaluation, measure).to_dict()
-        return figures
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what saved evaluations consist of."""
-        return {
-            "$": "Evaluations",
-            "systems": {name: evaluation.to_state() for name, evaluation in self.items()},
-            "intervals": to_state(self.intervals),
-        }
-
-    @classmethod
-    def from_state(cls, data: Mapping[str, Any]) -> Evaluations:
-        """Return the evaluations that `to_state` described."""
-        systems = {name: Evaluation.from_state(state) for name, state in data["systems"].items()}
-        intervals = {
-            system: {measure: (ends[0], ends[1]) for measure, ends in found.items()}
-            for system, found in data["intervals"].items()
-        }
-        return cls(systems, intervals)
-
-
-class Bounds(NamedTuple):
-    """How much was judged, and the values that unjudged results and ties leave possible; None: unknown."""
-
-    judged: float | None
-    unjudged: Range | None
-    ties: Range | None
-
-    def to_dict(self) -> dict[str, Value]:
-        """Return the ends by name."""
-        unjudged, ties = self.unjudged or (None, None), self.ties or (None, None)
-        return {
-            "judged": self.judged,
-            "unjudged_low": unjudged[0],
-            "unjudged_high": unjudged[1],
-            "ties_low": ties[0],
-            "ties_high": ties[1],
-        }
-
-
-def find_bounds(evaluation: Evaluation, measure: Measure) -> Bounds:
-    """Return the share of judged results, and the ranges over grades of unjudged results and orders of ties."""
-    ties = find_tie_range(evaluation, measure, thorough=True)
-    try:
-        return Bounds(evaluation.judged_share(measure), evaluation.unjudged_range(measure), ties)
-    except BadMeasure:  # for example a table of gains that falls as grades rise
-        return Bounds(None, None, ties)
-
-
-def find_tie_range(evaluation: Evaluation, measure: Measure, *, thorough: bool) -> Range | None:
-    """Return the range over all orders of ties; None if nothing is tied or there are too many orders.
-
-    Unless it is `thorough`, only measures are tried for which two orders are enough.
-    """
-    if not evaluation.has_ties or not (thorough or "by-grade" in measure.properties):
-        return None
-    try:
-        return evaluation.tie_range(measure)
-    except BadMeasure:
-        return None
-
-
 def score(
     family: Family,
     alignments: Mapping[BaseProtocol, Alignment],
@@ -561,9 +366,7 @@ def score(
     )
 
 
-def aggregate(
-    measure: Measure, values: Floats, *, view: View | None = None, empty: float = 0.0
-) -> float:
+def aggregate(measure: Measure, values: Floats, *, view: View | None = None, empty: float = 0.0) -> float:
     """Return one number from the values of all units, in the way the measure says; `empty` of no units."""
     if measure.aggregate == "pooled" and view is not None and measure.parts is not None:
         numerators, denominators = measure.parts(view, **measure.parameters)
@@ -588,7 +391,7 @@ def _record(part: Part, *, alone: bool) -> ProtocolRecord:
     return ProtocolRecord(str(protocol), protocol.fingerprint, protocol.to_dict(), profile, measures)
 
 
-def _merge_units(alignments: Any) -> pa.Array:
+def _merge_units(alignments: Iterable[Alignment]) -> pa.Array:
     """Return the units of all alignments, in the order of their bytes."""
     ids = {unit for alignment in alignments for unit in alignment.units.to_pylist()}
     return pa.array(sorted(ids, key=str.encode), type=pa.large_string())
@@ -596,9 +399,7 @@ def _merge_units(alignments: Any) -> pa.Array:
 
 def _find_units(units: pa.Array, some: pa.Array) -> Flags | None:
     """Return which of the units are among `some`; None: all."""
-    import pyarrow.compute as pc
-
-    found: Flags = np.asarray(pc.is_in(units, value_set=some.cast(units.type)))
+    found: Flags = numpy_of(pc.is_in(units, value_set=some.cast(units.type)))
     return None if found.all() else found
 
 
@@ -612,7 +413,8 @@ def _spread(values: NDArray[Any], scored: Flags) -> NDArray[Any]:
 def _is_undefined(values: NDArray[Any]) -> Flags:
     if values.dtype == object:
         return np.array([value is None for value in values], dtype=bool)
-    return np.isnan(values)
+    undefined: Flags = np.isnan(values)
+    return undefined
 
 
 def _group_means(values: Floats, group: Ints, count: int) -> Floats:
@@ -620,30 +422,11 @@ def _group_means(values: Floats, group: Ints, count: int) -> Floats:
     there = ~np.isnan(values)
     total = np.bincount(group[there], weights=values[there], minlength=count)
     many = np.bincount(group[there], minlength=count)
-    return np.divide(total, many, out=np.full(count, nan), where=many > 0)
+    means: Floats = np.divide(total, many, out=np.full(count, nan), where=many > 0)
+    return means
 
 
-def _to_value(measure: Measure, value: float) -> Value:
-    """Return an aggregate as people read it: sums as whole numbers, nothing where it is undefined."""
-    if isnan(value):
-        return None
-    return int(value) if measure.aggregate == "sum" and value == int(value) else value
+def _alone(evaluation: Evaluation) -> Result:
+    from judged.engine.evaluations import Evaluations
 
-
-def _unit_table(evaluation: Evaluation, *, title: str | None) -> Table:
-    """Return a row for each unit, the aggregates below."""
-    columns = [_to_cells(measure, evaluation.scores[measure].tolist()) for measure in evaluation.measures]
-    rows = list(zip(evaluation.scores.queries.to_pylist(), *columns, strict=True))
-    whole = (
-        None if measure.text else _to_value(measure, evaluation[measure]) for measure in evaluation.measures
-    )
-    names = (evaluation.unit, *map(str, evaluation.measures))
-    return Table(names, (*rows, ("all", *whole)), title=title, foot=1)
-
-
-def _to_cells(measure: Measure, values: list[Any]) -> list[Value]:
-    return [value if isinstance(value, str) or value is None else _to_value(measure, value) for value in values]
-
-
-def _label_system(name: str, table: pa.Table) -> pa.Table:
-    return table.add_column(0, "system", pa.array([name] * len(table), pa.string()))
+    return Evaluations({evaluation.system: evaluation})

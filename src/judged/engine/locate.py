@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from judged.errors import SHOWN, BadInput, Fault, MissingQueries
+from judged.errors import SHOWN, BadInput, MissingQueries
 from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
@@ -21,6 +21,7 @@ from judged.kernels.scan.align import (
     align_text,
 )
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
+from judged.problem import Problem
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of, bytes_of, numpy_of
 from judged.tables.judgments import Judgments
@@ -157,32 +158,32 @@ def raise_run_problems(ranks: Aligned, run: Run) -> None:
     )
 
 
-def _text_fault(source: Text, fault: Place) -> Fault:
+def _text_fault(source: Text, fault: Place) -> Problem:
     """Return a fault of a text, with its line."""
     where = source.place(fault.place)
     if fault.kind == KINDS[FEW_COLUMNS]:
         columns = f"{fault.detail} column{'s' if fault.detail != 1 else ''}"
-        return Fault(fault.kind, where, f"{columns}, expected 6")
+        return Problem.error(fault.kind, where, f"{columns}, expected 6")
     if fault.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(source.buffer[fault.place : fault.place + fault.detail]).decode(errors="replace")
-        return Fault(fault.kind, where, f"score is `{token}`, expected a number")
+        return Problem.error(fault.kind, where, f"score is `{token}`, expected a number")
     rest = bytes(source.buffer[fault.place : fault.place + 4096])
     document = rest.split(None, 1)[0].decode(errors="replace")
     first = source.place(fault.detail)
-    return Fault(
+    return Problem.error(
         fault.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"
     )
 
 
-def _column_fault(source: Columns, fault: Place) -> Fault:
+def _column_fault(source: Columns, fault: Place) -> Problem:
     """Return a fault of columns, with its row; places are byte positions in the column of documents."""
     row = _row(source, fault.place)
     where = source.place(row)
     what = f"document `{source.document[row]}` of query `{source.query[row]}`"
     if fault.kind == KINDS[NAN]:
-        return Fault(fault.kind, where, f"the score of {what} is NaN, expected a number")
+        return Problem.error(fault.kind, where, f"the score of {what} is NaN, expected a number")
     first = source.place(_row(source, fault.detail))
-    return Fault(fault.kind, where, f"{what} is retrieved again, first at {first}")
+    return Problem.error(fault.kind, where, f"{what} is retrieved again, first at {first}")
 
 
 def _row(source: Columns, place: int) -> int:
@@ -191,12 +192,14 @@ def _row(source: Columns, place: int) -> int:
     return int(np.searchsorted(cuts, place, "right")) - 1
 
 
-def _mapping_faults(mapping: Mapping[Any, Mapping[Any, Any]]) -> list[Fault]:
+def _mapping_faults(mapping: Mapping[Any, Mapping[Any, Any]]) -> list[Problem]:
     """Return the first scores of a dict that are NaN."""
-    faults: list[Fault] = []
+    faults: list[Problem] = []
     for query, scores in mapping.items():
         faults += [
-            Fault(KINDS[NAN], f"query `{query}`, document `{document}`", "score is NaN, expected a number")
+            Problem.error(
+                KINDS[NAN], f"query `{query}`, document `{document}`", "score is NaN, expected a number"
+            )
             for document, score in scores.items()
             if math.isnan(score)
         ]

@@ -11,9 +11,15 @@ from judged.engine.align import RankedAlignment
 from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
-from judged.kernels.ties.contributions import Steps, TooManyOrders, steps_of
-from judged.kernels.ties.groups import Group, groups
-from judged.kernels.ties.orders import ORDERS, Orders, every_order
+from judged.kernels.ties.arrangements import TiedGroup, find_tied_groups
+from judged.kernels.ties.orders import (
+    MAX_ORDERS,
+    OrderStatistics,
+    TieContributions,
+    TooManyOrders,
+    enumerate_orders,
+    tie_contributions,
+)
 from judged.measures.measure import Measure
 
 __all__ = ["average_over_ties", "tie_range"]
@@ -49,7 +55,7 @@ class _TiedView:
 
     def expected(self) -> Floats:
         """Return the mean over all orders."""
-        values, tied = self._ordered_values(), groups(self.view)
+        values, tied = self._ordered_values(), find_tied_groups(self.view)
         if self._has("stepwise", "linear"):
             for steps in self._steps(tied):
                 values[steps.group.query] += steps.expected - steps.reference
@@ -63,7 +69,7 @@ class _TiedView:
         if self._has("by-grade") and not self.measure.tabled:
             worst, best = (self.measure.per_query(view) for view in self.alignment.by_grade)
             return np.minimum(worst, best), np.maximum(worst, best)
-        low, tied = self._ordered_values(), groups(self.view)
+        low, tied = self._ordered_values(), find_tied_groups(self.view)
         high = low.copy()
         if self._has("stepwise", "linear"):
             for steps in self._steps(tied):
@@ -92,7 +98,7 @@ class _TiedView:
         orders = f"{error.orders:,.0f}" if error.orders < 1e15 else f"about {error.orders:.0e}"
         msg = (
             f"{self.measure} over the orders of tied results: query `{query}` has {orders} different ones, "
-            f"more than can be looked at one by one ({ORDERS:,})"
+            f"more than can be looked at one by one ({MAX_ORDERS:,})"
         )
         return BadMeasure(msg, hint="a cutoff (`@10`) makes them fewer; another tie rule chooses one of them")
 
@@ -120,14 +126,16 @@ class _TiedView:
         target = np.where(shared, view.target, -1)
         return np.unique(np.stack([grade, target], axis=1), axis=0, return_inverse=True)[1].ravel()
 
-    def _steps(self, tied: list[Group]) -> Iterator[Steps]:
+    def _steps(self, tied: list[TiedGroup]) -> Iterator[TieContributions]:
         depth, cutoff = self.alignment.protocol.depth, self.measure.parameters.get("cutoff")
         visible = min((limit for limit in (depth, cutoff) if isinstance(limit, int)), default=None)
         alone = self._has("linear")
-        return steps_of(self.measure.per_query, self.view, self._kind(), tied, visible=visible, alone=alone)
+        return tie_contributions(
+            self.measure.per_query, self.view, self._kind(), tied, visible=visible, alone=alone
+        )
 
-    def _orders(self, tied: list[Group]) -> Iterator[Orders]:
-        return every_order(
+    def _orders(self, tied: list[TiedGroup]) -> Iterator[OrderStatistics]:
+        return enumerate_orders(
             self.measure.per_query, self.view, self._kind(), tied, visible=self.alignment.protocol.depth
         )
 

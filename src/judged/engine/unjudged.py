@@ -12,13 +12,17 @@ import numpy as np
 
 from judged.engine.align import RankedAlignment
 from judged.errors import BadMeasure
-from judged.kernels.ranked.gains import worth
+from judged.kernels.ranked.gains import grade_gains
 from judged.kernels.segments import Flags, Floats, divide, segment_count
-from judged.kernels.ties.best_completion import best_counts
-from judged.kernels.ties.completions import Holes, holes, levels
+from judged.kernels.ties.completions import (
+    UnjudgedResults,
+    best_completion_counts,
+    find_unjudged,
+    grade_levels,
+)
 from judged.measures.measure import Measure
 
-__all__ = ["Bounds", "unjudged_bounds", "unjudged_range", "judged_shares"]
+__all__ = ["Bounds", "judged_shares", "unjudged_bounds", "unjudged_range"]
 
 COMPLETIONS = 5_000
 """How many completions of one query are tried one by one."""
@@ -81,7 +85,7 @@ class _Completed:
             raise BadMeasure(msg)
         given: Mapping[str, Any] = dict(self.measure.given)
         for name in {"gains", "stops"} & given.keys():
-            value = worth(self._levels, gains=given[name])
+            value = grade_gains(self._levels, gains=given[name])
             if value[0] != 0 or (np.diff(value) < 0).any():
                 msg = f"{self.measure}: no bounds over unjudged results, for a higher grade has less of `{name}`"
                 raise BadMeasure(msg, hint=f"`{name}` must begin with 0 for grade 0 and rise with the grades")
@@ -94,11 +98,11 @@ class _Completed:
             return (*self.measure.bounds, False)
         cutoff = self.measure.parameters.get("cutoff")
         seen = cutoff if self._has("linear") or self._has("stepwise") else None
-        hole = holes(self.alignment.view, query, seen if isinstance(seen, int) else None)
+        hole = find_unjudged(self.alignment.view, query, seen if isinstance(seen, int) else None)
         rows = self._extremes(hole)
         return self._graded(hole) if rows is None else self._among(hole, rows)
 
-    def _extremes(self, hole: Holes) -> Floats | None:
+    def _extremes(self, hole: UnjudgedResults) -> Floats | None:
         """Return completions that include the extremes, by the laws that the measure obeys."""
         if self._has("grows"):
             return self._constant(hole, [0, self._top])
@@ -110,7 +114,7 @@ class _Completed:
             return np.concatenate([self._in_order(hole), self._best_discounted(hole)[None]])
         return None
 
-    def _graded(self, hole: Holes) -> tuple[float, float, bool]:
+    def _graded(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
         """Try all completions, if they are few; of those with the same grades, the two in order, if that is enough."""
         unjudged, grades = len(hole.unjudged), len(self._levels)
         few = comb(unjudged + grades - 1, unjudged) <= COMPLETIONS
@@ -128,16 +132,16 @@ class _Completed:
             high = min(high, float(hole.valued(self.measure.per_query, every, none)[0]))
         return low, high, False
 
-    def _among(self, hole: Holes, rows: Floats) -> tuple[float, float, bool]:
+    def _among(self, hole: UnjudgedResults, rows: Floats) -> tuple[float, float, bool]:
         """Return the least and greatest value of some completions that include the extremes."""
         values = hole.valued(self.measure.per_query, rows)
         return float(values.min()), float(values.max()), True
 
-    def _constant(self, hole: Holes, grades: list[float]) -> Floats:
+    def _constant(self, hole: UnjudgedResults, grades: list[float]) -> Floats:
         """Return completions in which all unjudged results have one grade."""
         return np.repeat(np.array(grades, dtype=np.float64)[:, None], len(hole.unjudged), axis=1)
 
-    def _in_order(self, hole: Holes) -> Floats:
+    def _in_order(self, hole: UnjudgedResults) -> Floats:
         """Return completions with the first n, or the last n, at the highest grade, for every n, and all others at 0.
 
         Below a cutoff a relevant document can only count as missed: there it is all or none of them.
@@ -149,16 +153,17 @@ class _Completed:
         every = np.ones((1, unjudged), dtype=bool)
         return np.where(np.concatenate([first, last, every]), self._top, 0.0)
 
-    def _best_discounted(self, hole: Holes) -> Floats:
+    def _best_discounted(self, hole: UnjudgedResults) -> Floats:
         """Return the completion with the highest nDCG."""
         given: Mapping[str, Any] = self.measure.parameters
         value, best, found = (
-            worth(grade, given["gain"], given["gains"]) for grade in (self._levels, hole.best, hole.grade)
+            grade_gains(grade, given["gain"], given["gains"])
+            for grade in (self._levels, hole.best, hole.grade)
         )
         weight = 1.0 / np.log2(np.arange(len(hole.best) + len(hole.grade)) + 2.0)
         if given["cutoff"] is not None:
             weight[given["cutoff"] :] = 0.0
-        counts = best_counts(
+        counts = best_completion_counts(
             np.diff(value),
             (best >= value[1:, None]).sum(axis=1),
             float((found * weight[: len(found)]).sum()),
@@ -171,7 +176,7 @@ class _Completed:
 
     @property
     def _levels(self) -> Floats:
-        return self.alignment.view.cached(("levels",), lambda: levels(self.alignment.view))
+        return self.alignment.view.cached(("levels",), lambda: grade_levels(self.alignment.view))
 
     @property
     def _top(self) -> float:

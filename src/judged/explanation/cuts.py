@@ -8,7 +8,7 @@ import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
-from judged.kernels.ties.arrangements import Arrangements, arranged
+from judged.kernels.ties.arrangements import Arrangements, arrange
 from judged.measures.measure import Measure
 
 __all__ = ["CELLS", "cut_values", "one_query", "prefixes", "with_every_result"]
@@ -28,8 +28,8 @@ def prefixes(view: Ranking, number: int, first: int, last: int) -> Ranking:
 
     Judgments stay whole, so that what lies below a cut is missed, not forgotten.
 
-    >>> from judged.kernels.ranked.ranking import rank
-    >>> prefixes(rank([1, None, 2]), 0, 0, 3).retrieved, prefixes(rank([1, None, 2]), 0, 0, 3).offset
+    >>> from judged.kernels.examples import make_ranking
+    >>> prefixes(make_ranking([1, None, 2]), 0, 0, 3).retrieved, prefixes(make_ranking([1, None, 2]), 0, 0, 3).offset
     (array([0, 1, 2, 3]), array([0, 0, 1, 2, 4]))
     """
     cut = np.arange(first, last + 1)
@@ -38,15 +38,15 @@ def prefixes(view: Ranking, number: int, first: int, last: int) -> Ranking:
     offset = np.concatenate(([0], np.cumsum(held)))
     hit = own.start + np.arange(int(offset[-1])) - np.repeat(offset[:-1], held)
     lists = Arrangements(np.full(len(cut), number), hit, view.rank[hit], offset)
-    return replace(arranged(view, lists), retrieved=np.minimum(cut, view.retrieved[number]))
+    return replace(arrange(view, lists), retrieved=np.minimum(cut, view.retrieved[number]))
 
 
 def cut_values(measure: Measure, view: Ranking, number: int = 0) -> Floats:
     """The value of one query's list cut after 0, 1, …, all results; the last is its value.
 
-    >>> from judged.kernels.ranked.ranking import rank
+    >>> from judged.kernels.examples import make_ranking
     >>> from judged.measures.ranked.ap import AP
-    >>> cut_values(AP, rank([1, 0, 1]))
+    >>> cut_values(AP, make_ranking([1, 0, 1]))
     array([0.        , 0.5       , 0.5       , 0.83333333])
     """
     whole = int(view.retrieved[number])

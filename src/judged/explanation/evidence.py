@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.explanation.listing import Listing, Results, grades_of
 from judged.explanation.stance import Convention, Stance
-from judged.kernels.ranked.gains import worth
+from judged.kernels.ranked.gains import grade_gains
 from judged.protocol import Protocol
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
@@ -114,7 +114,7 @@ def _worth(scene: Scene, query: str) -> str:
     sides = []
     for stance in (scene.first, scene.second):
         given = stance.measure.parameters
-        sides.append(worth(grades, given.get("gain") or "linear", given.get("gains")).tolist())  # type: ignore[arg-type]
+        sides.append(grade_gains(grades, given.get("gain") or "linear", given.get("gains")).tolist())  # type: ignore[arg-type]
     triples = [each for each in zip(grades.tolist(), *sides, strict=True) if each[1] != each[2]]
     return ", ".join(f"grade {grade:g} is worth {first:g} or {second:g}" for grade, first, second in triples)
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from judged.blocks import Table, Value
-from judged.engine.align import align
-from judged.engine.alignment import Meeting
+from judged.engine.align import RankedAlignment, align
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, Fault, MissingQueries, UnknownName
+from judged.errors import BadInput, MissingQueries, UnknownName
 from judged.explanation.cuts import cut_values, one_query, with_every_result
 from judged.explanation.explanation import Explanation
 from judged.explanation.listing import Listing, Results, grades_of, judgments_for
@@ -19,6 +18,7 @@ from judged.io.read import read_run
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
@@ -52,24 +52,26 @@ def explain(
     judgments = judgments_for(reading.measure, qrels)
     ranked = read_run(run) if name is None else read_run(run, name=name)
     every = reading.protocol.replace(missing="zero", no_relevant="zero", unjudged_queries="ignored")
-    meeting = align(judgments, ranked, every)
-    number = number_of(meeting, query)
-    value = _value(judgments, ranked, query, reading, present=bool(meeting.present[number]))
-    if not meeting.present[number]:
+    alignment = align(judgments, ranked, every)
+    number = number_of(alignment, query)
+    value = _value(judgments, ranked, query, reading, present=bool(alignment.present[number]))
+    if not alignment.present[number]:
         return _without_results(reading, ranked.name, query, value, grades_of(judgments, query))
-    cuts = None if reading.measure.text else cut_values(reading.measure, meeting.ranking, number)
+    cuts = None if reading.measure.text else cut_values(reading.measure, alignment.view, number)
     results = Results.of(judgments, ranked, query)
-    view = one_query(meeting.ranking, number)
+    view = one_query(alignment.view, number)
     return _explained(reading, ranked.name, query, value, view, cuts, results)
 
 
-def number_of(meeting: Meeting, query: str) -> int:
+def number_of(alignment: RankedAlignment, query: str) -> int:
     """Where the query stands among the judged ones, or an error that says what may have been meant."""
-    known = meeting.queries.to_pylist()
+    known = alignment.units.to_pylist()
     if query in known:
         return int(known.index(query))
-    if query in meeting.observations.extra:
-        fault = Fault("queries", f"query `{query}`", "has results and no judgments, so it has no value")
+    if query in alignment.counts.unjudged_queries:
+        fault = Problem.error(
+            "queries", f"query `{query}`", "has results and no judgments, so it has no value"
+        )
         raise BadInput("the judgments", [fault])
     kind = "judged query"
     if len(known) > NAMED:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from judged.engine.inputs import judgments_demanded
-from judged.engine.run_conventions import prepared
+from judged.engine.align import read_judgments_for
+from judged.engine.locate import apply_run_conventions
 from judged.errors import BadMeasure
 from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
 from judged.kernels.segments import Flags, Floats, Ints
@@ -28,7 +28,7 @@ def judgments_for(measure: Measure, qrels: Any) -> Judgments:
     if measure.family == "preference":
         msg = f"{measure} looks at no grades, and cannot be explained rank by rank"
         raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
-    return cast("Judgments", judgments_demanded(qrels, [measure]))
+    return read_judgments_for(qrels, [measure])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def grades_of(judgments: Judgments, query: str) -> dict[str, float]:
 
 def _ranked(run: Run, grades: dict[str, float], protocol: Protocol) -> Listing:
     """The results in order; the kernel that scores ranks them, as though every one of them were judged."""
-    given, ready = _columns_of(run), _columns_of(prepared(run, protocol))
+    given, ready = _columns_of(run), _columns_of(apply_run_conventions(run, protocol))
     scores = dict(zip(given.document.to_pylist(), given.score.tolist(), strict=True))
     count = len(ready.score)
     one = np.zeros(1, dtype=np.uint8), np.array([0, 1])

@@ -218,7 +218,7 @@ def _over_tie_orders(tries: _Tries, stance: Stance) -> tuple[float, float] | Non
     """The lowest and highest value over all orders of tied results; None where nothing is tied, or too much."""
     seen = evaluate(tries.judgments, tries.run, [stance.measure], protocol=stance.protocol)
     try:
-        return seen.tie_range(stance.measure) if seen.observations.tied_documents else None
+        return seen.tie_range(stance.measure) if seen.counts.tied_documents else None
     except BadMeasure:
         return None
 

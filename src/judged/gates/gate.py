@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from judged.engine.evaluate import evaluate
+from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
-from judged.engine.inputs import judgments_demanded
-from judged.engine.system_scores import SystemScores
 from judged.errors import BadMeasure, BadProtocol, BadSample, MissingQueries
 from judged.gates.delta import Delta, as_delta
 from judged.gates.report import GateReport, MeasureGate
@@ -21,8 +18,8 @@ from judged.gates.stored import Stored, digest_of, read_stored
 from judged.measures.measure import Measure
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile
-from judged.protocol import Protocol
-from judged.stats.margin import Test, margin_test
+from judged.protocol import BaseProtocol, Protocol
+from judged.stats.margin import OneSidedTest, margin_test
 
 __all__ = ["gate", "gate_scores"]
 
@@ -38,7 +35,7 @@ def gate(
     baseline: Any,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
-    test: Test = "t",
+    test: OneSidedTest = "t",
     protocol: Protocol | Profile | str = "trec_eval-9",
     baseline_run: str | None = None,
     allow_other_protocol: bool = False,
@@ -60,23 +57,30 @@ def gate(
     chosen = [reading.measure for reading in profile.read_all(named)]
     for measure in chosen:
         _refuse(measure)
-    judgments = judgments_demanded(qrels, chosen)
+    judgments = read_truth(qrels, chosen)
     settings: dict[str, Any] = {"protocol": profile, "threads": threads}
     ours = _scored(judgments, run, named, run_name, settings)
     before, notes = _stored(baseline, baseline_run, baseline_name, ours, qrels, allowed=allow_other_protocol)
     if before is None:
         theirs = _scored(judgments, baseline, named, baseline_name, settings)
         values = {str(each): theirs.scores.by_query(each) for each in theirs.measures}
-        before = Stored(_apart(theirs.run, ours.run), values)
+        before = Stored(_apart(theirs.system, ours.system), values)
         notes = _noticed(theirs, before.name)
     work: dict[str, Any] = {"alpha": alpha, "test": test, "seed": seed}
     results = tuple(
-        _gated(each, ours, before, delta, work, strict=ours.part(each).protocol.missing == "error")
+        _gated(
+            each,
+            ours,
+            before,
+            delta,
+            work,
+            strict=getattr(ours.part(each).protocol, "missing", None) == "error",
+        )
         for each in ours.measures
     )
-    told = (*_noticed(ours, ours.run), *notes)
-    name = name or f"{ours.run} against {before.name}"
-    return GateReport(name, ours.run, before.name, results, _protocols(ours), told)
+    told = (*_noticed(ours, ours.system), *notes)
+    name = name or f"{ours.system} against {before.name}"
+    return GateReport(name, ours.system, before.name, results, _protocols(ours), told)
 
 
 def _stored(
@@ -87,13 +91,13 @@ def _stored(
     if stored is None:
         _refuse_run_name(run)
         return None, []
-    named = replace(stored, name=_apart(name or stored.name, ours.run))
+    named = replace(stored, name=_apart(name or stored.name, ours.system))
     return named, _checked(named, ours, digest_of(qrels), allowed=allowed)
 
 
 def _protocols(evaluation: Evaluation) -> str:
     """The protocol; each with its measures where a profile has several."""
-    if not evaluation.parts:
+    if len(evaluation.parts) == 1:
         return str(evaluation.protocol)
     return "; ".join(f"{', '.join(map(str, part.measures))}: {part.protocol}" for part in evaluation.parts)
 
@@ -101,10 +105,7 @@ def _protocols(evaluation: Evaluation) -> str:
 def _scored(
     judgments: Any, run: Any, measures: Any, name: str | None, settings: dict[str, Any]
 ) -> Evaluation:
-    """The scores of a run, under the name that it is given; an error names the file all the same."""
-    if name is None or not isinstance(run, str | os.PathLike):
-        return evaluate(judgments, run, measures, name=name, **settings)
-    return replace(evaluate(judgments, run, measures, name=str(run), **settings), run=name)
+    return evaluate(judgments, run, measures, name=name, **settings)
 
 
 def _refuse(measure: Measure) -> None:
@@ -133,7 +134,7 @@ def _apart(baseline: str, run: str) -> str:
 
 def _noticed(evaluation: Evaluation, name: str) -> list[str]:
     """What the engine noticed of a run, with the name that it goes by."""
-    told = dict.fromkeys(sentence for part in evaluation.every_part for sentence in part.sentences())
+    told = dict.fromkeys(sentence for part in evaluation.parts for sentence in part.notes)
     return [f"{name}: {sentence}" for sentence in told]
 
 
@@ -159,17 +160,17 @@ def _checked(stored: Stored, ours: Evaluation, judgments: str | None, *, allowed
     return list(dict.fromkeys(notes))
 
 
-def _protocol(evaluation: Evaluation, measure: str) -> Protocol:
-    return next(part.protocol for part in evaluation.every_part if measure in map(str, part.measures))
+def _protocol(evaluation: Evaluation, measure: str) -> BaseProtocol:
+    return next(part.protocol for part in evaluation.parts if measure in map(str, part.measures))
 
 
 def gate_scores(
-    ours: SystemScores,
-    baseline: SystemScores,
+    ours: Evaluation,
+    baseline: Evaluation,
     *,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
-    test: Test = "t",
+    test: OneSidedTest = "t",
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> GateReport:
@@ -178,16 +179,16 @@ def gate_scores(
         _refuse(measure)
     delta = as_delta(min_delta)
     values = {str(each): baseline.scores.by_query(each) for each in baseline.measures}
-    before = Stored(_apart(baseline.run, ours.run), values)
+    before = Stored(_apart(baseline.system, ours.system), values)
     work: dict[str, Any] = {"alpha": alpha, "test": test, "seed": seed}
     results = tuple(_gated(each, ours, before, delta, work) for each in ours.measures)
-    name = f"{ours.run} against {before.name}"
-    return GateReport(name, ours.run, before.name, results, str(ours.protocol), tuple(notes))
+    name = f"{ours.system} against {before.name}"
+    return GateReport(name, ours.system, before.name, results, str(ours.protocol), tuple(notes))
 
 
 def _gated(
     measure: Measure,
-    ours: SystemScores,
+    ours: Evaluation,
     before: Stored,
     delta: Delta,
     work: Mapping[str, Any],
@@ -203,7 +204,7 @@ def _gated(
         msg = f"{name}: {len(strange):,} queries have a value on one side only: {', '.join(strange[:3])}"
         raise MissingQueries(msg, hint="the protocol says `missing` is an `error`")
     if not shared:
-        msg = f"{name}: `{ours.run}` and `{before.name}` have no {ours.scores.unit} in common, expected the same"
+        msg = f"{name}: `{ours.system}` and `{before.name}` have no {ours.scores.unit} in common, expected the same"
         raise BadSample(msg)
     way = 1.0 if measure.higher_is_better else -1.0
     new, old = np.array([mine[q] for q in shared]), np.array([theirs[q] for q in shared])
@@ -211,7 +212,7 @@ def _gated(
     order = np.argsort(differences, kind="stable")
     return MeasureGate(
         name,
-        ours.run,
+        ours.system,
         before.name,
         float(new.mean()),
         float(old.mean()),

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from judged.engine.evaluation import Evaluation
-from judged.errors import BadInput, Fault, UnknownName, Unreadable
+from judged.errors import BadInput, UnknownName, Unreadable
 from judged.io.files import open_file, split_name
+from judged.problem import Problem
 from judged.tables.scores import Scores
 
 __all__ = ["Stored", "digest_of", "read_stored"]
@@ -54,8 +55,8 @@ def read_stored(source: Any, *, run: str | None = None) -> Stored | None:
     `run` names the one that is meant where a file holds several.
     """
     if isinstance(source, Evaluation):
-        made = {str(m): part.protocol.fingerprint for part in source.every_part for m in part.measures}
-        return Stored(source.run, _of_scores(source.scores), made)
+        made = {str(m): part.protocol.fingerprint for part in source.parts for m in part.measures}
+        return Stored(source.system, _of_scores(source.scores), made)
     if isinstance(source, Scores):
         return Stored(source.run, _of_scores(source))
     if not isinstance(source, str | os.PathLike) or str(source) == "-" or not Path(source).is_file():
@@ -99,7 +100,7 @@ def _one_run(file: _File, path: Path, wanted: str | None) -> Stored:
     if wanted is None and len(file.runs) != 1:
         told = f"holds scores of {len(file.runs)} runs ({', '.join(list(file.runs)[:5])}), expected one"
         hint = f"name the one that is meant, with `--baseline-run {next(iter(file.runs), 'NAME')}`"
-        raise BadInput(str(path), [Fault("runs", str(path), told)], hint=hint)
+        raise BadInput(str(path), [Problem.error("several-runs", str(path), told)], hint=hint)
     name = next(iter(file.runs)) if wanted is None else wanted
     return Stored(name, file.runs[name], file.fingerprints, file.judgments)
 
@@ -191,7 +192,7 @@ def _is_long(columns: list[str], path: Path) -> bool:
 
 def _means(path: Path) -> BadInput:
     told = "holds means of whole runs, expected the scores of every query"
-    return BadInput(str(path), [Fault("means", str(path), told)], hint=AGAIN)
+    return BadInput(str(path), [Problem.error("means-only", str(path), told)], hint=AGAIN)
 
 
 def _first_line(path: Path) -> str:
@@ -220,13 +221,17 @@ def _by_run(rows: Iterable[tuple[Any, Any, Any, Any]], path: Path) -> dict[str, 
         where = f"{path}, row {number:,}"
         values = runs.setdefault(str(run), {}).setdefault(str(measure), {})
         if query is None or measure is None:
-            faults.append(Fault("incomplete", where, "has no query or no measure, expected both"))
+            faults.append(Problem.error("missing-value", where, "has no query or no measure, expected both"))
         elif str(query) in values:
-            faults.append(Fault("repeated", where, f"query `{query}` has a value of {measure} already"))
+            faults.append(
+                Problem.error("repeated-query", where, f"query `{query}` has a value of {measure} already")
+            )
         else:
             values[str(query)] = _number_of(value)
             if math.isinf(values[str(query)]):
-                faults.append(Fault("not a number", where, f"value is `{value}`, expected a finite number"))
+                faults.append(
+                    Problem.error("not-a-number", where, f"value is `{value}`, expected a finite number")
+                )
     if faults:
         raise BadInput(str(path), faults, hint=AGAIN)
     return runs

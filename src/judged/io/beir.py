@@ -9,11 +9,11 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow.compute as pc
 
-from judged.errors import Fault, Unreadable, Unwritable
+from judged.errors import Unreadable, Unwritable
 from judged.io.csv import read_judgments, write_table
 from judged.io.files import open_file
 from judged.io.format import File, Format, Kind
-from judged.tables.faults import Faults
+from judged.problem import Problem, Problems
 from judged.tables.judgments import Judgments
 
 __all__ = ["FORMAT", "read_folder"]
@@ -41,13 +41,13 @@ def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
     table = judgments.to_arrow()
     if judgments.by_intent:
         column = "target" if judgments.intents is None else "intent"
-        fault = Fault(f"{column}s", "BEIR", f"its judgments have no column for the {column}")
+        fault = Problem.error(f"{column}s", "BEIR", f"its judgments have no column for the {column}")
         raise Unwritable(judgments.name, [fault], hint="write JSONL, CSV, TSV, Parquet or Arrow")
     grades = table["grade"].to_numpy()
-    faults = Faults(judgments.name)
+    faults = Problems(judgments.name)
     rows = np.flatnonzero(grades != np.trunc(grades))
     faults.add_rows("fractions", rows, lambda row: f"grade is {grades[row]}, expected a whole number")
-    faults.refuse(hint="write TSV, which holds fractions", error=Unwritable)
+    faults.raise_if_any(hint="write TSV, which holds fractions", error=Unwritable)
     whole = table.set_column(2, "grade", pc.cast(table["grade"], "int64"))
     write_table(whole, sink, delimiter="\t", header=HEADER)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
 from judged.io.format import Kind
+from judged.problem import Problem
 
 __all__ = ["NAMES", "Roles", "find_columns", "has_ids", "kind_of_columns"]
 
@@ -109,7 +110,7 @@ def _more(columns: Sequence[str], *, intents: bool) -> dict[str, str]:
 
 
 def _no_column(columns: Sequence[str], absent: Sequence[str], subject: str) -> BadInput:
-    fault = Fault(
+    fault = Problem.error(
         "columns", "columns", f"{_told(columns) or 'none'}; no {' and no '.join(absent)} among them"
     )
     hint = "; ".join(f"name the {role} one of {', '.join(NAMES[role])}" for role in absent)

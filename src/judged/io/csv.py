@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
 from judged.io.columns import Roles, find_columns, has_ids, kind_of_columns
 from judged.io.format import File, Format, Kind
 from judged.io.text import BOM, is_number_text, text_of
-from judged.tables.faults import Faults
+from judged.problem import Problem, Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -109,12 +109,12 @@ def _needs_quotes(table: pa.Table, delimiter: str) -> bool:
     return any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in texts)
 
 
-def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Faults]:
+def _read(file: File, kind: Kind) -> tuple[list[Any], Roles, Problems]:
     """The wanted columns, their roles, and what is wrong with the rows."""
     sheet = read_sheet(file)
     roles = find_columns(sheet.header, kind, subject=file.label, intents=file.intents)
     wanted = [sheet.header.index(name) for name in roles.all()]
-    faults = Faults(file.label, line=sheet.line)
+    faults = Problems(file.label, line=sheet.line)
     numbers = {2: "score" if kind == "run" else "grade"}
     numbers |= {place: "weight" for place, role in enumerate(roles.more, 3) if role == "weight"}
     try:
@@ -146,15 +146,15 @@ def read_fast(sheet: Sheet, wanted: Sequence[int], numbers: Iterable[int] = (2,)
     return [table.column(position) for position in range(len(wanted))]
 
 
-def _careful(sheet: Sheet, wanted: Sequence[int], numbers: Mapping[int, str], faults: Faults) -> list[Any]:
+def _careful(sheet: Sheet, wanted: Sequence[int], numbers: Mapping[int, str], faults: Problems) -> list[Any]:
     """The columns as Python reads them; whatever cannot be read becomes a fault with its line."""
     rows, lines = [], []
     for line, row in sheet.rows():
         if line < 0:
-            faults.add_line("malformed lines", -line, f"cannot be read: {row[0]}")
+            faults.add_line("malformed-line", -line, f"cannot be read: {row[0]}")
         elif len(row) != len(sheet.header):
             told = f"{len(row)} columns, expected {len(sheet.header)}"
-            faults.add_line("malformed lines", line, told)
+            faults.add_line("malformed-line", line, told)
         else:
             rows.append(row)
             lines.append(line)
@@ -165,13 +165,13 @@ def _careful(sheet: Sheet, wanted: Sequence[int], numbers: Mapping[int, str], fa
     return columns
 
 
-def _numbers(values: list[str], name: str, faults: Faults) -> list[float]:
+def _numbers(values: list[str], name: str, faults: Problems) -> list[float]:
     told = []
     for row, value in enumerate(values):
         bare = value.strip(" \t")
         sound = is_number_text(bare.encode(errors="replace"))
         if not sound:
-            faults.add(f"{name}s that are not numbers", row, f"{name} is {value!a}, expected a number")
+            faults.add("not-a-number", row, f"{name} is {value!a}, expected a number")
         told.append(float(bare) if sound else 0.0)
     return told
 
@@ -181,7 +181,7 @@ def read_sheet(file: File) -> Sheet:
     data = bytes(text_of(file, quoted=True))
     header, delimiter, body = _first_line(data)
     if not any(header):
-        fault = Fault(
+        fault = Problem.error(
             "columns", f"{file.label}:1", "the file is empty, expected a header with names of columns"
         )
         raise BadInput(file.label, [fault])

@@ -15,7 +15,7 @@ from judged.io.format import File, Format, Kind
 from judged.io.jsonl import refuse_infinite
 from judged.io.records import is_record, judgments_of, kind_of_record, run_of
 from judged.io.text import text_of
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -28,7 +28,7 @@ def read_judgments(file: File) -> Judgments:
     """Judgments of an object of objects, an object of lists of ids, or a list of objects."""
     value = _value(file)
     if isinstance(value, list):
-        return judgments_of(value, name=file.name, faults=Faults(file.label), intents=file.intents)
+        return judgments_of(value, name=file.name, faults=Problems(file.label), intents=file.intents)
     return replace(mappings.read_judgments(value, name=file.label), name=file.name)
 
 
@@ -36,7 +36,7 @@ def read_run(file: File) -> Run:
     """A run of an object of objects, an object of lists of ids, or a list of objects."""
     value = _value(file)
     if isinstance(value, list):
-        return run_of(value, name=file.name, faults=Faults(file.label))
+        return run_of(value, name=file.name, faults=Problems(file.label))
     return replace(mappings.read_run(value, name=file.label), name=file.name)
 
 

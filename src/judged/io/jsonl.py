@@ -12,7 +12,7 @@ from judged.errors import Unwritable
 from judged.io.format import File, Format, Kind
 from judged.io.records import judgments_of, kind_of_record, run_of
 from judged.io.text import text_of
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -68,10 +68,10 @@ def write_run(run: Run, sink: BinaryIO, tag: str) -> None:  # noqa: ARG001 - one
 def refuse_infinite(table: pa.Table, subject: str) -> None:
     """Refuse scores that JSON has no way to write."""
     scores = table["score"].to_numpy()
-    faults = Faults(subject)
+    faults = Problems(subject)
     rows = np.flatnonzero(np.isinf(scores))
-    faults.add_rows("infinite scores", rows, lambda row: f"score is {scores[row]}, which JSON cannot hold")
-    faults.refuse(hint="write TREC text, CSV, Parquet or Arrow", error=Unwritable)
+    faults.add_rows("infinite-score", rows, lambda row: f"score is {scores[row]}, which JSON cannot hold")
+    faults.raise_if_any(hint="write TREC text, CSV, Parquet or Arrow", error=Unwritable)
 
 
 def _write(table: pa.Table, sink: BinaryIO) -> None:
@@ -80,11 +80,11 @@ def _write(table: pa.Table, sink: BinaryIO) -> None:
     sink.writelines(encoder.encode_lines(batch.to_pylist()) for batch in batches)
 
 
-def read_records(file: File) -> tuple[list[Any], Faults]:
+def read_records(file: File) -> tuple[list[Any], Problems]:
     """The value of every line that is not blank, and the lines that are no JSON as faults."""
     lines = bytes(text_of(file)).split(b"\n")
     filled = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]
-    faults = Faults(file.label, line=filled.__getitem__)
+    faults = Problems(file.label, line=filled.__getitem__)
     decode = msgspec.json.Decoder().decode
     try:
         return [decode(lines[number - 1]) for number in filled], faults
@@ -92,7 +92,7 @@ def read_records(file: File) -> tuple[list[Any], Faults]:
         return _sound(lines, filled, faults), faults
 
 
-def _sound(lines: list[bytes], filled: list[int], faults: Faults) -> list[Any]:
+def _sound(lines: list[bytes], filled: list[int], faults: Problems) -> list[Any]:
     """The values of the lines that are JSON; `filled` keeps only their numbers."""
     values, sound = [], []
     for number in filled:
@@ -100,7 +100,7 @@ def _sound(lines: list[bytes], filled: list[int], faults: Faults) -> list[Any]:
             values.append(msgspec.json.decode(lines[number - 1]))
             sound.append(number)
         except _BROKEN as error:
-            faults.add_line("malformed lines", number, f"is no JSON: {_reason(error)}")
+            faults.add_line("malformed-line", number, f"is no JSON: {_reason(error)}")
     filled[:] = sound
     return values
 

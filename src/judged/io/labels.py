@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from judged.errors import BadInput, Fault, Unwritable, WrongKind
+from judged.errors import BadInput, Unwritable, WrongKind
 from judged.io import frames
 from judged.io.columns import NAMES as COLUMNS
 from judged.io.csv import read_sheet
@@ -23,7 +23,7 @@ from judged.io.lines import read_lines
 from judged.io.read import is_file, open_source
 from judged.io.trec import text_of_lines
 from judged.io.write import write_whole
-from judged.tables.faults import Faults
+from judged.problem import Place, Problem, Problems
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 from judged.tables.session import GRADES
@@ -63,7 +63,7 @@ def read_labels(source: Any, *, name: str | None = None) -> Labels:
         return source if name is None else replace(source, name=name)
     made = _read(source)
     if not made.rows:
-        raise BadInput(made.name, [Fault("empty", made.name, "holds no labels")])
+        raise BadInput(made.name, [Problem.error("empty", made.name, "holds no labels")])
     return made if name is None else replace(made, name=name)
 
 
@@ -96,7 +96,7 @@ def encode_labels(labels: Iterable[Label | Mapping[str, Any]], destination: str 
 def _read(source: Any) -> Labels:
     """The labels, by whichever reader knows the kind of the source."""
     if isinstance(source, Judgments):
-        return _of_records(source.to_arrow().to_pylist(), Faults(source.name), source.name, whole=True)
+        return _of_records(source.to_arrow().to_pylist(), Problems(source.name), source.name, whole=True)
     if is_file(source):
         opened = open_source(source, None)
         if isinstance(opened, tuple):
@@ -105,10 +105,10 @@ def _read(source: Any) -> Labels:
         return _of_mapping(source, "labels")
     elif frames.is_frame(source):
         return _of_records(
-            frames.table_of(source, subject="labels").to_pylist(), Faults("labels"), "labels", whole=True
+            frames.table_of(source, subject="labels").to_pylist(), Problems("labels"), "labels", whole=True
         )
     elif isinstance(source, Iterable):
-        return _of_records(list(source), Faults("labels"), "labels")
+        return _of_records(list(source), Problems("labels"), "labels")
     msg = f"labels cannot be read from an object of type `{type(source).__name__}`"
     raise WrongKind(
         msg,
@@ -120,7 +120,7 @@ def _of_file(file: File, detected: str) -> Labels:
     name = file.name or "labels"
     start = file.head().lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if detected in {"parquet", "arrow"}:
-        fault = Fault(
+        fault = Problem.error(
             "format", file.label, f"looks like {detected}, expected JSONL, CSV, TSV or TREC judgments"
         )
         raise BadInput(file.label, [fault], hint="read it into a data frame, and give that")
@@ -137,10 +137,10 @@ def _of_json(file: File, name: str) -> Labels:
         records, faults = read_records(file)
         return _of_records(records, faults, name)
     if isinstance(whole, list):
-        return _of_records(whole, Faults(file.label), name)
+        return _of_records(whole, Problems(file.label), name)
     if not _named(whole, "gain") and all(isinstance(value, dict) for value in whole.values()):
         return _of_mapping(whole, file.label, name)
-    return _of_records([whole], Faults(file.label, line=lambda _: 1), name)
+    return _of_records([whole], Problems(file.label, line=lambda _: 1), name)
 
 
 def _has_header(file: File) -> bool:
@@ -154,12 +154,12 @@ def _has_header(file: File) -> bool:
 def _of_sheet(file: File, name: str) -> Labels:
     sheet = read_sheet(file)
     lines: list[int] = []
-    faults = Faults(file.label, line=lines.__getitem__)
+    faults = Problems(file.label, line=lines.__getitem__)
     rows = []
     for line, values in sheet.rows():
         if line < 0 or len(values) != len(sheet.header):
             told = values[0] if line < 0 else f"{len(values)} columns, expected {len(sheet.header)}"
-            faults.add_line("malformed lines", abs(line), told)
+            faults.add_line("malformed-line", abs(line), told)
             continue
         lines.append(line)
         rows.append({key: value or None for key, value in zip(sheet.header, values, strict=True)})
@@ -168,7 +168,7 @@ def _of_sheet(file: File, name: str) -> Labels:
 
 def _of_trec(file: File, name: str) -> Labels:
     lines = read_lines(text_of_lines(file), columns=4, wanted=(0, 2, 3))
-    faults = Faults(file.label, line=lines.line)
+    faults = Problems(file.label, line=lines.line)
     query, document, gain = lines.table("gain", faults)
     columns = zip(query.to_pylist(), document.to_pylist(), gain.tolist(), strict=True)
     rows = [{"task": task, "id": found, "gain": value} for task, found, value in columns]
@@ -179,7 +179,7 @@ def _of_mapping(source: Mapping[Any, Any], subject: str, name: str = "labels") -
     """Labels of a dict of dicts, from task to id to gain."""
     rows: list[dict[str, Any]] = []
     places: list[str] = []
-    faults = Faults(subject, lambda row: places[row])
+    faults = Problems(subject, lambda row: Place(places[row]))
     for task, gains in source.items():
         if not isinstance(gains, Mapping):
             msg = f"labels of task `{task}` are {type(gains).__name__}, expected a dict from id to gain"
@@ -191,7 +191,7 @@ def _of_mapping(source: Mapping[Any, Any], subject: str, name: str = "labels") -
 
 
 def _of_records(
-    records: list[Any], faults: Faults, name: str, *, text: bool = False, whole: bool = False
+    records: list[Any], faults: Problems, name: str, *, text: bool = False, whole: bool = False
 ) -> Labels:
     """Labels of dicts; `text`: gains are written as text; `whole`: a float that is whole is a gain."""
     rows = []
@@ -211,7 +211,7 @@ def _of_records(
             rows.append(
                 Label(gain=gain, **{key: str(told[key]) for key in NAMES if key in told and key != "gain"})
             )
-    faults.refuse()
+    faults.raise_if_any()
     return Labels(tuple(rows), name=name)
 
 
@@ -286,13 +286,13 @@ def _delimited(rows: list[dict[str, Any]], delimiter: str) -> bytes:
 
 def _trec(rows: list[dict[str, Any]], subject: str) -> bytes:
     """Lines `task 0 id gain`; a label that has no task or id, or one with white space, cannot be held."""
-    faults = Faults(subject)
+    faults = Problems(subject)
     lines = list(_trec_lines(rows, faults))
-    faults.refuse(hint="write JSONL, CSV or TSV, which hold any key", error=Unwritable)
+    faults.raise_if_any(hint="write JSONL, CSV or TSV, which hold any key", error=Unwritable)
     return "".join(lines).encode()
 
 
-def _trec_lines(rows: list[dict[str, Any]], faults: Faults) -> Iterator[str]:
+def _trec_lines(rows: list[dict[str, Any]], faults: Problems) -> Iterator[str]:
     for number, row in enumerate(rows):
         keys = {field: _named(row, field) for field in ("task", "id")}
         for field, key in keys.items():

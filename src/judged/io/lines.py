@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judged.kernels.scan.strings import Strings
-from judged.kernels.scan.text import line_end, numbers, split_lines
-from judged.tables.faults import Faults
+from judged.kernels.scan.text import find_line_end, parse_numbers, split_lines
+from judged.problem import Problems
 
 __all__ = ["Lines", "Table", "read_lines"]
 
@@ -45,19 +45,19 @@ class Lines:
     wide: int
     """How many lines have more columns than are known."""
 
-    def table(self, number: str, faults: Faults) -> Table:
+    def table(self, number: str, faults: Problems) -> Table:
         """Query, document and number of every row; whatever is wrong becomes a fault with its line."""
         for at, count in zip(self.short.tolist(), self.counts.tolist(), strict=True):
             told = f"{count} column{'s' if count > 1 else ''}, expected {self.columns}"
-            faults.add_line("malformed lines", self._line(at), told)
+            faults.add_line("few-columns", self._line(at), told)
         query, document = (
             _texts(column, name, faults) for column, name in zip(self.ids, ("query", "document"), strict=True)
         )
         bad = np.flatnonzero(~self.sound)
-        faults.add_rows(f"{number}s that are not numbers", bad, lambda row: self._telling(row, number))
+        faults.add_rows("not-a-number", bad, lambda row: self._telling(row, number))
         return query, document, np.where(self.sound, self.number, 0.0)
 
-    def names(self, place: int, name: str, faults: Faults) -> pa.Array:
+    def names(self, place: int, name: str, faults: Problems) -> pa.Array:
         """One column of ids as text; those that are not UTF-8 become faults."""
         return _texts(self.ids[place], name, faults)
 
@@ -101,7 +101,7 @@ def _cuts(text: NDArray[np.uint8]) -> Iterator[int]:
     at = 0
     yield at
     while len(text) - at > STRETCH:
-        at = line_end(text, at + STRETCH)
+        at = find_line_end(text, at + STRETCH)
         yield at
     if at < len(text) or not at:  # an empty text is one stretch, too
         yield len(text)
@@ -110,7 +110,7 @@ def _cuts(text: NDArray[np.uint8]) -> Iterator[int]:
 def _part(text: NDArray[np.uint8], begin: int, columns: int, wanted: Sequence[int]) -> tuple[Any, ...]:
     lines = split_lines(text, columns)
     query, document, token = (lines.columns[place] for place in wanted)
-    value, sound = numbers(token)
+    value, sound = parse_numbers(token)
     places = (lines.begin + begin, lines.short + begin)
     return _binary(query), _binary(document), value, sound, *places, lines.short_count, lines.wide
 
@@ -122,7 +122,7 @@ def _binary(strings: Strings) -> pa.Array:
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(strings), buffers)
 
 
-def _texts(column: pa.Array, name: str, faults: Faults) -> pa.Array:
+def _texts(column: pa.Array, name: str, faults: Problems) -> pa.Array:
     """Ids as text; one that is not UTF-8 becomes a fault."""
     try:
         return column.cast(pa.large_string())
@@ -131,9 +131,9 @@ def _texts(column: pa.Array, name: str, faults: Faults) -> pa.Array:
         return pa.array(told, type=pa.large_string())
 
 
-def _decoded(row: int, value: bytes, name: str, faults: Faults) -> str:
+def _decoded(row: int, value: bytes, name: str, faults: Problems) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        faults.add("ids that are not UTF-8", row, f"{name} is {value!r}, expected UTF-8 text")
+        faults.add("not-utf-8", row, f"{name} is {value!r}, expected UTF-8 text")
         return f"\0{row}"  # unlike any other, so that it repeats none

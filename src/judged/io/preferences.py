@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from judged.errors import BadInput, Fault, WrongKind
+from judged.errors import BadInput, WrongKind
 from judged.io import frames
 from judged.io.format import File
 from judged.io.lines import read_lines
 from judged.io.read import is_file, open_source
 from judged.io.trec import text_of_lines
-from judged.tables.faults import Faults
+from judged.problem import Problem, Problems
 from judged.tables.judgments import Judgments
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
@@ -45,7 +45,7 @@ def read_preferences(source: Any, *, columns: int | None = None, name: str | Non
     """
     made = _read(source, columns)
     if len(made) == 0:
-        raise BadInput(made.name, [Fault("empty", made.name, "holds no preferences")])
+        raise BadInput(made.name, [Problem.error("empty", made.name, "holds no preferences")])
     return made if name is None else replace(made, name=name)
 
 
@@ -73,17 +73,17 @@ def _read(source: Any, columns: int | None) -> Preferences:
 
 def _of_file(file: File, format_name: str, columns: int | None) -> Preferences:
     if format_name != "trec":
-        fault = Fault("format", file.label, f"looks like {format_name}, expected TREC text")
+        fault = Problem.error("format", file.label, f"looks like {format_name}, expected TREC text")
         raise BadInput(file.label, [fault], hint="read it into a data frame, and give that")
     data = text_of_lines(file)
     width = columns or _width(bytes(data[:65_536]))
     wanted, groups = COLUMNS[width]
     lines = read_lines(data, columns=width, wanted=wanted)
-    faults = Faults(file.label, line=lines.line)
+    faults = Problems(file.label, line=lines.line)
     query, document, level = lines.table("level", faults)
     if lines.wide:
         many = "line has" if lines.wide == 1 else "lines have"
-        faults.add_line("malformed lines", 1, f"{lines.wide:,} {many} more than {width} columns")
+        faults.add_line("malformed-line", 1, f"{lines.wide:,} {many} more than {width} columns")
     group, subgroup = read_lines(data, columns=width, wanted=groups).ids
     parts = None if width == 4 else subgroup
     return Preferences.from_columns(
@@ -107,6 +107,6 @@ def _of_table(table: pa.Table, name: str) -> Preferences:
     if absent:
         told = f"{', '.join(table.column_names)}; no column for {', '.join(absent)}"
         hint = f"name it `{ROLES[absent[0]][0]}`"
-        raise BadInput(name, [Fault("columns", "the columns", told)], hint=hint)
+        raise BadInput(name, [Problem.error("missing-column", "the columns", told)], hint=hint)
     columns = {role: table[column] for role, column in found.items() if column is not None}
     return Preferences.from_columns(**columns, name=name)

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from judged.errors import BadInput, Fault, Unreadable, WrongKind
+from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io import beir, frames, ir_datasets, mappings, matrices, tuples
 from judged.io.catalogue import FORMATS
 from judged.io.detect import detect
 from judged.io.files import open_bytes, open_file, open_stream
 from judged.io.format import File, Format, Kind
+from judged.problem import Problem
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -46,7 +47,7 @@ def read_judgments(
     _refuse_swapped(source, Run, "a run where judgments should be")
     judgments: Judgments = _read(source, "judgments", format, name, intents=intents)
     if len(judgments) == 0:
-        raise BadInput(judgments.name, [Fault("empty", judgments.name, "holds no judgments")])
+        raise BadInput(judgments.name, [Problem.error("empty", judgments.name, "holds no judgments")])
     return judgments
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from judged.io.columns import Roles, find_columns, has_ids, kind_of_columns
 from judged.io.format import Kind
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -15,10 +15,10 @@ __all__ = ["flat_rows", "is_record", "judgments_of", "keys_of", "kind_of_record"
 
 RESULTS = "results"
 """The key under which a record may hold all documents of its query."""
-NO_RECORDS = "rows that are no objects"
+NO_RECORDS = "not-an-object"
 
 
-def judgments_of(records: Sequence[Any], *, name: str, faults: Faults, intents: bool = False) -> Judgments:
+def judgments_of(records: Sequence[Any], *, name: str, faults: Problems, intents: bool = False) -> Judgments:
     """Judgments of records that name a query, a document, a grade and maybe a target or an intent."""
     rows, roles = _rows_and_roles(records, "judgments", faults, intents=intents)
     if roles is None:
@@ -27,7 +27,7 @@ def judgments_of(records: Sequence[Any], *, name: str, faults: Faults, intents: 
     return Judgments.from_columns(**columns, name=name, notes=roles.notes, faults=faults)
 
 
-def run_of(records: Sequence[Any], *, name: str, faults: Faults) -> Run:
+def run_of(records: Sequence[Any], *, name: str, faults: Problems) -> Run:
     """A run of records that name a query, a document and a score."""
     rows, roles = _rows_and_roles(records, "run", faults)
     if roles is None:
@@ -51,7 +51,7 @@ def kind_of_record(record: Any) -> Kind | None:
 
 
 def _rows_and_roles(
-    records: Sequence[Any], kind: Kind, faults: Faults, *, intents: bool = False
+    records: Sequence[Any], kind: Kind, faults: Problems, *, intents: bool = False
 ) -> tuple[list[Mapping[str, Any]], Roles | None]:
     """Flat rows and the roles of their keys; None if there is no row."""
     rows, owner = flat_rows(records, faults)
@@ -63,7 +63,7 @@ def _rows_and_roles(
     return rows, find_columns(keys_of(rows[0]), kind, subject=faults.subject, intents=intents)
 
 
-def flat_rows(records: Sequence[Any], faults: Faults) -> tuple[list[Mapping[str, Any]], list[int]]:
+def flat_rows(records: Sequence[Any], faults: Problems) -> tuple[list[Mapping[str, Any]], list[int]]:
     """Every row, those under `results` with the query of their record, and the record each came from."""
     rows: list[Mapping[str, Any]] = []
     owner: list[int] = []

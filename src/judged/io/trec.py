@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judged.errors import BadInput, Fault, Unreadable, Unwritable
+from judged.errors import BadInput, Unreadable, Unwritable
 from judged.io.distinct import surely_distinct
 from judged.io.format import File, Format, Kind
 from judged.io.lines import Lines, Table, read_lines
 from judged.io.regular import read_regular
 from judged.io.text import BOM, text_of
-from judged.tables.faults import Faults
+from judged.problem import Problem, Problems
 from judged.tables.intents import single
 from judged.tables.judgments import TWICE, Judgments
 from judged.tables.repeats import add_repeats
@@ -45,7 +45,7 @@ def read_judgments(file: File) -> Judgments:
             distinct = surely_distinct(*regular[:2])
             return Judgments.from_columns(*regular, name=file.name, distinct=distinct)
     lines = read_lines(data, columns=4, wanted=QRELS)
-    faults = Faults(file.label, line=lines.line)
+    faults = Problems(file.label, line=lines.line)
     columns = lines.table("grade", faults)
     intent = _intents(data, faults) if file.intents else None
     notes = (*_notes(lines), *_note_of_intents(columns[0], intent))
@@ -103,23 +103,23 @@ def _table(data: Any, file: File) -> pa.Table:
     """Every line of a run as columns; everything wrong with them is refused at once."""
     regular = read_regular(data, columns=6, wanted=RUN)
     if regular is not None:
-        faults = Faults(file.label)
+        faults = Problems(file.label)
         _add_faults(*regular, faults)
         if not len(faults):  # else read again below, with lines to name
             return pa.table(dict(zip(("query", "document", "score"), regular, strict=True)))
     lines = read_lines(data, columns=6, wanted=RUN)
-    faults = Faults(file.label, line=lines.line)
+    faults = Problems(file.label, line=lines.line)
     query, document, score = lines.table("score", faults)
     _add_faults(query, document, score, faults)
-    faults.refuse(hint=_hint(lines))
+    faults.raise_if_any(hint=_hint(lines))
     return pa.table({"query": query, "document": document, "score": score})
 
 
-def _add_faults(query: pa.Array, document: pa.Array, score: Any, faults: Faults) -> None:
+def _add_faults(query: pa.Array, document: pa.Array, score: Any, faults: Problems) -> None:
     """Note scores that are not numbers, and documents that a query has twice."""
     missing = np.flatnonzero(np.isnan(score))
     faults.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
-    add_repeats(query, document, faults, kind="documents retrieved twice", verb="retrieved")
+    add_repeats(query, document, faults, kind="repeated-document", verb="retrieved")
 
 
 def text_of_lines(file: File) -> Any:
@@ -150,7 +150,7 @@ def _hint(lines: Lines) -> str | None:
     return None
 
 
-def _intents(data: Any, faults: Faults) -> pa.Array:
+def _intents(data: Any, faults: Problems) -> pa.Array:
     """The second column of every line that has four."""
     return read_lines(data, columns=4, wanted=INTENTS).names(1, "intent", faults)
 
@@ -167,7 +167,7 @@ def _by_intent(error: BadInput, data: Any, columns: Table) -> str | None:
     if set(error.counts) != {TWICE}:
         return None
     try:
-        Judgments.from_columns(*columns, intent=_intents(data, Faults("")))
+        Judgments.from_columns(*columns, intent=_intents(data, Problems("")))
     except BadInput:
         return None
     return (
@@ -198,15 +198,15 @@ def _written(grade: float) -> str:
 
 def _refuse_unwritable(table: pa.Table, subject: str) -> None:
     """Refuse ids that white space would cut, that begin like a comment, or that are empty."""
-    faults = Faults(subject)
+    faults = Problems(subject)
     for name in (each for each in ("query", "intent", "document") if each in table.column_names):
         column = one_array(table[name])
         bad = pc.or_(pc.match_substring_regex(column, _SPACE.pattern), pc.equal(column, ""))
         if name == "query":
             bad = pc.or_(bad, pc.match_substring_regex(column, "^(#|\ufeff)"))
         rows = np.flatnonzero(bad.to_numpy(zero_copy_only=False))
-        faults.add_rows("ids that TREC text cannot hold", rows, _telling(column, name))
-    faults.refuse(hint="write JSONL, CSV, Parquet or Arrow, which hold any id", error=Unwritable)
+        faults.add_rows("unwritable-id", rows, _telling(column, name))
+    faults.raise_if_any(hint="write JSONL, CSV, Parquet or Arrow, which hold any id", error=Unwritable)
 
 
 def _telling(column: pa.Array, name: str) -> Any:
@@ -215,7 +215,9 @@ def _telling(column: pa.Array, name: str) -> Any:
 
 
 def _cannot(subject: str, kind: str, what: str) -> Unwritable:
-    return Unwritable(subject, [Fault(kind, "TREC text", what)], hint="write JSONL, CSV, Parquet or Arrow")
+    return Unwritable(
+        subject, [Problem.error(kind, "TREC text", what)], hint="write JSONL, CSV, Parquet or Arrow"
+    )
 
 
 FORMAT = Format(

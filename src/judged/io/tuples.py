@@ -10,7 +10,7 @@ from judged.errors import WrongKind
 from judged.io import records
 from judged.io.columns import Roles, find_columns
 from judged.io.format import Kind
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -21,7 +21,7 @@ def read_judgments(source: Iterable[Any], *, name: str, intents: bool = False) -
     """Judgments of named tuples such as `Qrel(query_id, doc_id, relevance)`, or of dicts."""
     items = list(source)
     if not items or isinstance(items[0], Mapping):
-        return records.judgments_of(items, name=name, faults=Faults(name), intents=intents)
+        return records.judgments_of(items, name=name, faults=Problems(name), intents=intents)
     roles = _roles(items, "judgments", name, intents=intents)
     return Judgments.from_columns(**roles.judged(_columns(items, roles)), name=name, notes=roles.notes)
 
@@ -30,7 +30,7 @@ def read_run(source: Iterable[Any], *, name: str) -> Run:
     """A run of named tuples such as `ScoredDoc(query_id, doc_id, score)`, or of dicts."""
     items = list(source)
     if not items or isinstance(items[0], Mapping):
-        return records.run_of(items, name=name, faults=Faults(name))
+        return records.run_of(items, name=name, faults=Problems(name))
     roles = _roles(items, "run", name)
     return Run.from_columns(*_columns(items, roles), name=name, notes=roles.notes)
 

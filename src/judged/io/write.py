@@ -15,7 +15,7 @@ from judged.io.catalogue import FORMATS, by_extension
 from judged.io.compression import compressing
 from judged.io.files import split_name
 from judged.io.format import Format, Kind
-from judged.tables.faults import Faults
+from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.repeats import add_repeats
 from judged.tables.run import Columns, Run
@@ -112,7 +112,7 @@ def _without_repeats(run: Run) -> Run:
     """The run as columns; one that lists a document twice for a query is refused, never carried on."""
     whole = run.as_columns()
     held = cast("Columns", whole.source)
-    faults = Faults(run.name, held.place)
-    add_repeats(held.query, held.document, faults, kind="documents retrieved twice", verb="retrieved")
-    faults.refuse()
+    faults = Problems(run.name, held.place)
+    add_repeats(held.query, held.document, faults, kind="repeated-document", verb="retrieved")
+    faults.raise_if_any()
     return whole

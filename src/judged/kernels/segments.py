@@ -6,17 +6,15 @@ alone, to the last bit, so scores do not change with the number of queries compu
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from judged.arrays import Flags, Floats, Ints
 
 __all__ = [
     "Flags",
     "Floats",
     "Ints",
     "divide",
-    "repeated_segments",
     "segment_count",
     "segment_cumprod_before",
     "segment_cumsum",
@@ -24,11 +22,8 @@ __all__ = [
     "segment_max",
     "segment_running_count",
     "segment_sum",
+    "take_segments",
 ]
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
 
 
 def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
@@ -43,7 +38,7 @@ def segment_ids(offset: Ints) -> Ints:
     return np.repeat(np.arange(len(offset) - 1), np.diff(offset))
 
 
-def repeated_segments(offset: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+def take_segments(offset: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     """The places of the elements of the chosen segments, one segment after the other, and how those are cut."""
     length = np.diff(offset)[chosen]
     cuts = np.concatenate(([0], np.cumsum(length))).astype(np.int64)

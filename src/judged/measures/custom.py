@@ -49,12 +49,12 @@ def define(
     docstring becomes the card. `properties` are laws of `judged.measures.laws.LAWS` that it obeys, which makes
     ranges over ties and unjudged results faster to find. `replace` allows to define the same name again, as a notebook does.
 
-    >>> from judged.kernels.ranked.ranking import rank
+    >>> from judged.kernels.examples import make_ranking
     >>> def missed(ranking, *, rel: float | None = None):
     ...     "How many relevant documents were not retrieved."
     ...     return ranking.relevant(rel) - ranking.hits_within(None, rel)
     >>> Missed = define("Missed", missed, bounds=(0, float("inf")), higher_is_better=False)
-    >>> Missed(rel=2), Missed.per_query(rank([1, 0], missed=[[2, 1]]))
+    >>> Missed(rel=2), Missed.per_query(make_ranking([1, 0], missed=[[2, 1]]))
     (Missed(rel=2), array([2.]))
     >>> undefine("Missed")
     """
@@ -83,9 +83,9 @@ def define_per_query(name: str, function: Callable[..., float], **settings: Any)
     1), their grades, the number of results retrieved, and all judged grades of the query, highest first.
     `settings` are those of `define`.
 
-    >>> from judged.kernels.ranked.ranking import rank
+    >>> from judged.kernels.examples import make_ranking
     >>> first = define_per_query("FirstJudged", lambda ranks, grades, retrieved, judged: 1 / ranks[0])
-    >>> first.per_query(rank([None, 1], [0]))
+    >>> first.per_query(make_ranking([None, 1], [0]))
     array([0.5, 1. ])
     >>> undefine("FirstJudged")
     """

@@ -13,9 +13,9 @@ from judged.measures.parameters import PARAMETERS, Parameter, Value, checked, wr
 
 __all__ = ["Aggregate", "Measure"]
 
-Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "pooled"]
-"""How values of queries become one: their mean, their sum (counts), their geometric mean, or pooled: the sum of
-their numerators over the sum of their denominators."""
+Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "percentile", "pooled"]
+"""How values of queries become one: their mean, their sum (counts), their geometric mean, their percentile `p`, or
+pooled: the sum of their numerators over the sum of their denominators."""
 
 
 @dataclass(frozen=True, eq=False)

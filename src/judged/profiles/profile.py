@@ -10,7 +10,7 @@ from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.names import Words, parse_measure, parse_measures, split_measures, words_of
 from judged.profiles.spelling import Spelling
-from judged.protocol import BaseProtocol, Protocol
+from judged.protocol import Protocol
 
 __all__ = ["Profile", "Reading"]
 
@@ -20,7 +20,7 @@ class Reading:
     """What a tool means by a name: the measure, and the protocol under which that tool computes it."""
 
     measure: Measure
-    protocol: BaseProtocol
+    protocol: Protocol
     written: str
     """As the user wrote it."""
     digits: int | None = None

@@ -13,13 +13,13 @@ import numpy as np
 from judged.engine.evaluation import Evaluation, aggregate
 from judged.errors import BadMeasure, BadProtocol
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import counted, gain_of, total
-from judged.kernels.sessions.view import Steps, upper
+from judged.kernels.sessions.good_gain import count_until, iteration_gain, total_until
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measure
 from judged.sessions.builder import DedupDecision, SessionKey
 from judged.sessions.family import SessionAlignment, SessionTotals, needs_reference
-from judged.stats.interval import Interval, student_interval
+from judged.stats.intervals import Interval, student_interval
 
 __all__ = [
     "Alone",
@@ -73,11 +73,11 @@ def upper_bound(evaluation: Evaluation, measure: Measure | str) -> float:
     known, alignment = evaluation.find_measure(measure), _align(evaluation)
     if alignment.pools and needs_reference(known):
         return nan
-    view = alignment.view.cached(("upper",), lambda: upper(alignment.view))
+    view = alignment.view.cached(("upper",), alignment.view.with_best_labels)
     return _average(known, view, known.per_query(view))
 
 
-def _average(measure: Measure, view: Steps, values: Floats) -> float:
+def _average(measure: Measure, view: SessionView, values: Floats) -> float:
     return aggregate(measure, values[~np.isnan(values)], view=view, empty=nan)
 
 
@@ -119,7 +119,7 @@ def curve(
     return Curve(evaluation.system, _drop_iteration(wanted), points)
 
 
-def _point(view: Steps, measure: Measure, iteration: int, level: float) -> CurvePoint:
+def _point(view: SessionView, measure: Measure, iteration: int, level: float) -> CurvePoint:
     values = measure.per_query(view)
     there = values[~np.isnan(values)]
     averaged = measure.aggregate == "mean" and len(there) > 1
@@ -166,11 +166,11 @@ def stopping_points(
     return tuple(_stop(view, iteration, good) for iteration in range(1, longest))
 
 
-def _stop(view: Steps, iteration: int, good: int) -> Stop:
-    gains = gain_of(view, good, "graded")
-    here, there = counted(view, gains, iteration), counted(view, gains, "last")
+def _stop(view: SessionView, iteration: int, good: int) -> Stop:
+    gains = iteration_gain(view, good, "graded")
+    here, there = count_until(view, gains, iteration), count_until(view, gains, "last")
     lost = (there - here)[there > 0] / there[there > 0]
-    searches = counted(view, view.searches, iteration).sum()
+    searches = count_until(view, view.searches, iteration).sum()
     return Stop(
         iteration,
         running=int((view.iterations > iteration).sum()),
@@ -178,7 +178,8 @@ def _stop(view: Steps, iteration: int, good: int) -> Stop:
         lost=float(lost.mean()) if len(lost) else nan,
         losing=int((there > here).sum()),
         searches_saved=1 - float(searches) / float(view.searches.sum()),
-        tokens_saved=1 - _share(total(view, view.tokens, iteration), total(view, view.tokens, "last")),
+        tokens_saved=1
+        - _share(total_until(view, view.tokens, iteration), total_until(view, view.tokens, "last")),
     )
 
 

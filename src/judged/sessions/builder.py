@@ -12,9 +12,10 @@ import numpy as np
 
 from judged.dedup.explain import Decision, Explainer
 from judged.dedup.find import Deduplicator
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, SessionView
+from judged.problem import Problem
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.session import Result, Search, Session
@@ -132,9 +133,9 @@ class SessionViewBuilder:
         self._offset.append(len(self._results))
         self.keys.append(SessionKey(session.conversation, session.system, session.task))
 
-    def build(self) -> Steps:
+    def build(self) -> SessionView:
         """Return the view of all sessions so far."""
-        return Steps(
+        return SessionView(
             offset=np.array(self._offset, dtype=np.int64),
             results=np.array(self._results, dtype=np.int64),
             cut=np.array(self._cut, dtype=np.int64),
@@ -185,12 +186,16 @@ class SessionViewBuilder:
         for at, (result, search) in enumerate(new):
             if gains[at] >= least:
                 place = len(self._gains) + at
-                self.new_results.append(NewResult(len(self.keys), place, result, search.tool, search.query, gains[at]))
+                self.new_results.append(
+                    NewResult(len(self.keys), place, result, search.tool, search.query, gains[at])
+                )
 
     def _gain(self, session: Session, search: Search, result: Result) -> int | None:
         """Return the gain of a result: that of the labels file, if it has one, else that of the trace."""
         entry = (
-            None if self._labels is None else self._labels.find(session.task, search.query, result, search.tool)
+            None
+            if self._labels is None
+            else self._labels.find(session.task, search.query, result, search.tool)
         )
         if entry is None or self._labels is None:
             return result.gain
@@ -207,14 +212,14 @@ class SessionViewBuilder:
             return self.protocol.resolve_conflict(known, gain)
         name = result.title or result.url or result.id or result.domain_id or "a result"
         where, what = f"session `{session.conversation}`", f"`{name}` is labelled {known} and later {gain}"
-        fault = Fault("labels that differ", where, what)
+        fault = Problem.error("conflicting-labels", where, what)
         hint = "`first`, `max` or `last` says which label counts"
         raise BadInput(session.place or session.conversation, [fault], hint=hint)
 
-    def check_new(self, session: Session) -> Fault | None:
+    def check_new(self, session: Session) -> Problem | None:
         """Return what is wrong with a session that was added before; None for a new one."""
         key = session.system, session.conversation
         if key not in self._places:
             return None
         what = f"is there twice for the system `{session.system}`, before in {self._places[key] or 'this source'}"
-        return Fault("sessions given twice", f"session `{session.conversation}`", what)
+        return Problem.error("repeated-session", f"session `{session.conversation}`", what)

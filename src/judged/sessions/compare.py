@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from judged.agreements.grades import graded_of, read_grades
+from judged.agreements.grades import describe_result, read_grades
 from judged.agreements.system_order import RankedSystems, rank_systems
 from judged.comparison.compare import compare_evaluations
 from judged.comparison.comparison import Comparison
@@ -20,8 +20,8 @@ from judged.gates.report import GateReport
 from judged.io.labels import read_labels
 from judged.sessions.analysis import average_tasks, session_keys
 from judged.sessions.evaluate import evaluate_sessions
-from judged.sessions.family import DEFAULT_MEASURES
-from judged.stats.margin import Test
+from judged.sessions.protocol import DEFAULT_MEASURES
+from judged.stats.margin import OneSidedTest
 from judged.tables.labels import Labels
 from judged.wording import counted
 
@@ -81,7 +81,7 @@ def gate_sessions(
     baseline: str,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
-    test: Test = "t",
+    test: OneSidedTest = "t",
     seed: int = 0,
     **options: Any,
 ) -> tuple[GateReport, ...]:
@@ -130,9 +130,7 @@ def rank_sessions(
     """
     people, machine = read_labels(human), read_labels(labels)
     shared = _keep_shared(people, machine), _keep_shared(machine, people)
-    by_people, by_labels = (
-        evaluate_sessions(traces, measures, labels=some, **options) for some in shared
-    )
+    by_people, by_labels = (evaluate_sessions(traces, measures, labels=some, **options) for some in shared)
     return tuple(
         rank_systems(
             str(measure),
@@ -147,5 +145,5 @@ def rank_sessions(
 def _keep_shared(labels: Labels, others: Labels) -> Labels:
     """Return the labels of results that the others have too."""
     there = read_grades(others)
-    rows = tuple(label for label in labels if there.place_of(graded_of(label)) is not None)
+    rows = tuple(label for label in labels if there.find(describe_result(label)) is not None)
     return Labels(rows, name=labels.name)

@@ -10,8 +10,8 @@ from judged.dedup.rules import Rules, Unit
 from judged.engine.evaluate import evaluate_with
 from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
-from judged.sessions.family import DEFAULT_MEASURES, SESSION
-from judged.sessions.protocol import Conflict, SessionProtocol, Unlabelled
+from judged.sessions.family import SESSION
+from judged.sessions.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.traces.results.search_tools import Tools
 from judged.traces.turn_choice import TurnChoice
 

@@ -12,18 +12,17 @@ import numpy as np
 from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
 from judged.engine.family import Family
-from judged.errors import BadInput, BadMeasure, Fault, UnknownName
+from judged.errors import BadInput, BadMeasure, UnknownName
 from judged.io.labels import read_labels
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.selection import chosen_steps
-from judged.kernels.sessions.view import UNLABELLED, Steps
+from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.catalogue import SESSION_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.session_names import parse_session_measures
-from judged.problem import Note
+from judged.problem import Note, Problem
 from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
 from judged.sessions.label_lookup import LabelIndex
-from judged.sessions.protocol import SessionProtocol
+from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
 from judged.tables.arrays import strings_of
 from judged.tables.labels import Labels
@@ -37,10 +36,6 @@ __all__ = ["SESSION", "UNION", "SessionAlignment", "SessionTotals", "align_sessi
 
 UNION = "union"
 """The reference that consists of what all systems found on a task together."""
-DEFAULT_MEASURES = ("CG@last", "DCG@last", "RG@last", "SRE@last", "SRR@last", "N")
-"""Gains, and rates only beside them and the number of iterations."""
-WITHOUT_GAINS = ("R@last", "UR@last", "Dup@last", "SRR@last", "N")
-"""The measures of traces without any gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class SessionTotals:
     iterations: int = 0
     """Iterations that searched."""
     idle: int = 0
-    """Steps of the agents that did not search, and are not iterations."""
+    """SessionView of the agents that did not search, and are not iterations."""
     searches: int = 0
     results: int = 0
     unique: int = 0
@@ -74,7 +69,7 @@ class SessionTotals:
     """Notes of the readers of the inputs."""
 
     @classmethod
-    def of(cls, view: Steps, counts: SessionCounts, **of_inputs: Any) -> SessionTotals:
+    def of(cls, view: SessionView, counts: SessionCounts, **of_inputs: Any) -> SessionTotals:
         """Return the totals of a view."""
         searched = view.iterations > 0
         return cls(
@@ -121,7 +116,10 @@ class SessionTotals:
             results, outcome = counted(self.conflicts, "result"), protocol.outcome("conflict")
             add("label-conflicts", f"{results} labelled differently later: {outcome}", warning=True)
         if self.overruled:
-            add("replaced-gains", f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file")
+            add(
+                "replaced-gains",
+                f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file",
+            )
         if self.earlier_turns:
             turns = counted(self.earlier_turns, "earlier turn")
             add("earlier-turns", f"{turns} ignored: the last one counts")
@@ -142,7 +140,7 @@ class SessionTotals:
 class SessionAlignment(Alignment):
     """Sessions with their labels, and what later questions need: who found what, and why results are duplicates."""
 
-    view: Steps
+    view: SessionView
     protocol: SessionProtocol
     counts: SessionTotals
     keys: tuple[SessionKey, ...] = ()
@@ -163,12 +161,13 @@ class SessionAlignment(Alignment):
     def select(self, units: Ints) -> SessionAlignment:
         """Return the alignment of some sessions only."""
         keys = tuple(self.keys[number] for number in units.tolist())
-        view, counts = chosen_steps(self.view, units), cast("SessionCounts", self.per_session).select(units)
+        view, counts = self.view.select(units), cast("SessionCounts", self.per_session).select(units)
         return replace(
             self,
             view=view,
             units=strings_of(key.conversation for key in keys),
             counts=SessionTotals.of(view, counts),
+            present=self.present[units],
             keys=keys,
             per_session=counts,
             name=keys[0].system,
@@ -192,7 +191,9 @@ def align_sessions(
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
     chosen = frozenset(conversations)
     index = None if labels is None else LabelIndex(labels, protocol.rules)
-    builder = SessionViewBuilder(protocol, labels=index, keep=_choose_keep(reference, measures), explain=explain)
+    builder = SessionViewBuilder(
+        protocol, labels=index, keep=_choose_keep(reference, measures), explain=explain
+    )
     skipped = Skipped()
     how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
     for count, session in enumerate(_stream(source, chosen, skipped=skipped, **how), start=1):
@@ -259,7 +260,7 @@ def _check_conversations(wanted: frozenset[str], builder: SessionViewBuilder) ->
         raise UnknownName(kind, min(wanted - there), there, hint="`judged sessions --per-session` lists them")
 
 
-def _add_reference(builder: SessionViewBuilder, reference: Any) -> tuple[Steps, dict[str, Pool]]:
+def _add_reference(builder: SessionViewBuilder, reference: Any) -> tuple[SessionView, dict[str, Pool]]:
     """Return the view with its reference, and what the sessions of each task found together."""
     view = builder.build()
     if reference is None:
@@ -273,7 +274,7 @@ def _add_reference(builder: SessionViewBuilder, reference: Any) -> tuple[Steps, 
 
 def _finish(
     builder: SessionViewBuilder,
-    view: Steps,
+    view: SessionView,
     pools: dict[str, Pool],
     index: LabelIndex | None,
     skipped: Skipped,
@@ -281,13 +282,15 @@ def _finish(
     keys, protocol, counts = builder.keys, builder.protocol, builder.counts()
     if not keys:
         why = "; ".join(skipped.sentences()) or None
-        raise BadInput("the trace", [Fault("empty", "the trace", "holds no session")], hint=why)
+        raise BadInput("the trace", [Problem.error("empty", "the trace", "holds no session")], hint=why)
     if protocol.unlabelled == "error":
         _raise_unlabelled(keys, view)
     messages = list(skipped.sentences())
     if index is not None and index.contradictions:
         labels = counted(index.contradictions, "label")
-        messages.append(f"{labels} of the file differ from an earlier one of the same result: the first counts")
+        messages.append(
+            f"{labels} of the file differ from an earlier one of the same result: the first counts"
+        )
     unused = 0 if index is None else index.unused
     totals = SessionTotals.of(view, counts, unused_labels=unused, input_notes=to_notes(messages))
     systems = list(dict.fromkeys(key.system for key in keys))
@@ -298,6 +301,7 @@ def _finish(
         strings_of(ids),
         protocol,
         totals,
+        np.ones(len(keys), dtype=bool),
         name=systems[0] if alone else f"{len(systems)} systems",
         keys=tuple(keys),
         per_session=counts,
@@ -306,7 +310,7 @@ def _finish(
     )
 
 
-def _raise_unlabelled(keys: Sequence[SessionKey], view: Steps) -> None:
+def _raise_unlabelled(keys: Sequence[SessionKey], view: SessionView) -> None:
     """Raise `BadInput` for results without a gain, naming the first sessions that have some."""
     missing = view.gains == UNLABELLED
     if not missing.any():
@@ -318,7 +322,7 @@ def _raise_unlabelled(keys: Sequence[SessionKey], view: Steps) -> None:
         if count:
             what = f"{count:,} of {total:,} unique results have no gain"
             where = f"session `{key.conversation}` of `{key.system}`"
-            faults.append(Fault("results without a gain", where, what))
+            faults.append(Problem.error("result-without-gain", where, what))
     hint = "give them with `labels`, or let them count 0 with `unlabelled` as `zero`"
     raise BadInput("the sessions", faults, hint=hint)
 
@@ -331,7 +335,7 @@ SESSION = Family(
     name="session",
     unit="session",
     protocol=SessionProtocol,
-    view=Steps,
+    view=SessionView,
     align=align_sessions,
     measures=SESSION_MEASURES,
     default_measures=DEFAULT_MEASURES,

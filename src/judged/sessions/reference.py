@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.dedup.find import Deduplicator
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, Reference, Steps
+from judged.kernels.sessions.view import UNLABELLED, Reference, SessionView
 from judged.sessions.builder import NewResult, SessionViewBuilder
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
@@ -54,7 +54,7 @@ def make_pools(builder: SessionViewBuilder) -> dict[str, Pool]:
 
 
 def make_union_reference(
-    builder: SessionViewBuilder, view: Steps, pools: Mapping[str, Pool]
+    builder: SessionViewBuilder, view: SessionView, pools: Mapping[str, Pool]
 ) -> Reference:
     """Return what all sessions of a task found together, as what each of them could have found."""
     gains = np.full(len(view.gains), UNLABELLED, dtype=np.int8)
@@ -68,7 +68,7 @@ def make_union_reference(
     return Reference(gains, _to_rows(builder, rows))
 
 
-def make_judged_reference(builder: SessionViewBuilder, view: Steps, judged: LabelIndex) -> Reference:
+def make_judged_reference(builder: SessionViewBuilder, view: SessionView, judged: LabelIndex) -> Reference:
     """Return what judgments have for a task, as what its sessions could have found."""
     gains = np.full(len(view.gains), UNLABELLED, dtype=np.int8)
     seen: set[tuple[int, int]] = set()

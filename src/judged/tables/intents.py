@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from judged.problem import Problems
 from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.faults import Faults
 from judged.tables.strings import one_array
 
 __all__ = ["BAD_WEIGHTS", "add_weight_faults", "codes_in_order", "folded", "single", "unfolded"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
-BAD_WEIGHTS = "weights of intents"
+BAD_WEIGHTS = "bad-weight"
 
 
 def folded(rows: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -67,7 +67,7 @@ def single(query: pa.Array, intent: pa.Array) -> bool:
     return len(np.unique(_pair(_codes(query), _codes(intent)))) == len(pc.unique(query))
 
 
-def add_weight_faults(query: pa.Array, intent: pa.Array, weight: pa.Array, faults: Faults) -> None:
+def add_weight_faults(query: pa.Array, intent: pa.Array, weight: pa.Array, faults: Problems) -> None:
     """Note every weight that is no number from 0, or that differs from the one the intent had before."""
     values = numpy_of(weight)
     bad = ~(np.isfinite(values) & (values >= 0))

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Locate, Problem, Problems, locate_row
 from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.faults import Faults, Place, row_of
 from judged.tables.intents import add_weight_faults, folded, unfolded
 from judged.tables.matrices import matrix_columns
 from judged.tables.nested import flat_lists, flat_mapping, need_mapping
@@ -24,8 +24,8 @@ from judged.tables.strings import as_ids, as_numbers, one_array
 __all__ = ["NUMBERED", "TWICE", "Judgments", "refuse_both"]
 
 NUMBERED = "integer ids were taken as their decimal text"
-NOT_FINITE = "grades that are not finite"
-TWICE = "documents judged twice"
+NOT_FINITE = "not-finite"
+TWICE = "repeated-document"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,8 @@ class Judgments:
         weight: Any = None,
         name: str = "judgments",
         notes: tuple[str, ...] = (),
-        where: Place | None = None,
-        faults: Faults | None = None,
+        where: Locate | None = None,
+        faults: Problems | None = None,
         distinct: bool = False,
     ) -> Judgments:
         """Judgments from columns of any Arrow-readable kind; `where(row)` words a row's place in errors.
@@ -69,7 +69,7 @@ class Judgments:
         A document whose target is null or empty is its own target. `intent` says which of the meanings of
         its query a document was judged for, and `weight` how much that intent counts.
         """
-        found = Faults(name, where or row_of) if faults is None else faults
+        found = Problems(name, where or locate_row) if faults is None else faults
         queries, numbered = as_ids(query, name="query", faults=found)
         documents, numbered_too = as_ids(document, name="document", faults=found)
         grades = as_numbers(grade, name="grade", faults=found)
@@ -86,7 +86,7 @@ class Judgments:
             add_repeats(queries, documents, found, kind=TWICE, verb="judged", intent=columns.get("intent"))
         if "weight" in columns:
             add_weight_faults(queries, columns["intent"], columns["weight"], found)
-        found.refuse()
+        found.raise_if_any()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
         table, intents = _grouped(pa.table(columns)), None
@@ -208,7 +208,7 @@ def _repeated(mapping: Mapping[str, Mapping[Any, Any]]) -> pa.Array:
     return heads.take(arrow_of(np.repeat(np.arange(len(times)), times)))
 
 
-def _intent_columns(intent: Any, weight: Any, faults: Faults) -> dict[str, pa.Array]:
+def _intent_columns(intent: Any, weight: Any, faults: Problems) -> dict[str, pa.Array]:
     """The columns `intent` and `weight`, as far as they are given."""
     if intent is None:
         return {}
@@ -222,7 +222,7 @@ def refuse_both(columns: Mapping[str, Any], subject: str) -> None:
     """Refuse columns that say in two ways what a document answers."""
     if {"intent", "target"} <= set(columns):
         told = "both `intent` and `target` are there, expected one: a target is the one intent of a document"
-        raise BadInput(subject, [Fault("columns", "columns", told)])
+        raise BadInput(subject, [Problem.error("missing-column", "columns", told)])
 
 
 def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:
@@ -259,10 +259,12 @@ def _refuse_unequal_lengths(columns: dict[str, pa.Array], subject: str) -> None:
     lengths = {column: len(values) for column, values in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"`{column}` has {length:,} rows" for column, length in lengths.items())
-        raise BadInput(subject, [Fault("columns", "columns", f"{told}, expected the same number")])
+        raise BadInput(
+            subject, [Problem.error("unequal-columns", "columns", f"{told}, expected the same number")]
+        )
 
 
-def _add_not_finite(grades: pa.Array, faults: Faults) -> None:
+def _add_not_finite(grades: pa.Array, faults: Problems) -> None:
     values = numpy_of(grades)
     bad = np.flatnonzero(~np.isfinite(values))
     faults.add_rows(NOT_FINITE, bad, lambda row: f"grade is {values[row]}, expected a finite number")

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judged.errors import BadInput, Fault
-from judged.tables.faults import Place
+from judged.errors import BadInput
+from judged.problem import Locate, Place, Problem
 
 __all__ = ["Grid", "matrix_columns"]
 
 Ints: TypeAlias = NDArray[np.int64]
-Grid: TypeAlias = tuple[pa.Array, Any, NDArray[np.float64], tuple[str, ...], Place]
+Grid: TypeAlias = tuple[pa.Array, Any, NDArray[np.float64], tuple[str, ...], Locate]
 
 
 def matrix_columns(ids: Any, scores: Any = None, *, subject: str) -> Grid:
@@ -33,14 +33,20 @@ def matrix_columns(ids: Any, scores: Any = None, *, subject: str) -> Grid:
     notes = (f"{dropped:,} negative ids of the matrix are padding: left out",) if dropped else ()
     names = pa.array(np.arange(rows)).cast(pa.large_string()).take(pa.array(row))
     documents = matrix.reshape(-1)[kept]
-    return names, _documents(documents), values, notes, lambda at: f"row {row[at]}, column {column[at]}"
+    return (
+        names,
+        _documents(documents),
+        values,
+        notes,
+        lambda at: Place(f"row {row[at]}, column {column[at]}"),
+    )
 
 
 def _matrix(values: Any, what: str, subject: str) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 2:
         got = f"{what} have shape {array.shape}, expected a matrix with a row for each query"
-        raise BadInput(subject, [Fault("matrix", "matrix", got)])
+        raise BadInput(subject, [Problem.error("bad-matrix", "matrix", got)])
     return array
 
 
@@ -48,7 +54,7 @@ def _refuse_wrong_cells(matrix: NDArray[Any], subject: str) -> None:
     if matrix.dtype.kind not in "iuUTO":
         got = f"ids are {matrix.dtype}, expected whole numbers or text"
         hint = "cast them: `ids.astype(int)`" if matrix.dtype.kind == "f" else None
-        raise BadInput(subject, [Fault("matrix", "matrix", got)], hint=hint)
+        raise BadInput(subject, [Problem.error("bad-matrix", "matrix", got)], hint=hint)
 
 
 def _cells(matrix: NDArray[Any]) -> Ints:
@@ -62,9 +68,11 @@ def _scores(scores: Any, shape: tuple[int, ...], subject: str) -> NDArray[np.flo
     matrix = _matrix(scores, "scores", subject)
     if matrix.shape != shape:
         got = f"ids have shape {shape} and scores {matrix.shape}, expected the same"
-        raise BadInput(subject, [Fault("matrix", "matrix", got)])
+        raise BadInput(subject, [Problem.error("bad-matrix", "matrix", got)])
     if matrix.dtype.kind not in "iufb":
-        raise BadInput(subject, [Fault("matrix", "matrix", f"scores are {matrix.dtype}, expected numbers")])
+        raise BadInput(
+            subject, [Problem.error("bad-matrix", "matrix", f"scores are {matrix.dtype}, expected numbers")]
+        )
     return matrix.reshape(-1).astype(np.float64)
 
 

@@ -8,11 +8,11 @@ from itertools import chain, repeat
 from typing import Any
 
 from judged.errors import WrongKind
-from judged.tables.faults import Faults, Place
+from judged.problem import Locate, Place, Problems
 
 __all__ = ["Flat", "flat_lists", "flat_mapping", "looks_plain"]
 
-BAD_ROWS = "bad rows"
+BAD_ROWS = "bad-value"
 
 
 @dataclass
@@ -23,17 +23,17 @@ class Flat:
     document: list[Any] = field(default_factory=list)
     number: list[Any] = field(default_factory=list)
 
-    def place(self) -> Place:
+    def place(self) -> Locate:
         """Words where a row stands: by its query and document, since a dict has no lines."""
-        return lambda row: f"query `{self.query[row]}`, document `{self.document[row]}`"
+        return lambda row: Place(f"query `{self.query[row]}`, document `{self.document[row]}`")
 
     def unnest(self, *, subject: str) -> list[Any]:
         """Take a number out of each dict that stands for one, row by row, and return the keys of them all."""
-        faults = Faults(subject, self.place())
+        faults = Problems(subject, self.place())
         for row, inner in enumerate(self.number):
             if not isinstance(inner, Mapping):
                 faults.add(BAD_ROWS, row, f"holds {_kind(inner)}, expected a dict from intent to grade")
-        faults.refuse()
+        faults.raise_if_any()
         inner = self.number
         times = [len(each) for each in inner]
         self.query = list(chain.from_iterable(map(repeat, self.query, times)))
@@ -44,11 +44,11 @@ class Flat:
 
 def flat_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
     """The rows of a dict of dicts; a query whose value is no dict is refused."""
-    faults = Faults(subject, lambda row: f"query `{list(mapping)[row]}`")
+    faults = Problems(subject, lambda row: Place(f"query `{list(mapping)[row]}`"))
     for row, inner in enumerate(mapping.values()):
         if not isinstance(inner, Mapping):
             faults.add(BAD_ROWS, row, f"holds {_kind(inner)}, expected a dict from document to {number}")
-    faults.refuse()
+    faults.raise_if_any()
     rows = mapping.items()
     return Flat(
         list(chain.from_iterable(repeat(query, len(inner)) for query, inner in rows)),
@@ -62,7 +62,7 @@ def flat_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat
 
     Where order carries meaning (`ordered`), a set is refused.
     """
-    faults = Faults(subject, lambda row: f"query `{list(lists)[row]}`")
+    faults = Problems(subject, lambda row: Place(f"query `{list(lists)[row]}`"))
     flat = Flat()
     for row, (query, ids) in enumerate(lists.items()):
         documents = _listed(ids, ordered=ordered)
@@ -73,7 +73,7 @@ def flat_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat
         flat.query += [query] * len(documents)
         flat.document += documents
         flat.number += [float(-place) for place in range(1, len(documents) + 1)]
-    faults.refuse()
+    faults.raise_if_any()
     return flat
 
 

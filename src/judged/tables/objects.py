@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from judged.problem import Problems
 from judged.tables.arrays import arrow_of
-from judged.tables.faults import Faults
 
 __all__ = ["id_text", "is_number", "numbers", "texts"]
 
-BAD_IDS = "bad ids"
-BAD_NUMBERS = "bad numbers"
+BAD_IDS = "bad-id"
+BAD_NUMBERS = "not-a-number"
 
 
-def texts(values: Sequence[Any], *, name: str, faults: Faults) -> tuple[pa.Array, bool]:
+def texts(values: Sequence[Any], *, name: str, faults: Problems) -> tuple[pa.Array, bool]:
     """Ids as large strings, and whether integers were written out; what is no id becomes a fault."""
     if set(map(type, values)) <= {str}:
         try:
@@ -34,7 +34,7 @@ def texts(values: Sequence[Any], *, name: str, faults: Faults) -> tuple[pa.Array
     return pa.array(told, type=pa.large_string()), numbered
 
 
-def numbers(values: Sequence[Any], *, name: str, faults: Faults) -> pa.Array:
+def numbers(values: Sequence[Any], *, name: str, faults: Problems) -> pa.Array:
     """Numbers as float64; what is no number becomes a fault."""
     if set(map(type, values)) <= {float, int, bool}:
         try:

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Locate, Problem, Problems, locate_row
 from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.faults import Faults, Place, row_of
 from judged.tables.judgments import NUMBERED, Judgments
 from judged.tables.strings import as_ids, as_numbers, one_array
 from judged.wording import counted
@@ -50,14 +50,14 @@ class Preferences:
         subgroup: Any = None,
         *,
         name: str = "preferences",
-        where: Place | None = None,
-        faults: Faults | None = None,
+        where: Locate | None = None,
+        faults: Problems | None = None,
     ) -> Preferences:
         """Preferences from columns of any Arrow-readable kind; without `subgroup`, each group is one whole.
 
         `faults` may hold what a reader has found so far; it is refused together with what is found here.
         """
-        found = Faults(name, where or row_of) if faults is None else faults
+        found = Problems(name, where or locate_row) if faults is None else faults
         named = {"query": query, "group": group, "document": document}
         ids = {role: as_ids(column, name=role, faults=found) for role, column in named.items()}
         levels = as_numbers(level, name="level", faults=found)
@@ -73,7 +73,7 @@ class Preferences:
         }
         _refuse_unequal_lengths(columns, found.subject)
         _add_faults(columns, found)
-        found.refuse()
+        found.raise_if_any()
         numbered = any(told for _, told in ids.values())
         return cls(_sorted(pa.table(columns)), name=name, notes=(NUMBERED,) if numbered else ())
 
@@ -94,7 +94,7 @@ class Preferences:
                 for document, level in levels.items()
             ]
         except AttributeError:
-            fault = Fault("nesting", "the dict", "is not query → group → document → level")
+            fault = Problem.error("bad-value", "the dict", "is not query → group → document → level")
             raise BadInput(name, [fault], hint="for example {'q1': {'ann': {'d1': 2, 'd2': 0}}}") from None
         columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
         return cls.from_columns(*columns, name=name)
@@ -195,27 +195,27 @@ def _refuse_unequal_lengths(columns: dict[str, pa.Array], subject: str) -> None:
     lengths = {column: len(values) for column, values in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"`{column}` has {length:,} rows" for column, length in lengths.items())
-        raise BadInput(subject, [Fault("columns", "columns", f"{told}, expected the same number")])
+        raise BadInput(
+            subject, [Problem.error("unequal-columns", "columns", f"{told}, expected the same number")]
+        )
 
 
-def _add_faults(columns: dict[str, pa.Array], faults: Faults) -> None:
+def _add_faults(columns: dict[str, pa.Array], faults: Problems) -> None:
     """Note levels that are not finite, documents that stand twice, and levels that are 0 and more at once."""
     levels = numpy_of(columns["level"])
     bad = np.flatnonzero(~np.isfinite(levels))
-    faults.add_rows(
-        "levels that are not finite", bad, lambda row: f"level is {levels[row]}, expected a finite number"
-    )
+    faults.add_rows("not-finite", bad, lambda row: f"level is {levels[row]}, expected a finite number")
     person = _combined(columns, ("query", "group", "document"))
     part = _combined({**columns, "person": arrow_of(person)}, ("person", "subgroup"))
     again = np.setdiff1d(np.arange(len(part)), np.unique(part, return_index=True)[1])
     faults.add_rows(
-        "documents given twice", again, lambda row: _told(columns, row, "stands twice in a sub-group")
+        "repeated-document", again, lambda row: _told(columns, row, "stands twice in a sub-group")
     )
     highest = np.zeros(int(person.max(initial=-1)) + 1, dtype=bool)
     highest[person[levels > 0]] = True
     torn = np.flatnonzero((levels == 0) & highest[person])
     faults.add_rows(
-        "documents both relevant and not",
+        "conflicting-levels",
         torn,
         lambda row: _told(columns, row, "has level 0 here and more elsewhere"),
     )

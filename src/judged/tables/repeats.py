@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.problem import Problems
 from judged.tables.arrays import numpy_of
-from judged.tables.faults import Faults
 
 __all__ = ["add_repeats"]
 
@@ -19,7 +19,7 @@ Ints: TypeAlias = NDArray[np.int64]
 def add_repeats(
     query: pa.Array,
     document: pa.Array,
-    faults: Faults,
+    faults: Problems,
     *,
     kind: str,
     verb: str,

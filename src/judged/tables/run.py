@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Locate, Place, Problem, Problems, locate_row
 from judged.tables.arrays import numpy_of
-from judged.tables.faults import Faults, Place, row_of
 from judged.tables.judgments import NUMBERED
 from judged.tables.matrices import matrix_columns
 from judged.tables.nested import Flat, flat_lists, flat_mapping, looks_plain, need_mapping
@@ -20,7 +20,7 @@ from judged.tables.strings import as_ids, as_numbers
 
 __all__ = ["Columns", "Mappings", "Run", "Source", "Text"]
 
-NOT_NUMBERS = "scores that are not numbers"
+NOT_NUMBERS = "score-nan"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,11 @@ class Text:
     file: str = "run"
     """What messages call the file, as the user wrote it."""
 
-    def place(self, byte: int) -> str:
+    def place(self, byte: int) -> Place:
         """The file and line that a byte stands in."""
         before = np.frombuffer(self.buffer, dtype=np.uint8, count=byte)
         line = np.count_nonzero(before == ord("\n")) + 1
-        return f"{self.file}:{line}"
+        return Place(self.file, line=int(line))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Columns:
     query: pa.Array
     document: pa.Array
     score: NDArray[np.float64]
-    place: Place = row_of
+    place: Locate = locate_row
     """Words where a row stands, for messages."""
 
 
@@ -84,21 +84,21 @@ class Run:
         *,
         name: str = "run",
         notes: tuple[str, ...] = (),
-        where: Place | None = None,
-        faults: Faults | None = None,
+        where: Locate | None = None,
+        faults: Problems | None = None,
     ) -> Run:
         """A run from columns of any Arrow-readable kind; `where(row)` words a row's place in errors.
 
         `faults` may hold what a reader has found so far; it is refused together with what is found here.
         """
-        found = Faults(name, where or row_of) if faults is None else faults
+        found = Problems(name, where or locate_row) if faults is None else faults
         queries, numbered = as_ids(query, name="query", faults=found)
         documents, numbered_too = as_ids(document, name="document", faults=found)
         scores = numpy_of(as_numbers(score, name="score", faults=found))
         _refuse_unequal_lengths(queries, documents, scores, found.subject)
         missing = np.flatnonzero(np.isnan(scores))
         found.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
-        found.refuse()
+        found.raise_if_any()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
         return cls(Columns(queries, documents, scores, place=found.place), name=name, notes=notes)
@@ -169,4 +169,6 @@ class Run:
 def _refuse_unequal_lengths(query: Any, document: Any, score: Any, subject: str) -> None:
     if not len(query) == len(document) == len(score):
         told = f"query has {len(query):,}, document {len(document):,}, score {len(score):,} rows"
-        raise BadInput(subject, [Fault("columns", "columns", f"{told}, expected the same number")])
+        raise BadInput(
+            subject, [Problem.error("unequal-columns", "columns", f"{told}, expected the same number")]
+        )

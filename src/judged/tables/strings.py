@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Problem, Problems
 from judged.tables.arrays import arrow_of
-from judged.tables.faults import Faults
 from judged.tables.objects import numbers, texts
 
 __all__ = ["as_ids", "as_numbers", "one_array"]
 
-MISSING = "missing values"
+MISSING = "missing-value"
 FLOAT_HINT = "ids held as floats have lost digits; read that column as text, or cast it to whole numbers"
 
 
-def as_ids(column: Any, *, name: str, faults: Faults, absent: str | None = None) -> tuple[pa.Array, bool]:
+def as_ids(column: Any, *, name: str, faults: Problems, absent: str | None = None) -> tuple[pa.Array, bool]:
     """`column` as one large-string array, and whether integers had to be written out as decimal text.
 
     Nulls are faults, unless `absent` says what stands for them.
@@ -38,7 +38,7 @@ def as_ids(column: Any, *, name: str, faults: Faults, absent: str | None = None)
     return array.fill_null(absent) if array.null_count else array, pa.types.is_integer(kind)
 
 
-def as_numbers(column: Any, *, name: str, faults: Faults) -> pa.Array:
+def as_numbers(column: Any, *, name: str, faults: Problems) -> pa.Array:
     """`column` as one array of float64 without nulls."""
     if isinstance(column, (list, tuple)):
         return numbers(column, name=name, faults=faults)
@@ -74,7 +74,7 @@ def _chunked(column: Any, name: str, subject: str) -> pa.ChunkedArray:
             return pa.chunked_array(column)
         return pa.chunked_array([arrow_of(column) if isinstance(column, np.ndarray) else pa.array(column)])
     except (pa.ArrowException, TypeError, ValueError) as error:
-        fault = Fault("columns", f"the {name} column", f"cannot be read: {_first_line(error)}")
+        fault = Problem.error("bad-column", f"the {name} column", f"cannot be read: {_first_line(error)}")
         raise BadInput(subject, [fault]) from error
 
 
@@ -112,20 +112,20 @@ def _as_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.Chu
             return pa.chunked_array([_without_view(chunk) for chunk in chunks.chunks], type=pa.large_string())
         return chunks.cast(pa.large_string())
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        fault = Fault("columns", f"the {name} column", "holds bytes that are not UTF-8 text")
+        fault = Problem.error("bad-column", f"the {name} column", "holds bytes that are not UTF-8 text")
         raise BadInput(subject, [fault]) from error
 
 
-def _refuse_nulls(chunks: pa.ChunkedArray, name: str, expected: str, faults: Faults) -> None:
+def _refuse_nulls(chunks: pa.ChunkedArray, name: str, expected: str, faults: Problems) -> None:
     if chunks.null_count:
         rows = np.flatnonzero(pc.is_null(chunks).to_numpy())
         faults.add_rows(MISSING, rows, lambda _: f"{name} is null, expected {expected}")
-        faults.refuse()
+        faults.raise_if_any()
 
 
 def _wrong_type(subject: str, name: str, kind: Any, expected: str, hint: str | None) -> BadInput:
     told = "text" if _is_text(kind) else kind
-    fault = Fault("columns", f"the {name} column", f"holds {told}, expected {expected}")
+    fault = Problem.error("bad-column", f"the {name} column", f"holds {told}, expected {expected}")
     return BadInput(subject, [fault], hint=hint)
 
 

@@ -25,7 +25,7 @@ def sessions_of(conversations: Iterable[Conversation], reading: Reading) -> Iter
             session = session_of(conversation, reading)
         except RecursionError:
             what = "holds objects within objects, too deep to be read"
-            reading.fault("malformed sessions", f"{conversation.place}: session `{conversation.id}`", what)
+            reading.fault("malformed-session", f"{conversation.place}: session `{conversation.id}`", what)
             reading.settle()
             continue
         reading.settle()

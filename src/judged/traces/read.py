@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Problem
 from judged.tables.session import Session
 from judged.tables.sessions import Sessions
 from judged.traces.catalogue import TRACE_FORMATS
@@ -100,7 +101,7 @@ def sessions_of_source(source: Source, reading: Reading, *, format: str | None =
                 yield session
         except RecursionError:
             reading.fault(
-                "malformed sessions", trace.label, "holds objects within objects, too deep to be read"
+                "malformed-session", trace.label, "holds objects within objects, too deep to be read"
             )
             reading.settle()
     reading.finish(count)
@@ -113,7 +114,7 @@ def _format_of(trace: Trace, reading: Reading) -> TraceFormat | None:
     except BadInput as error:
         if not reading.lenient:
             raise
-        reading.skipped.add(error.faults)
+        reading.skipped.add(error.problems)
         return None
 
 
@@ -137,4 +138,4 @@ def _unknown(trace: Trace, head: Head) -> BadInput:
         begins = " ".join(head.text.split())[:60] or "no JSON object"
         what = f"is in no trace format known here: it begins with `{begins}`"
     hint = f"say how it is written (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
-    return BadInput(trace.label, [Fault("unknown formats", trace.label, what)], hint=hint)
+    return BadInput(trace.label, [Problem.error("unknown-format", trace.label, what)], hint=hint)

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Problem
 from judged.traces.results.search_tools import Tools
 from judged.traces.skipped import Skipped
 from judged.traces.turn_choice import TurnChoice
@@ -14,13 +15,13 @@ from judged.wording import counted
 
 __all__ = ["FOREIGN", "UNREAD", "Reading"]
 
-NO_SEARCH = "traces without a search"
-FOREIGN = "calls in another format"
+NO_SEARCH = "no-search"
+FOREIGN = "foreign-call"
 OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
 """Formats in which contents are recorded only if asked for."""
-UNREAD = "unread search outputs"
-NO_OUTPUT = "traces without any search output"
-EARLIER_ONLY = "traces without a search in any last turn"
+UNREAD = "unread-output"
+NO_OUTPUT = "no-search-output"
+EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
@@ -50,11 +51,11 @@ class Reading:
     """Sessions that searched in an earlier turn and not in the last."""
     _met: dict[str, str] = field(default_factory=dict)
     """Where each tool that is no search was met first."""
-    _faults: list[Fault] = field(default_factory=list)
+    _faults: list[Problem] = field(default_factory=list)
 
     def fault(self, kind: str, where: str, what: str) -> None:
         """Note a fault of the session at hand; the caller leaves out what has it."""
-        self._faults.append(Fault(kind, where, what))
+        self._faults.append(Problem.error(kind, where, what))
 
     def settle(self) -> None:
         """End a session: refuse it for its faults, or count them if the reading is lenient."""
@@ -67,7 +68,7 @@ class Reading:
 
     def broken(self, place: str, what: str) -> None:
         """Note a document that is no JSON, and with it a session that cannot be used."""
-        self.fault("broken JSON", place, what)
+        self.fault("broken-json", place, what)
         self.settle()
 
     def count_call(self, tool: str, *, search: bool | None, where: str) -> None:
@@ -107,7 +108,7 @@ class Reading:
     def _without_search(self, sessions: int) -> None:
         """Refuse a trace in which no session searches; a reading that is lenient notes it."""
         if not sessions:
-            self.fault("empty traces", self.label, "holds no session")
+            self.fault("empty", self.label, "holds no session")
         elif self.earlier:
             self.fault(
                 EARLIER_ONLY,
@@ -118,7 +119,7 @@ class Reading:
             tool = next(iter(self.unknown))
             known = f"; others that are no searches: {_named(self.others)}" if self.others else ""
             what = f"no tool is known to be a search; the trace calls {_named(self.unknown)}{known}"
-            self.fault("unknown tools", self._met[tool], what)
+            self.fault("unknown-tool", self._met[tool], what)
         elif self.others:
             tool = next(iter(self.others))
             self.fault(NO_SEARCH, self._met[tool], f"calls {_named(self.others)}, none of which is a search")
@@ -147,9 +148,9 @@ def _mapping(tool: str) -> str:
     )
 
 
-def _tool(fault: Fault) -> str | None:
+def _tool(fault: Problem) -> str | None:
     """The tool that a fault is about: told last of where it is, else first of what it is."""
-    found = re.search(r", `([^`]+)`$", fault.where) or re.search(r"`([^`]+)`", fault.what)
+    found = re.search(r", `([^`]+)`$", str(fault.place)) or re.search(r"`([^`]+)`", fault.message)
     return found[1] if found else None
 
 
@@ -158,9 +159,9 @@ def _quoted(tool: str) -> str:
     return tool if _PLAIN_NAME.fullmatch(tool) else f'"{tool}"'
 
 
-def _hint(faults: list[Fault]) -> str | None:
-    first = {fault.kind: fault for fault in reversed(faults)}
-    unsearched = first.get("unknown tools") or first.get(NO_SEARCH)
+def _hint(faults: list[Problem]) -> str | None:
+    first = {fault.code: fault for fault in reversed(faults)}
+    unsearched = first.get("unknown-tool") or first.get(NO_SEARCH)
     if unsearched:
         tool = _tool(unsearched)
         return _mapping(tool) if tool else None
@@ -173,7 +174,7 @@ def _hint(faults: list[Fault]) -> str | None:
 
 
 _HINTS = {
-    "empty traces": None,
+    "empty": None,
     FOREIGN: "say how the traces are written (`--trace-format`)",
     EARLIER_ONLY: 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
     NO_OUTPUT: "have contents recorded: capture of messages in OpenTelemetry, `include` of sources in OpenAI Responses",

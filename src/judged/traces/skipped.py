@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from judged.errors import Fault
+from judged.problem import Problem
 
 __all__ = ["Skipped"]
 
@@ -16,16 +16,16 @@ class Skipped:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         """How many results, searches or sessions were left out, by the kind of their fault."""
-        self.first: dict[str, Fault] = {}
+        self.first: dict[str, Problem] = {}
         """The first fault of each kind."""
         self.notes: list[str] = []
         """Sentences on what is no fault and yet should be known."""
 
-    def add(self, faults: Iterable[Fault]) -> None:
+    def add(self, faults: Iterable[Problem]) -> None:
         """Count faults whose results, searches or sessions were left out."""
         for fault in faults:
-            self.counts[fault.kind] += 1
-            self.first.setdefault(fault.kind, fault)
+            self.counts[fault.code] += 1
+            self.first.setdefault(fault.code, fault)
 
     def note(self, sentence: str) -> None:
         """Keep a sentence, once."""

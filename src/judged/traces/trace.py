@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from judged.errors import BadInput, Fault
+from judged.errors import BadInput
+from judged.problem import Problem
 
 __all__ = ["SHOWN", "Document", "Trace"]
 
@@ -169,7 +170,7 @@ class Trace:
         yield from self._lines
 
     def _refuse(self, place: str, what: str) -> None:
-        raise BadInput(self.label, [Fault("broken JSON", place, what)])
+        raise BadInput(self.label, [Problem.error("broken-json", place, what)])
 
 
 def _filled(line: tuple[int, bytes]) -> bool:

@@ -8,9 +8,8 @@ import numpy as np
 
 from judged.explanation.working import Formula, Working
 from judged.explanation.workings.precision import quotient
-from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, relevant_gains
+from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.top_document import preferred
 from judged.kernels.segments import Floats
 
 __all__ = ["NCU", "O", "P_measure", "P_plus", "Q"]
@@ -30,13 +29,13 @@ def P_measure(view: Ranking, *, rel: float | None, **blend: Any) -> Working:
     """The ratio at the preferred result."""
     columns = _columns(view, rel, **blend)
     words = "the ratio at the first of the most relevant results"
-    return Working(columns, _only(words, columns["ratio"][preferred(view, rel)]))
+    return Working(columns, _only(words, columns["ratio"][is_top_document(view, rel)]))
 
 
 def P_plus(view: Ranking, *, rel: float | None, **blend: Any) -> Working:
     """The mean ratio down to the preferred result."""
     columns = _columns(view, rel, **blend)
-    last = view.rank[preferred(view, rel)]
+    last = view.rank[is_top_document(view, rel)]
     if len(last) == 0:
         return Working(columns)
     above = view.hits(rel) & (view.rank <= last[0])

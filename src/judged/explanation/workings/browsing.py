@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.explanation.working import Working, Works
 from judged.explanation.workings.precision import quotient
-from judged.kernels.ranked import readers
+from judged.kernels.ranked import browsing as readers
 from judged.kernels.ranked.browsing import Reader, browse, gain_share
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
@@ -26,14 +26,14 @@ def _works(reader: Callable[..., Reader]) -> Works:
     return working
 
 
-INST = _works(readers.goal_minded)
-INSQ = _works(readers.goal_settled)
-BPM = _works(readers.bejewelled)
-SDCG = _works(readers.logarithmic)
-NERR8 = _works(readers.satisfied_only)
-NERR9 = _works(readers.nearly_reciprocal)
-NERR10 = _works(readers.satisfied_by_patience)
-NERR11 = _works(readers.satisfied_by_goal)
+INST = _works(readers.inst_reader)
+INSQ = _works(readers.insq_reader)
+BPM = _works(readers.bpm_reader)
+SDCG = _works(readers.sdcg_reader)
+NERR8 = _works(readers.nerr8_reader)
+NERR9 = _works(readers.nerr9_reader)
+NERR10 = _works(readers.nerr10_reader)
+NERR11 = _works(readers.nerr11_reader)
 
 
 def _followed(view: Ranking, share: Any, reader: Reader) -> Working:

@@ -6,7 +6,7 @@ import numpy as np
 
 from judged.explanation.working import Working, summed
 from judged.explanation.workings.precision import quotient
-from judged.kernels.ranked.cascade import stop_probability
+from judged.kernels.ranked.browsing import stop_probability
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
 

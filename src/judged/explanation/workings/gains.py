@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from judged.explanation.working import Formula, Working, summed
-from judged.kernels.ranked.gains import Gain, Gains, best_gains, found_gains, worth
+from judged.kernels.ranked.gains import Gain, Gains, best_gains, found_gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
 
@@ -68,4 +68,4 @@ def _order(view: Ranking, gain: Gain, gains: Gains | None) -> Ints | None:
     """The best order of gains, where a table of gains makes it another than that of grades."""
     if gains is None:
         return None
-    return np.argsort(-np.maximum(worth(view.best, gain, gains), 0.0), kind="stable")
+    return np.argsort(-np.maximum(grade_gains(view.best, gain, gains), 0.0), kind="stable")

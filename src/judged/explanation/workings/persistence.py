@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from judged.explanation.working import Formula, Working
-from judged.kernels.ranked.gains import Gain, worth
-from judged.kernels.ranked.persistence import reach
+from judged.kernels.ranked.browsing import reach_probability
+from judged.kernels.ranked.gains import Gain, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 
@@ -26,7 +26,7 @@ def RBP(
 ) -> Working:
     """Gain times the chance of being reached, summed, over the number of results that a reader sees."""
     share = _share(view, rel, gain, max_grade)
-    weight = reach(view, p)
+    weight = reach_probability(view, p)
     term = np.where(view.within(cutoff), share * weight, 0.0)
     total = np.cumsum(term)
     got = float(total[-1]) if len(total) else 0.0
@@ -55,4 +55,4 @@ def _graded(view: Ranking, gain: Gain, max_grade: float | Literal["query"] | Non
     else:
         highest = max(view.highest if max_grade is None else max_grade, 0.0)
     top = np.array(highest)
-    return divide(worth(np.minimum(view.grade, top), gain), worth(top, gain))
+    return divide(grade_gains(np.minimum(view.grade, top), gain), grade_gains(top, gain))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judged.kernels.segments import Flags, Floats, Ints, repeated_segments, segment_ids
+from judged.kernels.segments import Flags, Floats, Ints, segment_ids, take_segments
 
-__all__ = ["Intents", "intents_of"]
+__all__ = ["Intents"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class Intents:
         """
         row, place = self.rows(document)
         list_of_row = segment_ids(offset)[place]
-        chosen, query_offset = repeated_segments(self.query_offset, query)
+        chosen, query_offset = take_segments(self.query_offset, query)
         moved = query_offset[:-1] - self.query_offset[query]
         return Intents(
             offset=np.concatenate(([0], np.cumsum(np.diff(self.offset)[document]))).astype(np.int64),
@@ -76,40 +75,3 @@ class Intents:
     def relevant(self, at: float) -> Flags:
         """Which rows make their document relevant to their intent."""
         return (self.grade >= at) & (self.grade >= 0)
-
-
-def intents_of(grades: Sequence[Sequence[float]], intents: Sequence[Sequence[Iterable[int]]]) -> Intents:
-    """Judgments by intent made by hand: the grades of each query's documents, and the intents of each.
-
-    Intents are numbers, or a dict from numbers to the grades that the document has for them.
-
-    >>> intents_of([[1, 2]], [[{7}, {7: 2, 8: 1}]]).grade
-    array([1., 2., 1.])
-    """
-    kept = [
-        [dict(sorted(_graded(each, grade).items())) for grade, each in zip(query, named, strict=True)]
-        for query, named in zip(grades, intents, strict=True)
-    ]
-    names = [sorted({name for each in query for name in each}) for query in kept]
-    query_offset = np.cumsum([0, *map(len, names)], dtype=np.int64)
-    number = [
-        {name: int(first) + place for place, name in enumerate(each)}
-        for first, each in zip(query_offset, names, strict=False)
-    ]
-    rows = [
-        (number[q][name], grade)
-        for q, query in enumerate(kept)
-        for each in query
-        for name, grade in each.items()
-    ]
-    return Intents(
-        offset=np.cumsum([0, *(len(each) for query in kept for each in query)], dtype=np.int64),
-        intent=np.array([intent for intent, _ in rows], dtype=np.int64),
-        grade=np.array([grade for _, grade in rows], dtype=np.float64),
-        query_offset=query_offset,
-        weight=np.ones(int(query_offset[-1])),
-    )
-
-
-def _graded(intents: Iterable[int], grade: float) -> dict[int, float]:
-    return dict(intents) if isinstance(intents, Mapping) else dict.fromkeys(intents, grade)

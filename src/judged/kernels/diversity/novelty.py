@@ -1,25 +1,29 @@
-"""Novelty: a document is worth less to an intent for every one before it that answered the same intent."""
+"""Novelty: a document is worth less to an intent with every earlier document that answered the same intent."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from judged.kernels.diversity.by_intent import intent_hits, intent_weight, known_intents
-from judged.kernels.diversity.greedy import greedy_order
+from judged.kernels.diversity.intent_aware import intent_hits, intent_weight, require_intents
+from judged.kernels.diversity.intents import Intents
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, Ints, divide, segment_sum
+from judged.kernels.segments import Flags, Floats, Ints, divide, segment_ids, segment_sum
 
 __all__ = [
+    "GREEDY_RATIO",
     "Discount",
     "best_novelty",
-    "logarithmic",
+    "geometric_discount",
+    "greedy_order",
+    "log_discount",
     "novelty",
-    "patience",
     "powers",
-    "reciprocal",
+    "reciprocal_discount",
     "share_of_bound",
 ]
 
@@ -27,18 +31,18 @@ Discount: TypeAlias = Callable[[Ints], Floats]
 """What is left of a gain at each rank."""
 
 
-def logarithmic(rank: Ints) -> Floats:
+def log_discount(rank: Ints) -> Floats:
     """One over log₂(rank + 1)."""
     left: Floats = 1.0 / np.log2(rank + 1.0)
     return left
 
 
-def reciprocal(rank: Ints) -> Floats:
+def reciprocal_discount(rank: Ints) -> Floats:
     """One over the rank."""
     return 1.0 / rank
 
 
-def patience(beta: float) -> Discount:
+def geometric_discount(beta: float) -> Discount:
     """One at the first rank, and from each to the next `beta` of it."""
     return lambda rank: powers(beta, int(rank.max(initial=1)))[rank - 1]
 
@@ -65,7 +69,7 @@ def best_novelty(
     ranking: Ranking, discount: Discount, *, alpha: float, rel: float | None, cutoff: int | None = None
 ) -> Floats:
     """The same for the order of all judged documents that takes the one of the greatest novelty next."""
-    at, intents = ranking.threshold(rel), known_intents(ranking)
+    at, intents = ranking.threshold(rel), require_intents(ranking)
     query, rank, gain = ranking.cached(
         ("greedy", alpha, at, cutoff), lambda: greedy_order(intents, alpha=alpha, at=at, depth=cutoff)
     )
@@ -90,7 +94,7 @@ def _gains(ranking: Ranking, alpha: float, at: float) -> Floats:
     place, intent = intent_hits(ranking, at)
     before = _before(intent)
     left = powers(1.0 - alpha, int(before.max(initial=0)) + 1)[before]
-    weighed = left * known_intents(ranking).weight[intent]
+    weighed = left * require_intents(ranking).weight[intent]
     return np.bincount(place, weights=weighed, minlength=len(ranking.rank)).astype(np.float64)
 
 
@@ -101,3 +105,107 @@ def _before(values: Ints) -> Ints:
     count = np.empty(len(values), dtype=np.int64)
     count[order] = np.arange(len(values)) - np.searchsorted(ordered, ordered, side="left")
     return count
+
+
+GREEDY_RATIO = math.e / (math.e - 1)
+"""How many times the greedy order can be surpassed, at most, whatever the discount.
+
+What the first results are worth together is a monotone submodular function of their set, of which greedy choices
+have at least the share 1 − 1/e; and a discounted sum is a sum of such values, none with a negative factor.
+"""
+
+NOBODY = np.iinfo(np.int64).max
+"""Stands for the next document of a kind that has none left."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """Documents by the intents they are relevant to; kinds are numbered query by query."""
+
+    query: Ints
+    """The query of each kind."""
+    document: Ints
+    """All documents, kind after kind, the first choice of each kind first; then one that is nobody."""
+    offset: Ints
+    """Kind `k` owns `document[offset[k]:offset[k + 1]]`."""
+    intent: Ints
+    """The intents of each kind, one kind after another."""
+    intent_offset: Ints
+    """Kind `k` owns `intent[intent_offset[k]:intent_offset[k + 1]]`."""
+
+
+def greedy_order(
+    intents: Intents, *, alpha: float, at: float, depth: int | None = None
+) -> tuple[Ints, Ints, Floats]:
+    """Query, rank and novelty of the documents chosen for the first `depth` ranks, rank after rank."""
+    kinds = _kinds(intents, intents.relevant(at))
+    if len(kinds.query) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    longest = int(np.bincount(kinds.query, weights=np.diff(kinds.offset)).max())
+    steps = longest if depth is None else min(depth, longest)
+    chosen = _choices(kinds, intents.weight.copy(), 1.0 - alpha, steps)
+    query, gain = zip(*chosen, strict=True)
+    rank = np.repeat(np.arange(1, steps + 1), [len(each) for each in query])
+    return np.concatenate(query), rank, np.concatenate(gain)
+
+
+def _choices(kinds: _Kinds, worth: Floats, left: float, steps: int) -> list[tuple[Ints, Floats]]:
+    """For each step the queries that still have a document, and the novelty of the one they take."""
+    owner, intent = segment_ids(kinds.intent_offset), kinds.intent
+    starts = np.flatnonzero(np.diff(kinds.query, prepend=-1))
+    queries, place = (
+        kinds.query[starts],
+        np.repeat(np.arange(len(starts)), np.diff([*starts, len(kinds.query)])),
+    )
+    kind_of = np.full(int(kinds.document[:-1].max()) + 1, -1)
+    kind_of[kinds.document[:-1]] = segment_ids(kinds.offset)
+    pointer, chosen = kinds.offset[:-1].copy(), []
+    for _ in range(steps):
+        spent = pointer == kinds.offset[1:]
+        gain = np.bincount(owner, weights=worth[intent], minlength=len(pointer))
+        gain[spent] = -1.0
+        best = np.maximum.reduceat(gain, starts)
+        head = np.where(spent | (gain < best[place]), NOBODY, kinds.document[pointer])
+        document = np.minimum.reduceat(head, starts)
+        alive = best >= 0
+        taken = kind_of[document[alive]]
+        chosen.append((queries[alive], best[alive]))
+        pointer[taken] += 1
+        worth[intent[_members(kinds.intent_offset, taken)]] *= left
+    return chosen
+
+
+def _kinds(intents: Intents, relevant: Flags) -> _Kinds:
+    """The documents relevant to any intent, by the intents they are relevant to."""
+    owner, intent = segment_ids(intents.offset)[relevant], intents.intent[relevant]
+    document, first, length = np.unique(owner, return_index=True, return_counts=True)
+    mark = _marks(intent, first, length)
+    order = np.lexsort((document, mark, intents.query[intent[first]]))
+    new = np.flatnonzero(np.diff(mark[order], prepend=-1))
+    head = order[new]
+    return _Kinds(
+        query=intents.query[intent[first[head]]],
+        document=np.append(document[order], NOBODY),
+        offset=np.append(new, len(order)).astype(np.int64),
+        intent=intent[_members(np.append(first, len(intent)), head)],
+        intent_offset=np.concatenate(([0], np.cumsum(length[head]))).astype(np.int64),
+    )
+
+
+def _marks(intent: Ints, first: Ints, length: Ints) -> Ints:
+    """A number for each document, the same for documents of the same intents."""
+    mark = np.zeros(len(first), dtype=np.int64)
+    base = int(intent.max(initial=0)) + 2
+    for step in range(int(length.max(initial=0))):
+        at = np.minimum(first + step, len(intent) - 1)
+        code = np.where(length > step, intent[at] + 1, 0)
+        mark = np.unique(mark * base + code, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return mark
+
+
+def _members(offset: Ints, chosen: Ints) -> Ints:
+    """Where the elements of the chosen segments stand, one segment after another."""
+    start, length = offset[chosen], offset[chosen + 1] - offset[chosen]
+    before = np.cumsum(length) - length
+    place: Ints = np.arange(int(length.sum())) - np.repeat(before, length) + np.repeat(start, length)
+    return place

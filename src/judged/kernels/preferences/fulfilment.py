@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import (
     Flags,
     Floats,
@@ -20,43 +20,43 @@ from judged.kernels.segments import (
 
 __all__ = [
     "balanced_share",
-    "fulfilled",
+    "count_fulfilled",
+    "count_possible",
     "group_share",
-    "judge_mean",
+    "mean_over_groups",
     "pair_share",
-    "possible",
     "simple_share",
 ]
 
 
-def possible(opinions: Opinions, least: int = 0) -> Ints:
+def count_possible(opinions: PreferenceView, least: int = 0) -> Ints:
     """How many preferences each query has of which at least so many of the two documents were retrieved."""
     return _by_query(opinions, opinions.count(opinions.retrieved >= least))
 
 
-def fulfilled(opinions: Opinions, least: int = 0) -> Ints:
+def count_fulfilled(opinions: PreferenceView, least: int = 0) -> Ints:
     """How many of these the run obeys."""
     return _by_query(opinions, opinions.count(opinions.fulfilled & (opinions.retrieved >= least)))
 
 
-def simple_share(opinions: Opinions, least: int = 0) -> Floats:
+def simple_share(opinions: PreferenceView, least: int = 0) -> Floats:
     """The share of each query's preferences that the run obeys; 0 of none."""
-    return divide(fulfilled(opinions, least), possible(opinions, least))
+    return divide(count_fulfilled(opinions, least), count_possible(opinions, least))
 
 
-def group_share(opinions: Opinions, least: int = 0) -> Floats:
+def group_share(opinions: PreferenceView, least: int = 0) -> Floats:
     """The share that the run obeys within each group, averaged over a query's groups; 0 of none."""
     counted = opinions.retrieved >= least
     shares = divide(opinions.count(opinions.fulfilled & counted), opinions.count(counted))
-    return judge_mean(opinions, shares)
+    return mean_over_groups(opinions, shares)
 
 
-def judge_mean(opinions: Opinions, values: Floats) -> Floats:
+def mean_over_groups(opinions: PreferenceView, values: Floats) -> Floats:
     """The mean of the groups' values, for each query."""
     return divide(segment_sum(values, opinions.query_offset), opinions.groups)
 
 
-def pair_share(opinions: Opinions, least: int = 0) -> Floats:
+def pair_share(opinions: PreferenceView, least: int = 0) -> Floats:
     """For each two documents, the share of the groups' preferences that the run obeys; averaged over pairs.
 
     Pairs are added up as trec_eval does, both retrieved before one retrieved, for the last digit's sake.
@@ -70,7 +70,7 @@ def pair_share(opinions: Opinions, least: int = 0) -> Floats:
     return divide(total, np.bincount(query, minlength=len(opinions)))
 
 
-def balanced_share(opinions: Opinions, *, retrieved_only: bool = False) -> Floats:
+def balanced_share(opinions: PreferenceView, *, retrieved_only: bool = False) -> Floats:
     """The share obeyed within each group, with as many non-relevant documents as relevant ones; averaged.
 
     A group in which nothing can be counted makes the query's value 0, as in trec_eval.
@@ -88,10 +88,10 @@ def balanced_share(opinions: Opinions, *, retrieved_only: bool = False) -> Float
     obeyed = obeyed + _count(opinions, relevant & opinions.found) * spare + more_obeyed
     all_ = all_ + _count(opinions, relevant) * spare + more
     nothing = segment_count(all_ == 0, opinions.query_offset) > 0
-    return np.where(nothing, 0.0, judge_mean(opinions, divide(obeyed, all_)))
+    return np.where(nothing, 0.0, mean_over_groups(opinions, divide(obeyed, all_)))
 
 
-def _by_query(opinions: Opinions, counts: Ints) -> Ints:
+def _by_query(opinions: PreferenceView, counts: Ints) -> Ints:
     return segment_sum(counts.astype(np.float64), opinions.query_offset).astype(np.int64)
 
 
@@ -104,7 +104,7 @@ class _Pairs(NamedTuple):
     """The share of the groups' preferences that the run obeys."""
 
 
-def _pairs(opinions: Opinions) -> _Pairs:
+def _pairs(opinions: PreferenceView) -> _Pairs:
     """Pairs in the order in which trec_eval adds them up."""
     first, second = opinions.place[opinions.views.better], opinions.place[opinions.views.worse]
     width = int(opinions.place.max(initial=0)) + 1
@@ -120,23 +120,23 @@ def _pairs(opinions: Opinions) -> _Pairs:
     return _Pairs(query[at][by_trec_eval], seen[by_trec_eval], (obeyed / times)[by_trec_eval])
 
 
-def _count(opinions: Opinions, flags: Flags) -> Ints:
+def _count(opinions: PreferenceView, flags: Flags) -> Ints:
     return segment_count(flags, opinions.views.offset)
 
 
-def _relevant(opinions: Opinions) -> Flags:
+def _relevant(opinions: PreferenceView) -> Flags:
     flags: Flags = opinions.views.level > 0
     return flags
 
 
-def _not_relevant(opinions: Opinions) -> Flags:
+def _not_relevant(opinions: PreferenceView) -> Flags:
     """Level 0, and in a group without sub-groups everything below."""
     level = opinions.views.level
     flags: Flags = (level == 0) | ((level < 0) & ~opinions.views.partial[opinions.group])
     return flags
 
 
-def _lowest(opinions: Opinions) -> Flags:
+def _lowest(opinions: PreferenceView) -> Flags:
     """The documents of which too many may be judged: a whole group's lowest level, or a partial one's level 0."""
     level, offset = opinions.views.level, opinions.views.offset
     lowest = np.minimum.reduceat(level, offset[:-1]) if len(level) else level
@@ -144,7 +144,7 @@ def _lowest(opinions: Opinions) -> Flags:
     return flags
 
 
-def _kept(opinions: Opinions, cut: Ints) -> Flags:
+def _kept(opinions: PreferenceView, cut: Ints) -> Flags:
     """Which preferences remain when each group keeps only the first `cut` of its lowest documents."""
     lowest = _lowest(opinions)
     order = np.lexsort((opinions.place, opinions.group))
@@ -155,7 +155,7 @@ def _kept(opinions: Opinions, cut: Ints) -> Flags:
     return flags
 
 
-def _among_the_lowest(opinions: Opinions, cut: Ints, groups: Flags, seen: Flags) -> tuple[Ints, Ints]:
+def _among_the_lowest(opinions: PreferenceView, cut: Ints, groups: Flags, seen: Flags) -> tuple[Ints, Ints]:
     """What trec_eval counts besides: all lowest documents of a whole group against the first `cut` of them."""
     lowest = _lowest(opinions)
     found, size = _count(opinions, lowest & opinions.found), _count(opinions, lowest & seen)

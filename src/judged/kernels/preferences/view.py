@@ -1,26 +1,68 @@
-"""The view of preference measures: where the documents stand that one or more people compare or grade."""
+"""The view of preference measures: pairs of documents that people compare, and where a run ranks them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
-from judged.kernels.preferences.pairs import closed, stated_pairs
 from judged.kernels.ranked.ranking import Ranking, RecallPoints
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
 
-__all__ = ["Opinions", "Views", "contradiction", "opine", "opinions_of", "places_of", "preferred_pairs"]
+__all__ = [
+    "PreferencePairs",
+    "PreferenceView",
+    "build_pairs",
+    "build_preference_view",
+    "find_contradiction",
+    "order_documents",
+    "stated_pairs",
+    "transitive_closure",
+]
+
+
+def stated_pairs(level: Floats, group: Ints) -> tuple[Ints, Ints]:
+    """For every two rows of a group with different levels, the row of the higher and that of the lower.
+
+    >>> [rows.tolist() for rows in stated_pairs(np.array([1.0, 3.0, 2.0, 9.0]), np.array([0, 0, 0, 1]))]
+    [[1, 1, 2], [2, 0, 0]]
+    """
+    order = np.lexsort((-level, group))
+    ordered, levels = group[order], level[order]
+    new = np.ones(len(order) + 1, dtype=bool)
+    new[1:-1] = (ordered[1:] != ordered[:-1]) | (levels[1:] != levels[:-1])
+    starts = np.flatnonzero(new)
+    lower = starts[np.searchsorted(starts, np.arange(len(order)), side="right")]
+    count = np.searchsorted(ordered, ordered, side="right") - lower
+    first = np.repeat(lower - np.cumsum(count) + count, count)
+    return np.repeat(order, count), order[first + np.arange(int(count.sum()))]
+
+
+def transitive_closure(better: Ints, worse: Ints, size: int) -> Flags:
+    """The square of flags whose entry (a, b) says that a is preferred to b, directly or through others.
+
+    A flag on the diagonal means that the preferences contradict each other.
+
+    >>> transitive_closure(np.array([0, 1]), np.array([1, 2]), 3).astype(int).tolist()
+    [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    """
+    reached = np.zeros((size, size), dtype=bool)
+    reached[better, worse] = True
+    while True:
+        counts = reached.astype(np.float32)
+        further = reached | ((counts @ counts) > 0)
+        if (further == reached).all():
+            return reached
+        reached = further
+
 
 T = TypeVar("T")
-Said: TypeAlias = Mapping[str, float] | Sequence[Mapping[str, float]]
-"""What a group says: a level for each document, or several such dicts, its sub-groups."""
 
 
 @dataclass(frozen=True)
-class Views:
+class PreferencePairs:
     """What groups of judgments say, before any run: an entry for each document of each group."""
 
     level: Floats
@@ -39,10 +81,10 @@ class Views:
 
 
 @dataclass(frozen=True)
-class Opinions:
+class PreferenceView:
     """What groups of judgments say of a query's documents, and where these stand in the run."""
 
-    views: Views
+    views: PreferencePairs
     place: Ints
     """For each entry, its document's place among all: by query, in the order of the ranking, and after these
     what was not retrieved, in the order of the ids."""
@@ -97,7 +139,7 @@ class Opinions:
         return found[self.views.better] + found[self.views.worse]
 
 
-def preferred_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> Views:
+def build_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> PreferencePairs:
     """What sorted rows of levels say: every preference stated, and in partial groups what follows from them."""
     groups = int(group.max(initial=-1)) + 1
     parts = np.bincount(group[np.unique(subgroup, return_index=True)[1]], minlength=groups)
@@ -111,10 +153,10 @@ def preferred_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) 
     better, worse = (entry[rows] for rows in stated_pairs(level, subgroup))
     better, worse = _with_what_follows(better, worse, offset, parts > 1)
     pair_offset = np.searchsorted(group[last][better], np.arange(groups + 1)).astype(np.int64)
-    return Views(level[last], document[last], offset, parts > 1, better, worse, pair_offset)
+    return PreferencePairs(level[last], document[last], offset, parts > 1, better, worse, pair_offset)
 
 
-def contradiction(views: Views) -> tuple[int, int] | None:
+def find_contradiction(views: PreferencePairs) -> tuple[int, int] | None:
     """Two entries of a partial group each of which is preferred to the other; None if there are none."""
     parted = np.flatnonzero(np.repeat(views.partial, np.diff(views.pair_offset)))
     above, below = views.better[parted], views.worse[parted]
@@ -127,8 +169,8 @@ def contradiction(views: Views) -> tuple[int, int] | None:
     return first, int(np.intersect1d(into, back)[0])
 
 
-def opinions_of(
-    views: Views,
+def build_preference_view(
+    views: PreferencePairs,
     *,
     place: Ints,
     rank: Ints,
@@ -137,7 +179,7 @@ def opinions_of(
     removed: bool = False,
     rel: float = 1.0,
     recall_points: RecallPoints = "truncated",
-) -> Opinions:
+) -> PreferenceView:
     """The view, from each document's place and rank (0: not retrieved) and each query's number of results.
 
     `removed` takes the documents that a group did not judge out of that group's ranked list.
@@ -167,7 +209,7 @@ def opinions_of(
         highest=float(views.level.max(initial=0.0)),
         recall_points=recall_points,
     )
-    return Opinions(views, place[views.document], here > 0, query_offset, ranking)
+    return PreferenceView(views, place[views.document], here > 0, query_offset, ranking)
 
 
 def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) -> tuple[Ints, Ints]:
@@ -182,7 +224,7 @@ def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) 
     parts = [(better[whole], worse[whole])]
     for each in np.flatnonzero(partial).tolist():
         first, here = int(offset[each]), slice(int(cut[each]), int(cut[each + 1]))
-        reach = closed(better[here] - first, worse[here] - first, int(offset[each + 1]) - first)
+        reach = transitive_closure(better[here] - first, worse[here] - first, int(offset[each + 1]) - first)
         above, below = np.nonzero(reach)
         parts.append((above + first, below + first))
     upper, lower = (np.concatenate(columns).astype(np.int64) for columns in zip(*parts, strict=True))
@@ -190,46 +232,7 @@ def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) 
     return upper[order], lower[order]
 
 
-def opine(*queries: tuple[Sequence[str], Mapping[str, Said]]) -> Opinions:
-    """A view made by hand, for examples and tests: for each query, ranked documents and what groups say.
-
-    A group is a dict from document to level, or a list of such dicts, its sub-groups.
-
-    >>> opine((["b", "a"], {"ann": {"a": 2, "b": 1}})).fulfilled
-    array([False])
-    """
-    rows: list[tuple[float, int, int, int]] = []
-    ranks: list[int] = []
-    owners: list[int] = []
-    groups = parts = 0
-    for ranked, said in queries:
-        split = [_parts(said[name]) for name in sorted(said)]
-        names = sorted({document for group in split for part in group for document in part})
-        number = {document: len(ranks) + at for at, document in enumerate(names)}
-        ranks += [ranked.index(document) + 1 if document in ranked else 0 for document in names]
-        owners += [groups] * len(names)
-        for groups, group in enumerate(split, groups):  # noqa: B020 - goes on counting over queries
-            for parts, part in enumerate(group, parts):  # noqa: B020
-                rows += [(level, number[each], groups, parts) for each, level in part.items()]
-            parts += 1
-        groups += 1
-    level, *ids = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    document, group_of, part_of = (column.astype(np.int64) for column in ids)
-    rank = np.array(ranks, dtype=np.int64)
-    return opinions_of(
-        preferred_pairs(level, document, group_of, part_of),
-        place=places_of(rank, np.array(owners, dtype=np.int64)),
-        rank=rank,
-        retrieved=np.array([len(ranked) for ranked, _ in queries], dtype=np.int64),
-        query_offset=np.cumsum([0, *(len(said) for _, said in queries)], dtype=np.int64),
-    )
-
-
-def _parts(said: Said) -> Sequence[Mapping[str, float]]:
-    return [said] if isinstance(said, Mapping) else said
-
-
-def places_of(rank: Ints, query: Ints) -> Ints:
+def order_documents(rank: Ints, query: Ints) -> Ints:
     """The place of every document, sorted by query and id: by rank, then what was not retrieved (rank 0)."""
     place = np.empty(len(rank), dtype=np.int64)
     place[np.lexsort((rank, rank == 0, query))] = np.arange(len(rank))

@@ -1,28 +1,28 @@
-"""The blended ratio of NTCIR's measures: precision and cumulated gain in one, at each relevant result."""
+"""The blended ratio of NTCIR's measures, which joins precision and cumulated gain, and the top document."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranked.gains import Gain, Gains, worth
+from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, divide, segment_cumsum
+from judged.kernels.segments import Flags, Floats, divide, segment_cumsum, segment_max, segment_running_count
 
-__all__ = ["best_relevant_gains", "blended_ratio", "ideal_gain_down_to", "relevant_gains"]
+__all__ = ["best_relevant_gains", "blended_ratio", "ideal_gain_down_to", "is_top_document", "relevant_gains"]
 
 
 def relevant_gains(
     ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
     """The gain of each retrieved judged document if it is relevant, else 0."""
-    return np.where(ranking.hits(rel), worth(ranking.grade, gain, gains), 0.0)
+    return np.where(ranking.hits(rel), grade_gains(ranking.grade, gain, gains), 0.0)
 
 
 def best_relevant_gains(
     ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
     """The gains of all relevant documents, highest first within a query, then zeros for the other judged."""
-    value = np.where(ranking.best_relevant(rel), np.maximum(worth(ranking.best, gain, gains), 0.0), 0.0)
+    value = np.where(ranking.best_relevant(rel), np.maximum(grade_gains(ranking.best, gain, gains), 0.0), 0.0)
     return value if gains is None else value[np.lexsort((-value, ranking.best_query))]
 
 
@@ -46,8 +46,8 @@ def blended_ratio(
 ) -> Floats:
     """The blended ratio at the rank of each retrieved judged document that is relevant; 0 at others.
 
-    >>> from judged.kernels.ranked.ranking import rank
-    >>> blended_ratio(rank([0, 1, 2])).round(4).tolist()
+    >>> from judged.kernels.examples import make_ranking
+    >>> blended_ratio(make_ranking([0, 1, 2])).round(4).tolist()
     [0.0, 0.4, 0.8333]
     """
     at = ranking.threshold(rel)
@@ -59,3 +59,17 @@ def blended_ratio(
         return np.where(ranking.hits(at), ratio, 0.0)
 
     return ranking.cached(("blended ratio", beta, at, gain, gains), compute)
+
+
+def is_top_document(ranking: Ranking, rel: float | None = None) -> Flags:
+    """Which of the retrieved judged documents is its query's preferred one; none where none is relevant.
+
+    >>> from judged.kernels.examples import make_ranking
+    >>> is_top_document(make_ranking([1, 2, 2])).tolist()
+    [False, True, False]
+    """
+    hit = ranking.hits(rel)
+    highest = segment_max(np.where(hit, ranking.grade, -1.0), ranking.offset)
+    best = hit & (ranking.grade == highest[ranking.query])
+    first: Flags = best & (segment_running_count(best, ranking.offset) == 1)
+    return first

@@ -12,15 +12,15 @@ from judged.kernels.segments import Floats, segment_cumsum, segment_sum
 __all__ = [
     "Gain",
     "Gains",
-    "best_discounted",
+    "best_discounted_gains",
     "best_gains",
-    "discounted",
+    "cumulative_gains",
+    "discounted_gains",
     "discounted_sum",
     "found_gains",
+    "grade_gains",
+    "ideal_cumulative_gains",
     "ideal_sum",
-    "running_discounted",
-    "running_ideal",
-    "worth",
 ]
 
 Gain: TypeAlias = Literal["linear", "exp"]
@@ -29,12 +29,12 @@ Gains: TypeAlias = tuple[tuple[float, float], ...]
 """Pairs of a grade and the gain it has instead of its own value."""
 
 
-def worth(grade: Floats, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
+def grade_gains(grade: Floats, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
     """The gain of each grade; a negative grade, which means unjudged, has none.
 
-    >>> worth(np.array([3.0, 1.0, -1.0]), "exp").tolist()
+    >>> grade_gains(np.array([3.0, 1.0, -1.0]), "exp").tolist()
     [7.0, 1.0, 0.0]
-    >>> worth(np.array([3.0, 1.0, -1.0]), gains=((1.0, 5.0),)).tolist()
+    >>> grade_gains(np.array([3.0, 1.0, -1.0]), gains=((1.0, 5.0),)).tolist()
     [3.0, 5.0, 0.0]
     """
     positive = np.maximum(grade, 0.0)
@@ -46,7 +46,7 @@ def worth(grade: Floats, gain: Gain = "linear", gains: Gains | None = None) -> F
 
 def found_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
     """The gain of each retrieved judged document."""
-    return ranking.cached(("found gains", gain, gains), lambda: worth(ranking.grade, gain, gains))
+    return ranking.cached(("found gains", gain, gains), lambda: grade_gains(ranking.grade, gain, gains))
 
 
 def best_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
@@ -54,13 +54,13 @@ def best_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = No
     return ranking.cached(("best gains", gain, gains), lambda: _sorted_gains(ranking, gain, gains))
 
 
-def discounted(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
+def discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
     """The gain of each retrieved judged document over log₂(rank + 1)."""
     discount = ranking.cached(("discount",), lambda: np.log2(ranking.rank + 1.0))
     return ranking.cached(("discounted", gain, gains), lambda: found_gains(ranking, gain, gains) / discount)
 
 
-def best_discounted(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
+def best_discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
     """The gain of each judged document in the best order over log₂(rank + 1)."""
     discount = ranking.cached(("best discount",), lambda: np.log2(ranking.best_rank + 1.0))
     return ranking.cached(
@@ -75,7 +75,7 @@ def discounted_sum(
     return ranking.cached(
         ("discounted sum", cutoff, gain, gains),
         lambda: segment_sum(
-            np.where(ranking.within(cutoff), discounted(ranking, gain, gains), 0.0), ranking.offset
+            np.where(ranking.within(cutoff), discounted_gains(ranking, gain, gains), 0.0), ranking.offset
         ),
     )
 
@@ -87,29 +87,31 @@ def ideal_sum(
     near = True if cutoff is None else ranking.best_rank <= cutoff
     return ranking.cached(
         ("ideal sum", cutoff, gain, gains),
-        lambda: segment_sum(np.where(near, best_discounted(ranking, gain, gains), 0.0), ranking.best_offset),
+        lambda: segment_sum(
+            np.where(near, best_discounted_gains(ranking, gain, gains), 0.0), ranking.best_offset
+        ),
     )
 
 
-def running_discounted(ranking: Ranking, gains: Gains | None = None) -> Floats:
+def cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:
     """The discounted gain collected up to and with each retrieved judged document."""
     return ranking.cached(
         ("running discounted", gains),
-        lambda: segment_cumsum(discounted(ranking, gains=gains), ranking.offset),
+        lambda: segment_cumsum(discounted_gains(ranking, gains=gains), ranking.offset),
     )
 
 
-def running_ideal(ranking: Ranking, gains: Gains | None = None) -> Floats:
+def ideal_cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:
     """The discounted gain of the best order up to and with each judged document."""
     return ranking.cached(
         ("running ideal", gains),
-        lambda: segment_cumsum(best_discounted(ranking, gains=gains), ranking.best_offset),
+        lambda: segment_cumsum(best_discounted_gains(ranking, gains=gains), ranking.best_offset),
     )
 
 
 def _sorted_gains(ranking: Ranking, gain: Gain, gains: Gains | None) -> Floats:
     """Gains of the best order; only a table of gains can make that differ from the order of grades."""
-    value = np.maximum(worth(ranking.best, gain, gains), 0.0)
+    value = np.maximum(grade_gains(ranking.best, gain, gains), 0.0)
     if gains is None:
         return value
     return value[np.lexsort((-value, ranking.best_query))]

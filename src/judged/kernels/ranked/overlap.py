@@ -29,8 +29,8 @@ def ideal_places(ranking: Ranking) -> Ints:
     Ideal rankings hold the documents of positive grade, the highest grades first. Among equal grades the
     most similar one follows the run, and puts what was not retrieved last.
 
-    >>> from judged.kernels.ranked.ranking import rank
-    >>> ideal_places(rank([1, 3, 1], missed=[[3]])).tolist()
+    >>> from judged.kernels.examples import make_ranking
+    >>> ideal_places(make_ranking([1, 3, 1], missed=[[3]])).tolist()
     [3, 1, 4]
     """
     order = np.lexsort((ranking.rank, -ranking.grade, ranking.query))

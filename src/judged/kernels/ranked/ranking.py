@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from judged.kernels.diversity.intents import Intents, intents_of
+from judged.kernels.diversity.intents import Intents
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids, segment_running_count
 
-__all__ = ["Ranking", "RecallPoints", "rank"]
+__all__ = ["Ranking", "RecallPoints"]
 
 RecallPoints: TypeAlias = Literal["truncated", "rounded"]
 T = TypeVar("T")
@@ -128,59 +128,6 @@ class Ranking:
     @staticmethod
     def _relevant(grade: Floats, at: float) -> Flags:
         return (grade >= at) & (grade >= 0)
-
-
-def rank(
-    *grades: Sequence[float | None],
-    missed: Sequence[Sequence[float]] | None = None,
-    targets: Sequence[Sequence[int]] | None = None,
-    intents: Sequence[Sequence[Iterable[int]]] | None = None,
-    rel: float = 1.0,
-) -> Ranking:
-    """A view made by hand, for examples and tests: the grades of one or more ranked lists, best first.
-
-    `None` is an unjudged document; `missed` holds, for each list, the grades of judged documents that
-    were not retrieved; `targets` the targets of each list's judged documents, retrieved ones first; `intents`
-    in the same way the intents that each is graded for, or a dict from intents to grades. Without, a
-    document's intent is its target.
-
-    >>> rank([3, None, 1]).rank
-    array([1, 3])
-    """
-    lost = [()] * len(grades) if missed is None else missed
-    ranks = [[i for i, grade in enumerate(each, 1) if grade is not None] for each in grades]
-    found = [[float(grade) for grade in each if grade is not None] for each in grades]
-    every = [here + [float(grade) for grade in there] for here, there in zip(found, lost, strict=True)]
-    offset, best_offset = _offsets(ranks), _offsets(every)
-    if targets is None:
-        names = [list(range(int(best_offset[q]), int(best_offset[q + 1]))) for q in range(len(grades))]
-    else:
-        names = [[q * 1_000_000 + target for target in each] for q, each in enumerate(targets)]
-    order = [sorted(range(len(each)), key=lambda i, each=each: -each[i]) for each in every]  # type: ignore[misc]
-    return Ranking(
-        rank=_flat(ranks).astype(np.int64),
-        grade=_flat(found),
-        offset=offset,
-        retrieved=np.array([len(each) for each in grades], dtype=np.int64),
-        best=_flat([[each[i] for i in o] for each, o in zip(every, order, strict=True)]),
-        best_offset=best_offset,
-        target=_flat([name[: len(f)] for name, f in zip(names, found, strict=True)]).astype(np.int64),
-        document=_flat(
-            [range(first, first + len(f)) for first, f in zip(best_offset, found, strict=False)]
-        ).astype(np.int64),
-        intents=intents_of(every, [[[n] for n in each] for each in names] if intents is None else intents),
-        best_target=_flat([[n[i] for i in o] for n, o in zip(names, order, strict=True)]).astype(np.int64),
-        rel=rel,
-        highest=max((grade for each in every for grade in each), default=1.0),
-    )
-
-
-def _flat(parts: Sequence[Sequence[float]]) -> Floats:
-    return np.array([value for part in parts for value in part], dtype=np.float64)
-
-
-def _offsets(parts: Sequence[Sequence[object]]) -> Ints:
-    return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
 
 
 def _positions(offset: Ints) -> Ints:

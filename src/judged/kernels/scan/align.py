@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from judged.kernels.scan import dicts
-from judged.kernels.scan.compiled import compiled, scanner
+from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
 from judged.kernels.scan.strings import Bytes, Strings
-from judged.kernels.scan.text import line_end
+from judged.kernels.scan.text import find_line_end
 from judged.kernels.segments import Flags, Floats, Ints
 
 __all__ = [
@@ -106,7 +106,7 @@ def align_text(
     progress: Progress | None = None,
 ) -> Aligned:
     """Where the judged documents stand in the lines of a TREC run."""
-    engine = scanner()
+    engine = load_scanner()
     flat = engine.index_from(*index.flat())
     options = {"rule": RULES.index(ties), "single": single}
 
@@ -133,7 +133,7 @@ def align_columns(
     progress: Progress | None = None,
 ) -> Aligned:
     """Where the judged documents stand in three columns: queries and documents as bytes and offsets, scores."""
-    engine = scanner()
+    engine = load_scanner()
     flat = engine.index_from(*index.flat())
     columns = (*_not_empty(query), *_not_empty(document), np.ascontiguousarray(score))
     options = {"rule": RULES.index(ties), "single": single}
@@ -163,7 +163,7 @@ def _stretches_of_lines(text: Bytes) -> list[Ints]:
     """The text cut after line ends into stretches of like size."""
     cuts = [3 if bytes(text[:3]) == b"\xef\xbb\xbf" else 0]
     while cuts[-1] < len(text):
-        cuts.append(line_end(text, cuts[-1] + STRETCH_BYTES))
+        cuts.append(find_line_end(text, cuts[-1] + STRETCH_BYTES))
     return [np.array([cut]) for cut in pairwise(cuts)]
 
 
@@ -299,7 +299,7 @@ def align_mapping(
     Query `q` owns `documents[row_offset[q]:row_offset[q + 1]]`.
     """
     options: dict[str, Any] = {"rule": RULES.index(ties), "single": single}
-    engine = compiled("_dicts") or dicts
+    engine = load_compiled("_dicts") or dicts
     count, hits, found, infinite, nan, left = engine.scan_mapping(
         queries, documents, row_offset, run, **options
     )

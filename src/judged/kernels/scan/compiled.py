@@ -6,10 +6,10 @@ import os
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["compiled", "scanner"]
+__all__ = ["load_compiled", "load_scanner"]
 
 
-def compiled(name: str) -> ModuleType | None:
+def load_compiled(name: str) -> ModuleType | None:
     """The compiled module of that name; None where it was not built, or JUDGED_COMPILED=0 says to do without."""
     if os.environ.get("JUDGED_COMPILED") == "0":
         return None
@@ -19,6 +19,6 @@ def compiled(name: str) -> ModuleType | None:
         return None
 
 
-def scanner() -> ModuleType:
+def load_scanner() -> ModuleType:
     """The module whose `index_from`, `scan_text` and `scan_columns` are to be used."""
-    return compiled("_scan") or import_module("judged.kernels.scan.scanner")
+    return load_compiled("_scan") or import_module("judged.kernels.scan.scanner")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.kernels.scan.compiled import compiled
+from judged.kernels.scan.compiled import load_compiled
 from judged.kernels.scan.folding import fold
 from judged.kernels.scan.strings import Buffer, Bytes, Strings, Words
-from judged.kernels.scan.text import numbers
+from judged.kernels.scan.text import parse_numbers
 from judged.kernels.segments import Flags, Floats, Ints
 
 __all__ = ["BLANK", "COMMENT", "RETURN", "ROW", "SHORT", "Rows", "cut_rows", "read_rows"]
@@ -62,7 +62,7 @@ class Rows:
 
 def read_rows(text: Bytes, *, columns: int) -> Rows:
     """The lines of a text, by the compiled reader where there is one."""
-    engine = compiled("_rows")
+    engine = load_compiled("_rows")
     if engine is None or len(text) == 0:
         return cut_rows(text, columns=columns)
     return _from_parts(text, engine.cut_rows(text, columns))
@@ -86,7 +86,7 @@ def cut_rows(text: Bytes, *, columns: int) -> Rows:
     kinds[np.searchsorted(feeds, ended[text[ended - 1] == _RETURN])] += RETURN
     buffer, token = Buffer(text), first[line]
     column = [Strings(buffer, start[token + k], end[token + k] - start[token + k]) for k in range(columns)]
-    value, sound = numbers(column[4 if columns == RUN else 3])
+    value, sound = parse_numbers(column[4 if columns == RUN else 3])
     folded, fate = fold(column[2])
     none = np.zeros(0)
     return Rows(
@@ -99,7 +99,7 @@ def cut_rows(text: Bytes, *, columns: int) -> Rows:
         token=column[4 if columns == RUN else 3],
         value=value,
         sound=sound,
-        rank=numbers(column[3])[0] if columns == RUN else none,
+        rank=parse_numbers(column[3])[0] if columns == RUN else none,
         tag=column[5].hashes if columns == RUN else none.astype(np.uint64),
         folded=folded,
         fate=fate,

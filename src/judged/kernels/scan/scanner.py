@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from judged.kernels.scan.keys import Keys
 from judged.kernels.scan.strings import Bytes, Strings
-from judged.kernels.scan.text import numbers, split_lines
+from judged.kernels.scan.text import parse_numbers, split_lines
 from judged.kernels.segments import Flags, Floats, Ints
 
 __all__ = ["KINDS", "Index", "Part", "as_compared", "index_from", "scan_columns", "scan_text"]
 
-KINDS = ("malformed lines", "scores that are not numbers", "scores that are NaN", "documents retrieved twice")
+KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
 """What can be wrong with a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
@@ -104,7 +104,7 @@ def scan_text(index: Index, text: Bytes, ranges: Ints, *, query: int | None, rul
     stretch = _Stretch(text, ranges)
     lines = split_lines(stretch.data, 6)
     head, document, token = lines.columns[0], lines.columns[2], lines.columns[4]
-    score, good = numbers(token)
+    score, good = parse_numbers(token)
     nan = good & np.isnan(score)
     faults = [
         _faults(FEW_COLUMNS, stretch.place(lines.short), lines.short_count),

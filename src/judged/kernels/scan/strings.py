@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judged.kernels.segments import Flags, Ints
+from judged.arrays import Bytes, Flags, Ints, Words
 
 __all__ = ["Buffer", "Bytes", "Strings", "Words", "mix"]
-
-Bytes: TypeAlias = NDArray[np.uint8]
-Words: TypeAlias = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from judged.kernels.scan.strings import Buffer, Bytes, Strings
 from judged.kernels.segments import Flags, Floats, Ints
 
-__all__ = ["Lines", "line_end", "numbers", "split_lines"]
+__all__ = ["Lines", "find_line_end", "parse_numbers", "split_lines"]
 
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
@@ -33,7 +33,7 @@ class Lines:
     """How many lines have more columns than were asked for."""
 
 
-def line_end(text: Bytes, wanted: int) -> int:
+def find_line_end(text: Bytes, wanted: int) -> int:
     """Where the line that ends at or after the byte before `wanted` ends, its line feed included."""
     while wanted < len(text):
         feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == ord("\n"))
@@ -68,7 +68,7 @@ def split_lines(text: Bytes, columns: int) -> Lines:
     return Lines(cut, begin[good], begin[short], count[short], int((count[good] > columns).sum()))
 
 
-def numbers(tokens: Strings) -> tuple[Floats, Flags]:
+def parse_numbers(tokens: Strings) -> tuple[Floats, Flags]:
     """The number each token is, rounded as IEEE demands, and which tokens are numbers at all."""
     plain, value = _plain_decimals(tokens)
     good = plain.copy()

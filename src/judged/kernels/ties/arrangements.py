@@ -1,4 +1,4 @@
-"""Arrangements: what a measure would say of the same judged documents, some of them, at other ranks."""
+"""Tied groups, and arrangements: the same judged documents at other ranks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ from typing import TypeAlias
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Flags, Floats, Ints, repeated_segments, segment_ids
+from judged.kernels.segments import Flags, Floats, Ints, segment_ids, take_segments
 
-__all__ = ["Arrangements", "Valuation", "arranged", "joined", "valued"]
+__all__ = [
+    "Arrangements",
+    "TiedGroup",
+    "Valuation",
+    "arrange",
+    "concatenate_lists",
+    "evaluate_lists",
+    "find_tied_groups",
+    "order_ties_by_grade",
+]
 
 Valuation: TypeAlias = Callable[[Ranking], Floats]
 """A measure with its parameters: one value for each query of a view."""
@@ -46,7 +55,7 @@ class Arrangements:
         return cls(query, hit[column[order]], rank[row, column][order], offset)
 
 
-def joined(parts: list[Arrangements]) -> Arrangements:
+def concatenate_lists(parts: list[Arrangements]) -> Arrangements:
     """Several sets of lists as one, in their order."""
     ends = np.cumsum([0, *(int(part.offset[-1]) for part in parts)])
     offsets = [part.offset[1:] + end for part, end in zip(parts, ends, strict=False)]
@@ -58,20 +67,20 @@ def joined(parts: list[Arrangements]) -> Arrangements:
     )
 
 
-def valued(value: Valuation, ranking: Ranking, lists: Arrangements) -> Floats:
+def evaluate_lists(value: Valuation, ranking: Ranking, lists: Arrangements) -> Floats:
     """What the measure says of each list; every other count and judgment of its query stays as it is."""
-    parts = [value(arranged(ranking, lists, first, last)) for first, last in _shares(ranking, lists)]
+    parts = [value(arrange(ranking, lists, first, last)) for first, last in _shares(ranking, lists)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def arranged(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | None = None) -> Ranking:
+def arrange(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | None = None) -> Ranking:
     """The view in which each of the lists from `first` to before `last` is a query of its own."""
     last = len(lists) if last is None else last
     query = lists.query[first:last]
     owned = slice(int(lists.offset[first]), int(lists.offset[last]))
     hit = lists.hit[owned]
     offset = lists.offset[first : last + 1] - lists.offset[first]
-    best, best_offset = repeated_segments(ranking.best_offset, query)
+    best, best_offset = take_segments(ranking.best_offset, query)
     apart = int(np.ptp(ranking.best_target)) + 1 if len(best) else 1  # a target's number belongs to one query
     return replace(
         ranking,
@@ -107,3 +116,54 @@ def _shares(ranking: Ranking, lists: Arrangements) -> Iterator[tuple[int, int]]:
     cuts = np.flatnonzero(np.diff(share)) + 1
     edges = [0, *cuts.tolist(), len(lists)]
     return ((first, last) for first, last in pairwise(edges) if first < last)
+
+
+@dataclass(frozen=True, slots=True)
+class TiedGroup:
+    """Results that share a score, at least one of them judged."""
+
+    query: int
+    above: int
+    """How many results have a higher score."""
+    size: int
+    """How many results share the score."""
+    first: int
+    """Its judged documents are `first` to before `last` of the view."""
+    last: int
+
+    @property
+    def end(self) -> int:
+        """The last rank that its results take."""
+        return self.above + self.size
+
+
+def find_tied_groups(ranking: Ranking) -> list[TiedGroup]:
+    """Every tied group that has a judged document, in the order of the view."""
+    if ranking.above is None or ranking.tied is None or not len(ranking.rank):
+        return []
+    above, tied, query = ranking.above, ranking.tied, ranking.query
+    new = np.ones(len(above), dtype=bool)
+    new[1:] = (query[1:] != query[:-1]) | (above[1:] != above[:-1])
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(above))
+    rows = np.stack([query[first], above[first], tied[first], first, last], axis=1)
+    return [TiedGroup(*row) for row in rows[tied[first] > 1].tolist()]
+
+
+def order_ties_by_grade(ranking: Ranking, depth: int | None, *, best: bool) -> Ranking:
+    """The view with tied documents in descending order of grade at the top of their group, or ascending at its end.
+
+    What then stands below `depth` is left out.
+    """
+    if ranking.above is None or ranking.tied is None:
+        return ranking
+    group = ranking.query * (int(ranking.above.max(initial=0)) + 1) + ranking.above
+    order = np.lexsort((-ranking.grade if best else ranking.grade, group))
+    start = np.searchsorted(group, group, side="left")
+    judged = np.searchsorted(group, group, side="right") - start
+    unjudged_first = 0 if best else ranking.tied - judged
+    rank = ranking.above + unjudged_first + np.arange(len(order)) - start + 1
+    kept = slice(None) if depth is None else rank <= depth
+    order, rank, query = order[kept], rank[kept], ranking.query[kept]
+    offset = np.searchsorted(query, np.arange(len(ranking) + 1)).astype(np.int64)
+    return arrange(ranking, Arrangements(np.arange(len(ranking)), order, rank, offset))

@@ -1,4 +1,4 @@
-"""Completions: the view as it would be if somebody judged the results that nobody has judged."""
+"""Completions: the view as it would be if the unjudged results were judged."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
 from judged.kernels.ties.arrangements import Valuation
 
-__all__ = ["Holes", "holes", "levels"]
+__all__ = ["UnjudgedResults", "best_completion_counts", "find_unjudged", "grade_levels"]
 
 CELLS = 1 << 20
 """How many results are looked at together, over all completions; it changes no value."""
 
 
-def levels(ranking: Ranking) -> Floats:
+def grade_levels(ranking: Ranking) -> Floats:
     """The grades that a document can be given: 0, and those that occur in the judgments."""
     return np.unique(np.append(ranking.best[ranking.best > 0], [0.0, max(ranking.highest, 0.0)]))
 
 
 @dataclass(frozen=True, slots=True)
-class Holes:
+class UnjudgedResults:
     """One query: its results, and which of them nobody has judged.
 
     A completion is a row of grades, one for each unjudged result from the top down.
@@ -86,7 +86,7 @@ class Holes:
         )
 
 
-def holes(ranking: Ranking, query: int, cutoff: int | None = None) -> Holes:
+def find_unjudged(ranking: Ranking, query: int, cutoff: int | None = None) -> UnjudgedResults:
     """The results of one query, of which a measure looks at the first `cutoff`, or all.
 
     A negative grade means unjudged, as it does everywhere.
@@ -102,4 +102,57 @@ def holes(ranking: Ranking, query: int, cutoff: int | None = None) -> Holes:
     known = ranking.best[listed] >= 0
     best, names = ranking.best[listed][known], ranking.best_target[listed][known]
     visible = len(grade) if cutoff is None else min(cutoff, len(grade))
-    return Holes(ranking, query, grade, target, unjudged, best, names, visible)
+    return UnjudgedResults(ranking, query, grade, target, unjudged, best, names, visible)
+
+
+ROUNDS = 100
+"""λ rises with each round and there are finitely many completions, so that this is never reached."""
+
+
+def best_completion_counts(
+    step: Floats, known: Ints, gained: float, weight: Floats, possible: Floats
+) -> Ints:
+    """How many unjudged results have the grade of each level or more, for the highest ratio.
+
+    `step` is what the gain rises by at each level, `known` how many judged documents have that level or more,
+    `gained` what the judged results gain, `weight` the weights of the unjudged results from the top down and
+    `possible` the sum of the weights of the first ranks, by their number.
+    """
+    rising = np.concatenate(([0.0], np.cumsum(weight)))
+    chosen = np.zeros(len(step), dtype=np.int64)
+    most = np.arange(len(rising))
+    deep = np.minimum(known[:, None] + most, len(possible) - 1)
+    ratio = -1.0
+    for _ in range(ROUNDS):
+        gain = gained + float((step * rising[chosen]).sum())
+        ideal = float((step * possible[deep[np.arange(len(step)), chosen]]).sum())
+        now = gain / ideal if ideal > 0 else 0.0
+        if now <= ratio:
+            break
+        ratio = now
+        chosen = _falling(step[:, None] * (rising - ratio * possible[deep]))
+    return chosen
+
+
+def _falling(score: Floats) -> Ints:
+    """The column of each row with the highest sum of scores, columns not rising from row to row."""
+    levels, width = score.shape
+    total = np.zeros(width)
+    back = np.zeros((levels, width), dtype=np.int64)
+    for level in range(levels - 1, -1, -1):  # the highest level first: fewer results reach it
+        back[level] = _running_argmax(total)
+        total = score[level] + total[back[level]]
+    chosen = np.zeros(levels, dtype=np.int64)
+    at = int(np.argmax(total))
+    for level in range(levels):
+        chosen[level] = at
+        at = int(back[level][at])
+    return chosen
+
+
+def _running_argmax(values: Floats) -> Ints:
+    """For each place, where the highest value up to there stands."""
+    running = np.maximum.accumulate(values)
+    new = np.concatenate(([True], values[1:] > running[:-1]))
+    place: Ints = np.maximum.accumulate(np.where(new, np.arange(len(values)), 0))
+    return place

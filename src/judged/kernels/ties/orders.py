@@ -1,27 +1,258 @@
-"""Every order of tied results, one by one: exact for any measure, where there are not too many."""
+"""The value of a measure over all orders of tied results: mean, minimum and maximum.
+
+For many measures, what a result adds depends on its rank and grade and on *which* judged documents are above it, but
+not on their ranks ("stepwise"); for some, on its own rank and grade alone ("linear"). The documents above a tied group
+are the same in every order, so every group can be analysed by itself; within a group it is enough to count how many
+documents of each kind came before, and that count is hypergeometric. For all other measures every order is enumerated.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import combinations, product
 from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Ints
-from judged.kernels.ties.arrangements import Arrangements, Valuation, valued
-from judged.kernels.ties.contributions import TooManyOrders
-from judged.kernels.ties.groups import Group
+from judged.kernels.segments import Floats, Ints
+from judged.kernels.ties.arrangements import (
+    Arrangements,
+    TiedGroup,
+    Valuation,
+    concatenate_lists,
+    evaluate_lists,
+)
 
-__all__ = ["ORDERS", "Orders", "every_order"]
+__all__ = [
+    "MAX_LISTS",
+    "MAX_ORDERS",
+    "OrderStatistics",
+    "TieContributions",
+    "TooManyOrders",
+    "enumerate_orders",
+    "tie_contributions",
+]
 
-ORDERS = 100_000
+MAX_LISTS = 500_000
+"""How many lists one group may need; more would take minutes."""
+TOGETHER = 100_000
+"""After how many lists the groups so far are valued together."""
+
+
+class TooManyOrders(Exception):
+    """A group, or a query, whose orders are too many to be looked at; the engine words it."""
+
+    def __init__(self, query: int, orders: float) -> None:
+        super().__init__(query, orders)
+        self.query, self.orders = query, orders
+
+
+@dataclass(frozen=True, slots=True)
+class TieContributions:
+    """What a document of each kind adds at each place of one group."""
+
+    group: TiedGroup
+    count: Ints
+    """How many documents of each kind the group has; all its other results add nothing."""
+    met: Ints
+    """A row for each way of having met some of them: how many of each kind."""
+    adds: Floats
+    """What the next document adds: by row of `met`, kind, and place in the group; 0 where that cannot be."""
+    reference: float
+    """What the group adds in the order that the view has."""
+    alone: bool
+    """Whether it does not matter what was met before; then `met` has the one row of nothing."""
+
+    @property
+    def expected(self) -> float:
+        """What the group adds on average over all orders of its results."""
+        chance = self.count[:, None] / self.group.size if self.alone else self._chance()
+        return float((chance * self.adds).sum())
+
+    def extremes(self) -> tuple[float, float]:
+        """The least and the most that the group adds in any order."""
+        most = self._assigned if self.alone else self._walked
+        return -most(-self.adds), most(self.adds)
+
+    def _chance(self) -> Floats:
+        """The chance of each step: having met just these, and meeting one of this kind at this place."""
+        size, places = self.group.size, self.adds.shape[2]
+        others = size - int(self.count.sum())
+        before = np.arange(places)
+        blank = before - self.met.sum(axis=1)[:, None]
+        possible = (blank >= 0) & (blank <= others)
+        ways = _log_choose(self.count, self.met).sum(axis=1)[:, None]
+        ways = ways + _log_choose(np.array(others), np.clip(blank, 0, others))
+        met = np.where(possible, np.exp(ways - _log_choose(np.array(size), before)), 0.0)
+        left = (self.count - self.met)[:, :, None] / (size - before)
+        return (met[:, None, :] * left).astype(np.float64)
+
+    def _assigned(self, adds: Floats) -> float:
+        """The most that documents add if each may have any place, one a place."""
+        from scipy.optimize import linear_sum_assignment
+
+        hidden = min(self.group.size - adds.shape[2], int(self.count.sum()))
+        each = np.repeat(np.pad(adds[0], ((0, 0), (0, hidden))), self.count, axis=0)
+        return float(each[linear_sum_assignment(each, maximize=True)].sum())
+
+    def _walked(self, adds: Floats) -> float:
+        """The most that any way through the places collects."""
+        shape = tuple(self.count + 1)
+        strides = np.array([int(np.prod(shape[kind + 1 :])) for kind in range(len(shape))], dtype=np.int64)
+        total = self.met.sum(axis=1)
+        others = self.group.size - int(self.count.sum())
+        most = np.where(total == 0, 0.0, -np.inf)
+        for place in range(adds.shape[2]):
+            after = np.where(place + 1 - total <= others, most, -np.inf)  # one that adds nothing comes next
+            for kind, stride in enumerate(strides.tolist()):
+                able = np.flatnonzero(self.met[:, kind] < self.count[kind])
+                reached = most[able] + adds[able, kind, place]
+                after[able + stride] = np.maximum(after[able + stride], reached)
+            most = after
+        return float(most.max())
+
+
+def tie_contributions(
+    value: Valuation,
+    ranking: Ranking,
+    kind: Ints,
+    tied: list[TiedGroup],
+    *,
+    visible: int | None = None,
+    alone: bool = False,
+) -> Iterator[TieContributions]:
+    """The steps of each group; documents of one `kind` are alike, those below 0 add nothing.
+
+    Results below the rank `visible` add nothing either. `alone` says that the measure is linear.
+    """
+    waiting: list[_Plan] = []
+    for group in tied:
+        if visible is not None and group.above >= visible:
+            continue
+        plan = _Plan.of(ranking, kind, group, visible, alone=alone)
+        if len(plan.count):
+            waiting.append(plan)
+        if sum(plan.size for plan in waiting) > TOGETHER:
+            yield from _settled(value, ranking, waiting)
+            waiting = []
+    yield from _settled(value, ranking, waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The lists that one group's steps are made of."""
+
+    group: TiedGroup
+    count: Ints
+    met: Ints
+    places: int
+    members: list[Ints]
+    """The documents of each kind."""
+    before: Ints
+    """The documents above the group; none for a linear measure."""
+    visible: int | None
+    alone: bool
+
+    @classmethod
+    def of(cls, ranking: Ranking, kind: Ints, group: TiedGroup, visible: int | None, *, alone: bool) -> _Plan:
+        here = np.arange(group.first, group.last)
+        kinds = [code for code in np.unique(kind[here]).tolist() if code >= 0]
+        members = [here[kind[here] == code] for code in kinds]
+        count = np.array([len(each) for each in members], dtype=np.int64)
+        places = group.size if visible is None else min(group.size, visible - group.above)
+        start = int(ranking.offset[group.query])
+        before = np.arange(0) if alone else np.arange(start, group.first)
+        before = before[kind[before] >= 0]
+        ways = 1.0 if alone else float(np.prod(count + 1.0))
+        work = ways * places * max(len(count), 1)
+        if work > MAX_LISTS or work * (len(before) + count.sum()) > MAX_LISTS * 50:
+            raise TooManyOrders(group.query, work)
+        rows = [(0,) * len(count)] if alone else list(product(*(range(n + 1) for n in count.tolist())))
+        met = np.array(rows, dtype=np.int64).reshape(len(rows), len(count))
+        return cls(group, count, met, places, members, before, visible, alone)
+
+    @property
+    def size(self) -> int:
+        """About how many lists it has."""
+        return len(self.met) * (1 + len(self.count) * self.places) + 2
+
+    def steps(self) -> tuple[Ints, Ints, Ints]:
+        """The steps that can be: rows of `met`, kinds and places, the places from 0."""
+        room = self.group.size - int(self.count.sum())
+        blank = np.arange(self.places) - self.met.sum(axis=1)[:, None]
+        possible = (blank >= 0) & ((blank <= room) | self.alone)
+        able = self.met < self.count
+        return tuple(np.nonzero(able[:, :, None] & possible[:, None, :]))  # type: ignore[return-value]
+
+    def lists(self, ranking: Ranking) -> Arrangements:
+        """First the rows of `met`, then the steps, then the group's beginning and end in the view's order."""
+        group, met = self.group, self.met
+        hits = np.concatenate([self.before, *self.members])
+        row, kind, place = self.steps()
+        owner = np.repeat(np.arange(len(self.count)), self.count)
+        nth = np.concatenate([np.arange(n) for n in self.count.tolist()])
+        held = np.concatenate(
+            [np.ones((len(met), len(self.before)), dtype=bool), met[:, owner] > nth], axis=1
+        )
+        rank = np.concatenate(
+            [
+                np.broadcast_to(ranking.rank[self.before], (len(met), len(self.before))),
+                group.above + np.cumsum(met[:, owner] > nth, axis=1),
+            ],
+            axis=1,
+        )
+        after, moved = held[row], rank[row]
+        start = np.concatenate(([0], np.cumsum(self.count)))[:-1]
+        next_one = len(self.before) + start[kind] + met[row, kind]
+        after[np.arange(len(row)), next_one] = True
+        moved[np.arange(len(row)), next_one] = group.above + 1 + place
+        query = np.full(len(met) + len(row) + 2, group.query)
+        ends = np.zeros((2, len(hits)), dtype=bool)
+        ends[:, : len(self.before)] = True
+        shown = ranking.rank[hits] <= (group.end if self.visible is None else self.visible)
+        ends[1] = shown
+        given = np.broadcast_to(ranking.rank[hits], ends.shape)
+        flags, ranks = np.concatenate([held, after, ends]), np.concatenate([rank, moved, given])
+        return Arrangements.from_flags(query, flags, ranks, hits)
+
+    def settled(self, values: Floats) -> TieContributions:
+        """The steps, from the values of all lists."""
+        row, kind, place = self.steps()
+        adds = np.zeros((len(self.met), len(self.count), self.places))
+        adds[row, kind, place] = values[len(self.met) : -2] - values[row]
+        return TieContributions(
+            self.group, self.count, self.met, adds, float(values[-1] - values[-2]), self.alone
+        )
+
+
+def _settled(value: Valuation, ranking: Ranking, plans: list[_Plan]) -> Iterator[TieContributions]:
+    """The steps of several groups, valued together."""
+    if not plans:
+        return
+    lists = [plan.lists(ranking) for plan in plans]
+    values = evaluate_lists(value, ranking, concatenate_lists(lists))
+    ends = np.cumsum([0, *(len(each) for each in lists)])
+    for plan, first, last in zip(plans, ends[:-1], ends[1:], strict=True):
+        yield plan.settled(values[first:last])
+
+
+def _log_choose(total: Ints, chosen: Ints) -> Floats:
+    """The logarithm of the number of ways to choose, in the widest floats there are."""
+    table = np.concatenate(
+        ([0.0], np.cumsum(np.log(np.arange(1, int(total.max(initial=0)) + 1, dtype=np.longdouble))))
+    )
+    ways: Floats = table[total] - table[chosen] - table[total - chosen]
+    return ways
+
+
+MAX_ORDERS = 100_000
 """How many different orders of one query's results are looked at."""
 
 
-class Orders(NamedTuple):
+class OrderStatistics(NamedTuple):
     """What a measure says over all orders of one query's tied results."""
 
     query: int
@@ -30,9 +261,9 @@ class Orders(NamedTuple):
     high: float
 
 
-def every_order(
-    value: Valuation, ranking: Ranking, kind: Ints, tied: list[Group], *, visible: int | None = None
-) -> Iterator[Orders]:
+def enumerate_orders(
+    value: Valuation, ranking: Ranking, kind: Ints, tied: list[TiedGroup], *, visible: int | None = None
+) -> Iterator[OrderStatistics]:
     """The mean, least and greatest value of each query that has a tied group; documents of one `kind` are alike.
 
     All different orders are equally likely, because each stands for as many orders of documents.
@@ -40,18 +271,18 @@ def every_order(
     for query in dict.fromkeys(group.query for group in tied):
         own = [group for group in tied if group.query == query]
         many = prod(_different(kind, group) for group in own)
-        if many > ORDERS:
+        if many > MAX_ORDERS:
             raise TooManyOrders(query, many)
-        values = valued(value, ranking, _lists(ranking, kind, own, visible))
-        yield Orders(query, float(values.mean()), float(values.min()), float(values.max()))
+        values = evaluate_lists(value, ranking, _lists(ranking, kind, own, visible))
+        yield OrderStatistics(query, float(values.mean()), float(values.min()), float(values.max()))
 
 
-def _counts(kind: Ints, group: Group) -> list[int]:
+def _counts(kind: Ints, group: TiedGroup) -> list[int]:
     codes = kind[group.first : group.last]
     return [int(count) for count in np.unique(codes[codes >= 0], return_counts=True)[1]]
 
 
-def _different(kind: Ints, group: Group) -> int:
+def _different(kind: Ints, group: TiedGroup) -> int:
     """How many different orders a group has."""
     ways, left = 1, group.size
     for count in _counts(kind, group):
@@ -60,7 +291,7 @@ def _different(kind: Ints, group: Group) -> int:
     return ways
 
 
-def _lists(ranking: Ranking, kind: Ints, tied: list[Group], visible: int | None) -> Arrangements:
+def _lists(ranking: Ranking, kind: Ints, tied: list[TiedGroup], visible: int | None) -> Arrangements:
     """The query's documents, in a list for every order."""
     query = tied[0].query
     hits = np.arange(int(ranking.offset[query]), int(ranking.offset[query + 1]))
@@ -75,13 +306,13 @@ def _lists(ranking: Ranking, kind: Ints, tied: list[Group], visible: int | None)
     return Arrangements.from_flags(np.full(many, query), flags, ranks, hits)
 
 
-def _members(kind: Ints, group: Group) -> Ints:
+def _members(kind: Ints, group: TiedGroup) -> Ints:
     """The documents of a group that matter, by kind."""
     here = np.arange(group.first, group.last)
     return here[np.argsort(kind[here], kind="stable")][int((kind[here] < 0).sum()) :]
 
 
-def _ways(kind: Ints, group: Group) -> Ints:
+def _ways(kind: Ints, group: TiedGroup) -> Ints:
     """A row for each different order of a group: the ranks of its members."""
     counts, free = _counts(kind, group), tuple(range(group.above + 1, group.end + 1))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import bpm_reader, browse, gain_share
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import bejewelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -45,8 +44,9 @@ def bejewelled_player(
     Example:
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> bejewelled_player(rank([0, 1, 0, 0]), cutoff=4), bejewelled_player(rank([0, 1, 0, 0]), cutoff=4, T=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> ranking = make_ranking([0, 1, 0, 0])
+        >>> bejewelled_player(ranking, cutoff=4), bejewelled_player(ranking, cutoff=4, T=2)
         (array([0.5]), array([0.25]))
 
     References:
@@ -54,7 +54,7 @@ def bejewelled_player(
         doi:10.1145/3077136.3080841
     """
     return browse(
-        ranking, gain_share(ranking, gain, max_grade), bejewelled(T, cutoff, hb, hc, gain_med, depth)
+        ranking, gain_share(ranking, gain, max_grade), bpm_reader(T, cutoff, hb, hc, gain_med, depth)
     ).rate
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import ReaderModel, browse, gain_share, make_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import Model, modelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -18,7 +17,7 @@ def expected_depth(
     ranking: Ranking,
     *,
     cutoff: int = 10,
-    model: Model = "inst",
+    model: ReaderModel = "inst",
     p: float = 0.8,
     T: float = 1.0,
     depth: int = 1000,
@@ -42,15 +41,15 @@ def expected_depth(
     Example:
         One in two readers goes on from each of three results:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> expected_depth(rank([0, 0, 0]), model="rbp", p=0.5, depth=3)
+        >>> from judged.kernels.examples import make_ranking
+        >>> expected_depth(make_ranking([0, 0, 0]), model="rbp", p=0.5, depth=3)
         array([1.75])
 
     References:
         Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the measurement of
         search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
     """
-    reader = modelled(model, p=p, T=T, cutoff=cutoff, depth=depth)
+    reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     return browse(ranking, gain_share(ranking, gain, max_grade), reader).looked
 
 

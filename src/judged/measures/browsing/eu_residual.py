@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import ReaderModel, browse, gain_share, make_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import Model, modelled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -16,7 +15,7 @@ def expected_residual(
     ranking: Ranking,
     *,
     cutoff: int = 10,
-    model: Model = "inst",
+    model: ReaderModel = "inst",
     p: float = 0.8,
     T: float = 1.0,
     depth: int = 1000,
@@ -43,15 +42,15 @@ def expected_residual(
     Example:
         The second of two results is unjudged, and the reader goes no further; its weight is 0.5 of 1.5:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> expected_residual(rank([1, None]), model="rbp", p=0.5, depth=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> expected_residual(make_ranking([1, None]), model="rbp", p=0.5, depth=2).round(4)
         array([0.3333])
 
     References:
         Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the measurement of
         search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
     """
-    reader = modelled(model, p=p, T=T, cutoff=cutoff, depth=depth)
+    reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     share = gain_share(ranking, gain, max_grade)
     return browse(ranking, share, reader, unjudged=1.0).rate - browse(ranking, share, reader).rate
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, insq_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import goal_settled
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -38,15 +37,15 @@ def inverse_squared(
     Example:
         With $T = 1/2$ the three ranks weigh $1 : 1/4 : 1/9$, and only the first result has a gain:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> inverse_squared(rank([1, 0, 0]), T=0.5, depth=3).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> inverse_squared(make_ranking([1, 0, 0]), T=0.5, depth=3).round(4)
         array([0.7347])
 
     References:
         Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
         doi:10.1145/2407085.2407092
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), goal_settled(T, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), insq_reader(T, depth)).rate
 
 
 INSQ = Measure(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, inst_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import goal_minded
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -40,15 +39,15 @@ def inverse_squared_adaptive(
         The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> inverse_squared_adaptive(rank([1, 0, 0]), depth=3).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> inverse_squared_adaptive(make_ranking([1, 0, 0]), depth=3).round(4)
         array([0.7347])
 
     References:
         Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval evaluation.
         ADCS 2015. doi:10.1145/2838931.2838938
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), goal_minded(T, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), inst_reader(T, depth)).rate
 
 
 INST = Measure(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, nerr10_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import satisfied_by_patience
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -39,15 +38,15 @@ def nearly_expected_reciprocal_patient(
     Example:
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal_patient(rank([0, 1, 1]), p=0.5).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal_patient(make_ranking([0, 1, 1]), p=0.5).round(4)
         array([0.3333])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), satisfied_by_patience(p, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr10_reader(p, depth)).rate
 
 
 NERR10 = Measure(

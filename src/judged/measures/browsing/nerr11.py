@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, nerr11_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import satisfied_by_goal
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -39,15 +38,15 @@ def nearly_expected_reciprocal_goal(
     Example:
         The ranks are reached with the chances $1$, $1/4$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal_goal(rank([0, 1, 1]), T=0.5)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal_goal(make_ranking([0, 1, 1]), T=0.5)
         array([0.2])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), satisfied_by_goal(T, depth)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr11_reader(T, depth)).rate
 
 
 NERR11 = Measure(

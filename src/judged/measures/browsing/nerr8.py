@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, nerr8_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import satisfied_only
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -38,15 +37,15 @@ def nearly_expected_reciprocal(
     Example:
         The second result satisfies:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal(rank([0, 1, 1]), cutoff=3)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal(make_ranking([0, 1, 1]), cutoff=3)
         array([0.5])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), satisfied_only(cutoff)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr8_reader(cutoff)).rate
 
 
 NERR8 = Measure(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, nerr9_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import nearly_reciprocal
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -38,15 +37,15 @@ def nearly_expected_reciprocal_falling(
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one third
         of all looks falls on the second:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> nearly_expected_reciprocal_falling(rank([0, 1, 1]), cutoff=3).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> nearly_expected_reciprocal_falling(make_ranking([0, 1, 1]), cutoff=3).round(4)
         array([0.3333])
 
     References:
         Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
         rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), nearly_reciprocal(cutoff)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), nerr9_reader(cutoff)).rate
 
 
 NERR9 = Measure(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.browsing import browse, gain_share
+from judged.kernels.ranked.browsing import browse, gain_share, sdcg_reader
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.readers import logarithmic
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -36,8 +35,8 @@ def scaled_discounted_gain(
     Example:
         The first of two ranks weighs $1$ and the second $1 / \log_2 3 = 0.6309$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> scaled_discounted_gain(rank([1, 0]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> scaled_discounted_gain(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6131])
 
     References:
@@ -46,7 +45,7 @@ def scaled_discounted_gain(
         Azzopardi, Thomas and Moffat. cwl_eval: an evaluation tool for information retrieval. SIGIR 2019.
         doi:10.1145/3331184.3331398
     """
-    return browse(ranking, gain_share(ranking, gain, max_grade), logarithmic(cutoff)).rate
+    return browse(ranking, gain_share(ranking, gain, max_grade), sdcg_reader(cutoff)).rate
 
 
 SDCG = Measure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.novelty import logarithmic, share_of_bound
+from judged.kernels.diversity.novelty import log_discount, share_of_bound
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -32,8 +32,8 @@ def alpha_discounted_gain(
     Example:
         Of two intents, the first result answers one, so half of what a result can be worth:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> alpha_discounted_gain(rank([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
+        >>> from judged.kernels.examples import make_ranking
+        >>> alpha_discounted_gain(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
         array([0.5])
 
     References:
@@ -42,7 +42,7 @@ def alpha_discounted_gain(
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
-    return share_of_bound(ranking, logarithmic, alpha=alpha, rel=rel, cutoff=cutoff)
+    return share_of_bound(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
 
 alpha_DCG = Measure(

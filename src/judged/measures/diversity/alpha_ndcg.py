@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.greedy import SURPASSED
-from judged.kernels.diversity.novelty import best_novelty, logarithmic, novelty
+from judged.kernels.diversity.novelty import GREEDY_RATIO, best_novelty, log_discount, novelty
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
@@ -35,23 +34,23 @@ def alpha_normalised_gain(
         The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
         over 1 + 0.6309:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> alpha_normalised_gain(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> alpha_normalised_gain(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8066])
 
     References:
         Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
         information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
     """
-    best = best_novelty(ranking, logarithmic, alpha=alpha, rel=rel, cutoff=cutoff)
-    return divide(novelty(ranking, logarithmic, alpha=alpha, rel=rel, cutoff=cutoff), best)
+    best = best_novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+    return divide(novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
 
 
 alpha_nDCG = Measure(
     "alpha_nDCG",
     alpha_normalised_gain,
     at="cutoff",
-    bounds=(0.0, SURPASSED),
+    bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise"}),
     intents=True,

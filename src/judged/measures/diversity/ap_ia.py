@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
 from judged.kernels.ranked.precision import precision_sum
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
@@ -30,15 +30,15 @@ def intent_aware_average_precision(
     Example:
         The first result is all that one intent needs; of the other, the only document comes third:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware_average_precision(rank([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_average_precision(make_ranking([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
         array([0.6667])
 
     References:
         Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
         doi:10.1145/1498759.1498766
     """
-    apart = by_intent(ranking)
+    apart = split_by_intent(ranking)
     return intent_mean(ranking, divide(precision_sum(apart, cutoff, rel), apart.relevant(rel)), rel)
 
 

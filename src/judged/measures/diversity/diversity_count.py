@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from judged.kernels.ranked.precision import targets_found
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.targets import targets_found
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
@@ -30,8 +30,8 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
     Example:
         Three relevant results answer two targets:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> diversity_count(rank([1, 1, 1], targets=[[7, 7, 8]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> diversity_count(make_ranking([1, 1, 1], targets=[[7, 7, 8]]))
         array([2.])
 
     References:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from judged.kernels.ranked.precision import targets_found, targets_judged
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.targets import targets_found, targets_judged
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
 
@@ -28,8 +28,8 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
     Example:
         Three relevant documents answer two targets; the first two results answer the same one:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> diversity_recall(rank([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> diversity_recall(make_ranking([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
         array([0.5])
 
     References:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.novelty import reciprocal, share_of_bound
+from judged.kernels.diversity.novelty import reciprocal_discount, share_of_bound
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -34,8 +34,8 @@ def intent_aware_err(
     Example:
         Of two intents, both results answer the first; of a possible 1 + 1/4 for each, it has all:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware_err(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
 
     References:
@@ -44,7 +44,7 @@ def intent_aware_err(
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
-    return share_of_bound(ranking, reciprocal, alpha=alpha, rel=rel, cutoff=cutoff)
+    return share_of_bound(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
 
 ERR_IA = Measure(

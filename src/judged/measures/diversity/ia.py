@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -30,8 +30,8 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     Example:
         The first result answers one intent, the second another, so the reciprocal ranks are 1 and 1/2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware(rank([1, 1], intents=[[{1}, {2}]]), of="RR")
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware(make_ranking([1, 1], intents=[[{1}, {2}]]), of="RR")
         array([0.75])
 
     References:
@@ -40,7 +40,7 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     """
     measure = parse_measure(of)
     rel = measure.parameters.get("rel")
-    values = measure.per_query(by_intent(ranking))
+    values = measure.per_query(split_by_intent(ranking))
     return intent_mean(ranking, values, rel if isinstance(rel, int | float) else None)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.greedy import SURPASSED
-from judged.kernels.diversity.novelty import best_novelty, novelty, reciprocal
+from judged.kernels.diversity.novelty import GREEDY_RATIO, best_novelty, novelty, reciprocal_discount
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
@@ -35,8 +34,8 @@ def normalised_intent_aware_err(
     Example:
         Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 were to be had:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_intent_aware_err(rank([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8333])
 
     References:
@@ -45,15 +44,15 @@ def normalised_intent_aware_err(
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
-    best = best_novelty(ranking, reciprocal, alpha=alpha, rel=rel, cutoff=cutoff)
-    return divide(novelty(ranking, reciprocal, alpha=alpha, rel=rel, cutoff=cutoff), best)
+    best = best_novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+    return divide(novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
 
 
 nERR_IA = Measure(
     "nERR_IA",
     normalised_intent_aware_err,
     at="cutoff",
-    bounds=(0.0, SURPASSED),
+    bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise"}),
     own={"alpha": SATISFIED},

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.greedy import SURPASSED
-from judged.kernels.diversity.novelty import best_novelty, novelty, patience
+from judged.kernels.diversity.novelty import GREEDY_RATIO, best_novelty, geometric_discount, novelty
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
@@ -36,22 +35,22 @@ def normalised_novelty_rank_biased(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_novelty_rank_biased(rank([0, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_novelty_rank_biased(make_ranking([0, 1]))
         array([0.5])
 
     References:
         Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
         ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
     """
-    best = best_novelty(ranking, patience(beta), alpha=alpha, rel=rel)
-    return divide(novelty(ranking, patience(beta), alpha=alpha, rel=rel), best)
+    best = best_novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
+    return divide(novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel), best)
 
 
 nNRBP = Measure(
     "nNRBP",
     normalised_novelty_rank_biased,
-    bounds=(0.0, SURPASSED),
+    bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     properties=frozenset({"zero-if-nothing-found", "one-if-ideal", "stepwise"}),
     own={"beta": PATIENCE},

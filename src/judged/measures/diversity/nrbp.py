@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.by_intent import intent_weight
-from judged.kernels.diversity.novelty import novelty, patience
+from judged.kernels.diversity.intent_aware import intent_weight
+from judged.kernels.diversity.novelty import geometric_discount, novelty
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
@@ -31,15 +31,15 @@ def novelty_rank_biased(
     Example:
         One intent, answered first: of 1 + 1/4 + 1/16 and so on, the first term:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> novelty_rank_biased(rank([1, 0]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> novelty_rank_biased(make_ranking([1, 0]))
         array([0.75])
 
     References:
         Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
         ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
     """
-    got = novelty(ranking, patience(beta), alpha=alpha, rel=rel)
+    got = novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
     return divide(got * (1.0 - (1.0 - alpha) * beta), intent_weight(ranking, rel))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -26,15 +26,15 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
     Example:
         Both results are relevant to the first intent, one to the second:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> intent_aware_precision(rank([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_precision(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
         array([0.75])
 
     References:
         Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
         doi:10.1145/1498759.1498766
     """
-    return intent_mean(ranking, by_intent(ranking).hits_within(cutoff, rel) / cutoff, rel)
+    return intent_mean(ranking, split_by_intent(ranking).hits_within(cutoff, rel) / cutoff, rel)
 
 
 P_IA = Measure(

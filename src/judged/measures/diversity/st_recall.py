@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.diversity.by_intent import by_intent, intent_mean
+from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -29,15 +29,15 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first two results answer one intent, twice; the second was to be had:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> subtopic_recall(rank([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> subtopic_recall(make_ranking([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
 
     References:
         Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic
         retrieval. SIGIR 2003. doi:10.1145/860435.860440
     """
-    return intent_mean(ranking, np.minimum(by_intent(ranking).hits_within(cutoff, rel), 1.0), rel)
+    return intent_mean(ranking, np.minimum(split_by_intent(ranking).hits_within(cutoff, rel), 1.0), rel)
 
 
 StRecall = Measure(

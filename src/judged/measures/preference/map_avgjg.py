@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.preferences.fulfilment import judge_mean
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.fulfilment import mean_over_groups
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.ap import average_precision
@@ -11,7 +11,7 @@ from judged.measures.ranked.ap import average_precision
 __all__ = ["average_precision_of_judges", "map_avgjg"]
 
 
-def average_precision_of_judges(opinions: Opinions, *, rel: float | None = None) -> Floats:
+def average_precision_of_judges(opinions: PreferenceView, *, rel: float | None = None) -> Floats:
     r"""The average precision by each group's judgments, averaged over the query's groups.
 
     $$\mathrm{map\_avgjg} = \frac{1}{|J|} \sum_{j \in J} \mathrm{AP}_j$$
@@ -27,15 +27,15 @@ def average_precision_of_judges(opinions: Opinions, *, rel: float | None = None)
     Example:
         Ann finds the first result relevant, Bob the second, so their average precisions are 1 and 1/2:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}
-        >>> average_precision_of_judges(opine((["a", "b"], said)))
+        >>> average_precision_of_judges(make_preferences((["a", "b"], said)))
         array([0.75])
 
     References:
         Buckley. trec_eval, measure `map_avgjg`. NIST, 2008.
     """
-    return judge_mean(opinions, average_precision(opinions.ranking, rel=rel))
+    return mean_over_groups(opinions, average_precision(opinions.ranking, rel=rel))
 
 
 map_avgjg = Measure(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.preferences.fulfilment import judge_mean
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.fulfilment import mean_over_groups
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.precision import precision
@@ -11,7 +11,7 @@ from judged.measures.ranked.precision import precision
 __all__ = ["P_avgjg", "precision_of_judges"]
 
 
-def precision_of_judges(opinions: Opinions, *, cutoff: int, rel: float | None = None) -> Floats:
+def precision_of_judges(opinions: PreferenceView, *, cutoff: int, rel: float | None = None) -> Floats:
     r"""The precision among the first $k$ results by each group's judgments, averaged over the query's groups.
 
     $$\mathrm{P\_avgjg}@k = \frac{1}{|J|} \sum_{j \in J} \mathrm{P}_j@k$$
@@ -27,15 +27,15 @@ def precision_of_judges(opinions: Opinions, *, cutoff: int, rel: float | None = 
     Example:
         Ann finds the first result relevant, Bob does not:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}
-        >>> precision_of_judges(opine((["a", "b"], said)), cutoff=1)
+        >>> precision_of_judges(make_preferences((["a", "b"], said)), cutoff=1)
         array([0.5])
 
     References:
         Buckley. trec_eval, measure `P_avgjg`. NIST, 2008.
     """
-    return judge_mean(opinions, precision(opinions.ranking, cutoff=cutoff, rel=rel))
+    return mean_over_groups(opinions, precision(opinions.ranking, cutoff=cutoff, rel=rel))
 
 
 P_avgjg = Measure(

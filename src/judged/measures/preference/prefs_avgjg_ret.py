@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from judged.kernels.preferences.fulfilment import group_share
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["group_preference_share_retrieved", "prefs_avgjg_ret"]
 
 
-def group_preference_share_retrieved(opinions: Opinions) -> Floats:
+def group_preference_share_retrieved(opinions: PreferenceView) -> Floats:
     r"""The share obeyed of a group's preferences between retrieved documents, averaged over groups.
 
     $$\mathrm{prefs\_avgjg} = \frac{1}{|J|} \sum_{j \in J}
@@ -30,9 +30,9 @@ def group_preference_share_retrieved(opinions: Opinions) -> Floats:
     Example:
         Ann's only preference is obeyed; of Bob's three, one is:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}
-        >>> group_preference_share_retrieved(opine((["a", "c", "b"], said))).round(4)
+        >>> group_preference_share_retrieved(make_preferences((["a", "c", "b"], said))).round(4)
         array([0.6667])
 
     References:

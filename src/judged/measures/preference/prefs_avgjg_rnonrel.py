@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from judged.kernels.preferences.fulfilment import balanced_share
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["balanced_preference_share", "prefs_avgjg_Rnonrel"]
 
 
-def balanced_preference_share(opinions: Opinions) -> Floats:
+def balanced_preference_share(opinions: PreferenceView) -> Floats:
     r"""As prefs_avgjg, as if each group had judged as many documents not relevant as relevant.
 
     $$\frac{1}{|J|} \sum_{j \in J} \frac{F_j + r_j (R_j - N_j)}{S_j + R'_j (R_j - N_j)}
@@ -34,9 +34,9 @@ def balanced_preference_share(opinions: Opinions) -> Floats:
     Example:
         One relevant document and one other, in the right order; a second group judged nothing but relevant ones:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}
-        >>> balanced_preference_share(opine((["a", "b"], said))).round(4)
+        >>> balanced_preference_share(make_preferences((["a", "b"], said))).round(4)
         array([0.8])
 
     References:

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from judged.kernels.preferences.fulfilment import fulfilled
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.fulfilment import count_fulfilled
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["number_of_preferences_fulfilled", "prefs_num_prefs_ful"]
 
 
-def number_of_preferences_fulfilled(opinions: Opinions) -> Floats:
+def number_of_preferences_fulfilled(opinions: PreferenceView) -> Floats:
     r"""How many of the preferences the ranking obeys.
 
     $$\mathrm{prefs\_num\_prefs\_ful} = |\{(a, b) \in S : a \text{ before } b\}|$$
@@ -30,15 +30,15 @@ def number_of_preferences_fulfilled(opinions: Opinions) -> Floats:
     Example:
         Both documents retrieved come before c, which is not:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
-        >>> number_of_preferences_fulfilled(opine((["b", "a"], said)))
+        >>> number_of_preferences_fulfilled(make_preferences((["b", "a"], said)))
         array([2.])
 
     References:
         Buckley. trec_eval, measure `prefs_num_prefs_ful`. NIST, 2008.
     """
-    return fulfilled(opinions).astype(np.float64)
+    return count_fulfilled(opinions).astype(np.float64)
 
 
 prefs_num_prefs_ful = Measure(

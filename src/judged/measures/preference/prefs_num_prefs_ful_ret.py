@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from judged.kernels.preferences.fulfilment import fulfilled
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.fulfilment import count_fulfilled
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["number_of_preferences_fulfilled_retrieved", "prefs_num_prefs_ful_ret"]
 
 
-def number_of_preferences_fulfilled_retrieved(opinions: Opinions) -> Floats:
+def number_of_preferences_fulfilled_retrieved(opinions: PreferenceView) -> Floats:
     r"""How many of the preferences between retrieved documents the ranking obeys.
 
     $$\mathrm{prefs\_num\_prefs\_ful\_ret} = |\{(a, b) \in S : a \text{ before } b, \; b \text{ retrieved}\}|$$
@@ -30,15 +30,15 @@ def number_of_preferences_fulfilled_retrieved(opinions: Opinions) -> Floats:
     Example:
         The only preference between retrieved documents is a > b:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
-        >>> number_of_preferences_fulfilled_retrieved(opine((["b", "a"], said)))
+        >>> number_of_preferences_fulfilled_retrieved(make_preferences((["b", "a"], said)))
         array([0.])
 
     References:
         Buckley. trec_eval, measure `prefs_num_prefs_ful_ret`. NIST, 2008.
     """
-    return fulfilled(opinions, least=2).astype(np.float64)
+    return count_fulfilled(opinions, least=2).astype(np.float64)
 
 
 prefs_num_prefs_ful_ret = Measure(

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from judged.kernels.preferences.fulfilment import possible
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.fulfilment import count_possible
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["number_of_preferences", "prefs_num_prefs_poss"]
 
 
-def number_of_preferences(opinions: Opinions) -> Floats:
+def number_of_preferences(opinions: PreferenceView) -> Floats:
     r"""How many preferences the query's groups state.
 
     $$\mathrm{prefs\_num\_prefs\_poss} = |S|$$
@@ -30,15 +30,15 @@ def number_of_preferences(opinions: Opinions) -> Floats:
     Example:
         Three documents of different levels, whatever is retrieved:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
-        >>> number_of_preferences(opine((["b", "a"], said)))
+        >>> number_of_preferences(make_preferences((["b", "a"], said)))
         array([3.])
 
     References:
         Buckley. trec_eval, measure `prefs_num_prefs_poss`. NIST, 2008.
     """
-    return possible(opinions).astype(np.float64)
+    return count_possible(opinions).astype(np.float64)
 
 
 prefs_num_prefs_poss = Measure(

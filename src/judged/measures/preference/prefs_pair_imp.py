@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from judged.kernels.preferences.fulfilment import pair_share
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["pair_preference_share_implied", "prefs_pair_imp"]
 
 
-def pair_preference_share_implied(opinions: Opinions) -> Floats:
+def pair_preference_share_implied(opinions: PreferenceView) -> Floats:
     r"""The share of preferences obeyed for each pair with a retrieved document, averaged over pairs.
 
     $$\mathrm{prefs\_pair} = \frac{1}{|P|} \sum_{\{a, b\} \in P}
@@ -30,9 +30,9 @@ def pair_preference_share_implied(opinions: Opinions) -> Floats:
     Example:
         Two of three groups prefer a to b, so a list with a first earns 2/3 of that pair:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 2, "b": 1}, "bob": {"a": 1, "b": 2}, "eve": {"a": 5, "b": 1}}
-        >>> pair_preference_share_implied(opine((["a", "b"], said))).round(4)
+        >>> pair_preference_share_implied(make_preferences((["a", "b"], said))).round(4)
         array([0.6667])
 
     References:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from judged.kernels.preferences.fulfilment import simple_share
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["preference_share", "prefs_simp"]
 
 
-def preference_share(opinions: Opinions) -> Floats:
+def preference_share(opinions: PreferenceView) -> Floats:
     r"""The share of all stated preferences that the ranking obeys.
 
     $$\mathrm{prefs\_simp} = \frac{|\{(a, b) \in S : a \text{ before } b\}|}{|S|}$$
@@ -28,9 +28,9 @@ def preference_share(opinions: Opinions) -> Floats:
     Example:
         Of a > b, a > c and b > c, the list b, a obeys two: c is not retrieved, so both are before it:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
-        >>> preference_share(opine((["b", "a"], said))).round(4)
+        >>> preference_share(make_preferences((["b", "a"], said))).round(4)
         array([0.6667])
 
     References:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from judged.kernels.preferences.fulfilment import simple_share
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 
 __all__ = ["preference_share_implied", "prefs_simp_imp"]
 
 
-def preference_share_implied(opinions: Opinions) -> Floats:
+def preference_share_implied(opinions: PreferenceView) -> Floats:
     r"""The share that the ranking obeys of the preferences of which it retrieves one document or both.
 
     $$\mathrm{prefs\_simp} = \frac{|\{(a, b) \in S : a \text{ before } b\}|}{|S|}$$
@@ -28,9 +28,9 @@ def preference_share_implied(opinions: Opinions) -> Floats:
     Example:
         Of a > b, a > c and b > c, the list c leaves a > b out, and obeys neither of the others:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 3, "b": 2, "c": 1}}
-        >>> preference_share_implied(opine((["c"], said))).round(4)
+        >>> preference_share_implied(make_preferences((["c"], said))).round(4)
         array([0.])
 
     References:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judged.kernels.preferences.fulfilment import judge_mean
-from judged.kernels.preferences.view import Opinions
+from judged.kernels.preferences.fulfilment import mean_over_groups
+from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
 from judged.measures.ranked.rprec import r_precision
@@ -11,7 +11,9 @@ from judged.measures.ranked.rprec import r_precision
 __all__ = ["Rprec_mult_avgjg", "r_precision_of_judges"]
 
 
-def r_precision_of_judges(opinions: Opinions, *, rel: float | None = None, multiple: float = 1.0) -> Floats:
+def r_precision_of_judges(
+    opinions: PreferenceView, *, rel: float | None = None, multiple: float = 1.0
+) -> Floats:
     r"""The R-precision by each group's judgments, averaged over the query's groups.
 
     $$\mathrm{Rprec\_mult\_avgjg} = \frac{1}{|J|} \sum_{j \in J} \mathrm{Rprec}_j$$
@@ -27,15 +29,15 @@ def r_precision_of_judges(opinions: Opinions, *, rel: float | None = None, multi
     Example:
         One document is relevant to each, and among the first two:
 
-        >>> from judged.kernels.preferences.view import opine
+        >>> from judged.kernels.examples import make_preferences
         >>> said = {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}
-        >>> r_precision_of_judges(opine((["a", "b"], said)), multiple=2)
+        >>> r_precision_of_judges(make_preferences((["a", "b"], said)), multiple=2)
         array([0.5])
 
     References:
         Buckley. trec_eval, measure `Rprec_mult_avgjg`. NIST, 2008.
     """
-    return judge_mean(opinions, r_precision(opinions.ranking, rel=rel, multiple=multiple))
+    return mean_over_groups(opinions, r_precision(opinions.ranking, rel=rel, multiple=multiple))
 
 
 Rprec_mult_avgjg = Measure(

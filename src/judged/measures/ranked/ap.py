@@ -36,8 +36,8 @@ def average_precision(
     Example:
         Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> average_precision(rank([1, 0, 1], missed=[[1]])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> average_precision(make_ranking([1, 0, 1], missed=[[1]])).round(4)
         array([0.5556])
 
     References:

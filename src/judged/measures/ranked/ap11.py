@@ -32,8 +32,8 @@ def eleven_point_average(
     Example:
         The one relevant document comes second, so precision is 1/2 at every point:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> eleven_point_average(rank([0, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> eleven_point_average(make_ranking([0, 1]))
         array([0.5])
 
     References:

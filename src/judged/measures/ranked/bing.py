@@ -27,8 +27,8 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One relevant document has nothing above it, the other one result that is not relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> binary_gain(rank([1, 0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> binary_gain(make_ranking([1, 0, 1])).round(4)
         array([0.8155])
 
     References:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.bpref import binary_preference
+from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -28,8 +28,8 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of the two relevant documents stands below the one judged non-relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> preference(rank([1, 0, None, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> preference(make_ranking([1, 0, None, 1]))
         array([0.5])
 
     References:

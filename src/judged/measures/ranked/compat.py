@@ -42,8 +42,8 @@ def compatibility(
         The two documents are in the wrong order, so the first depth has no overlap and the second all:
         $(0 + 0.5 \cdot 2/2) / (1 + 0.5)$
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> compatibility(rank([1, 2]), p=0.5, depth=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> compatibility(make_ranking([1, 2]), p=0.5, depth=2).round(4)
         array([0.3333])
 
     References:

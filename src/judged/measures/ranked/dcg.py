@@ -30,8 +30,8 @@ def discounted_gain(
     Example:
         $3/1 + 0 + 2/2 + 1/\log_2 5$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> discounted_gain(rank([3, 0, 2, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> discounted_gain(make_ranking([3, 0, 2, 1])).round(4)
         array([4.4307])
 
     References:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.cascade import expected_reciprocal_rank
+from judged.kernels.ranked.browsing import expected_reciprocal_rank
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -29,8 +29,8 @@ def expected_reciprocal(
     Example:
         On a scale from 0 to 1, the second reader in two goes on to rank 2, and half of those stop there:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> expected_reciprocal(rank([1, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> expected_reciprocal(make_ranking([1, 1]))
         array([0.625])
 
     References:

@@ -26,8 +26,8 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     Example:
         Precision is 1/2 and recall is 1:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> f1(rank([1, 0]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> f1(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6667])
 
     References:

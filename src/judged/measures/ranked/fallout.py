@@ -34,8 +34,8 @@ def fall_out(
     Example:
         One of the two judged non-relevant documents comes first:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> fall_out(rank([0, 1, 0]), cutoff=2), fall_out(rank([0, 1, None]), cutoff=3, collection=101)
+        >>> from judged.kernels.examples import make_ranking
+        >>> fall_out(make_ranking([0, 1, 0]), cutoff=2), fall_out(make_ranking([0, 1, None]), cutoff=3, collection=101)
         (array([0.5]), array([0.02]))
 
     References:

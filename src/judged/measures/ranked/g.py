@@ -31,8 +31,8 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
     Example:
         A result without gain pushes the one of grade 1 to $1 / \log_2 3$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_gain(rank([0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_gain(make_ranking([0, 1])).round(4)
         array([0.6309])
 
     References:

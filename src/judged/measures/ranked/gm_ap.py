@@ -26,8 +26,8 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
     Example:
         The query's own value is its average precision, (1/1 + 2/3) / 2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> geometric_average_precision(rank([1, 0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> geometric_average_precision(make_ranking([1, 0, 1])).round(4)
         array([0.8333])
 
     References:

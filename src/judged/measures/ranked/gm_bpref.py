@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.bpref import binary_preference
+from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
@@ -25,8 +25,8 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
     Example:
         The query's own value is its binary preference:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> geometric_preference(rank([1, 0, None, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> geometric_preference(make_ranking([1, 0, None, 1]))
         array([0.5])
 
     References:

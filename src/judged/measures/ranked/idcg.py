@@ -30,8 +30,8 @@ def ideal_discounted_gain(
     Example:
         The best order of [3, 0, 2, 1] is [3, 2, 1, 0]:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> ideal_discounted_gain(rank([3, 0, 2, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> ideal_discounted_gain(make_ranking([3, 0, 2, 1])).round(4)
         array([4.7619])
 
     References:

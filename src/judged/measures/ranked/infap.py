@@ -34,8 +34,8 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     Example:
         The result above the relevant one is in the pool but was not judged, so nothing speaks against it:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> inferred_average_precision(rank([-1, 1])), inferred_average_precision(rank([0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> inferred_average_precision(make_ranking([-1, 1])), inferred_average_precision(make_ranking([0, 1])).round(4)
         (array([0.75]), array([0.5]))
 
     References:

@@ -28,8 +28,8 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     Example:
         Half of the relevant documents are found at rank 2, but precision is higher at rank 3:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> precision_at_recall(rank([0, 1, 1]), recall=0.5).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> precision_at_recall(make_ranking([0, 1, 1]), recall=0.5).round(4)
         array([0.6667])
 
     References:

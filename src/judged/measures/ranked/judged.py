@@ -27,8 +27,8 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
     Example:
         One of two results was judged; the list has no tenth:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> judged_share(rank([0, None]), cutoff=10)
+        >>> from judged.kernels.examples import make_ranking
+        >>> judged_share(make_ranking([0, None]), cutoff=10)
         array([0.5])
 
     References:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from judged.kernels.ranked.blended import blended_ratio
-from judged.kernels.ranked.gains import Gain, Gains, worth
+from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_sum
 from judged.measures.measure import Measure
@@ -49,8 +49,8 @@ def normalised_utility(
     Example:
         One in three readers stops at grade 1, with a ratio of $2/3$; the others at grade 2, with a ratio of 1:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_utility(rank([1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_utility(make_ranking([1, 2])).round(4)
         array([0.8889])
 
     References:
@@ -59,7 +59,7 @@ def normalised_utility(
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
     if stop == "graded":
         here, there = (
-            np.maximum(worth(worth_of, gain, stops if stops is not None else gains), 0.0)
+            np.maximum(grade_gains(worth_of, gain, stops if stops is not None else gains), 0.0)
             for worth_of in (ranking.grade, ranking.best)
         )
     else:

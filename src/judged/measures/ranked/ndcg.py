@@ -32,8 +32,8 @@ def normalised_discounted_gain(
     Example:
         The grades [3, 0, 2, 1] collect 4.4307 of the 4.7619 that [3, 2, 1, 0] would:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_discounted_gain(rank([3, 0, 2, 1]), cutoff=4).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_discounted_gain(make_ranking([3, 0, 2, 1]), cutoff=4).round(4)
         array([0.9305])
 
     References:

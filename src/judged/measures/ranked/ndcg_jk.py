@@ -38,8 +38,8 @@ def originally_discounted_gain(
     Example:
         The one relevant document comes third, at $1 / \log_2 3$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> originally_discounted_gain(rank([0, 0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> originally_discounted_gain(make_ranking([0, 0, 1])).round(4)
         array([0.6309])
 
     References:

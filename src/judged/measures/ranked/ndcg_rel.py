@@ -7,11 +7,11 @@ import numpy as np
 from judged.kernels.ranked.gains import (
     Gains,
     best_gains,
+    cumulative_gains,
     discounted_sum,
     found_gains,
+    ideal_cumulative_gains,
     ideal_sum,
-    running_discounted,
-    running_ideal,
 )
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
@@ -37,8 +37,8 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     Example:
         nDCG is 0.6309 at rank 2, where the one document with a gain is found:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> discounted_gain_at_relevant(rank([0, 1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> discounted_gain_at_relevant(make_ranking([0, 1])).round(4)
         array([0.6309])
 
     References:
@@ -47,7 +47,7 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     useful = found_gains(ranking, gains=gains) > 0
     possible = segment_count(best_gains(ranking, gains=gains) > 0, ranking.best_offset)
     missed = possible - segment_count(useful, ranking.offset)
-    at_each = divide(running_discounted(ranking, gains), _ideal_at(ranking, gains))
+    at_each = divide(cumulative_gains(ranking, gains), _ideal_at(ranking, gains))
     whole = divide(discounted_sum(ranking, gains=gains), ideal_sum(ranking, gains=gains))
     total = segment_sum(np.where(useful, at_each, 0.0), ranking.offset) + missed * whole
     return divide(np.maximum(total, 0.0), possible)
@@ -57,7 +57,7 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
     """The discounted gain of the best order down to the rank of each retrieved judged document."""
     start, length = ranking.best_offset[:-1], np.diff(ranking.best_offset)
     deep = np.minimum(ranking.rank, length[ranking.query]) - 1
-    at_each: Floats = running_ideal(ranking, gains)[start[ranking.query] + deep]
+    at_each: Floats = ideal_cumulative_gains(ranking, gains)[start[ranking.query] + deep]
     return at_each
 
 

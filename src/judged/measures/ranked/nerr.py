@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judged.kernels.ranked.cascade import best_reciprocal_rank, expected_reciprocal_rank
+from judged.kernels.ranked.browsing import best_reciprocal_rank, expected_reciprocal_rank
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide
 from judged.measures.measure import Measure
@@ -28,8 +28,8 @@ def normalised_expected_reciprocal(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> normalised_expected_reciprocal(rank([0, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_expected_reciprocal(make_ranking([0, 1]))
         array([0.5])
 
     References:

@@ -28,8 +28,8 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
     Example:
         Of two results that are not relevant, one was judged:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_refuted_retrieved(rank([1, 0, None]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_refuted_retrieved(make_ranking([1, 0, None]))
         array([1.])
 
     References:

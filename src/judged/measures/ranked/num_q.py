@@ -28,8 +28,8 @@ def number_of_queries(ranking: Ranking) -> Floats:
     Example:
         Two queries:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_of_queries(rank([1], [0]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_of_queries(make_ranking([1], [0]))
         array([1., 1.])
 
     References:

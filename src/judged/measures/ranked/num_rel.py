@@ -28,8 +28,8 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One relevant document is retrieved and one is missed:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_relevant(rank([1, 0], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_relevant(make_ranking([1, 0], missed=[[1]]))
         array([2.])
 
     References:

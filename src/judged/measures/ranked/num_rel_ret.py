@@ -28,8 +28,8 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_relevant_retrieved(rank([1, 0], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_relevant_retrieved(make_ranking([1, 0], missed=[[1]]))
         array([1.])
 
     References:

@@ -28,8 +28,8 @@ def number_retrieved(ranking: Ranking) -> Floats:
     Example:
         Three documents, one of them unjudged:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> number_retrieved(rank([1, None, 0]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_retrieved(make_ranking([1, None, 0]))
         array([3.])
 
     References:

@@ -39,8 +39,8 @@ def o_measure(
     Example:
         A document of grade 1 comes second, where the best order would have gained 3, $(1 + 1) / (2 + 3)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> o_measure(rank([0, 1, 2]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> o_measure(make_ranking([0, 1, 2]))
         array([0.4])
 
     References:

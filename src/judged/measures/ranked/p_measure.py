@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranked.blended import blended_ratio
+from judged.kernels.ranked.blended import blended_ratio, is_top_document
 from judged.kernels.ranked.gains import Gain, Gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.top_document import preferred
 from judged.kernels.segments import Floats, segment_sum
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
@@ -42,8 +41,8 @@ def preferred_ratio(
     Example:
         The best result comes third, after one that is relevant and one that is not, $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> preferred_ratio(rank([0, 1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> preferred_ratio(make_ranking([0, 1, 2])).round(4)
         array([0.8333])
 
     References:
@@ -51,7 +50,7 @@ def preferred_ratio(
         Transactions on Databases 48(SIG9), 2007.
     """
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
-    return segment_sum(np.where(preferred(ranking, rel), ratio, 0.0), ranking.offset)
+    return segment_sum(np.where(is_top_document(ranking, rel), ratio, 0.0), ranking.offset)
 
 
 P_measure = Measure(

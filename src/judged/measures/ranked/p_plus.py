@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.ranked.blended import blended_ratio
+from judged.kernels.ranked.blended import blended_ratio, is_top_document
 from judged.kernels.ranked.gains import Gain, Gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.top_document import preferred
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
@@ -42,15 +41,15 @@ def preferred_average(
     Example:
         The ratios at the second and third result are $(1 + 1) / (2 + 3)$ and $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> preferred_average(rank([0, 1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> preferred_average(make_ranking([0, 1, 2])).round(4)
         array([0.6167])
 
     References:
         Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
         Transactions on Databases 48(SIG9), 2007.
     """
-    best = preferred(ranking, rel)
+    best = is_top_document(ranking, rel)
     last = segment_sum(np.where(best, ranking.rank, 0.0), ranking.offset)[ranking.query]
     above = ranking.hits(rel) & (ranking.rank <= last)
     ratio = blended_ratio(ranking, beta, rel, gain, gains)

@@ -35,10 +35,10 @@ def precision(
     Example:
         Two of the first four results are relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> precision(rank([1, 0, 1, 0]), cutoff=4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> precision(make_ranking([1, 0, 1, 0]), cutoff=4)
         array([0.5])
-        >>> precision(rank([1, 0]), cutoff=4), precision(rank([1, 0]), cutoff=4, over="retrieved")
+        >>> precision(make_ranking([1, 0]), cutoff=4), precision(make_ranking([1, 0]), cutoff=4, over="retrieved")
         (array([0.25]), array([0.5]))
 
     References:

@@ -44,8 +44,8 @@ def q_measure(
     Example:
         Grades 1 and 2 are in the wrong order, so the first ratio is $(1 + 1) / (1 + 2)$ and the second 1:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> q_measure(rank([1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> q_measure(make_ranking([1, 2])).round(4)
         array([0.8333])
 
     References:

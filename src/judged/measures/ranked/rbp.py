@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.ranked.gains import Gain, worth
-from judged.kernels.ranked.persistence import reach
+from judged.kernels.ranked.browsing import reach_probability
+from judged.kernels.ranked.gains import Gain, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide, segment_max, segment_sum
 from judged.measures.measure import Measure
@@ -44,8 +44,8 @@ def rank_biased_precision(
     Example:
         Relevant results come first and third, $0.5 (1 + 0.5^2)$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> rank_biased_precision(rank([1, 0, 1]), p=0.5)
+        >>> from judged.kernels.examples import make_ranking
+        >>> rank_biased_precision(make_ranking([1, 0, 1]), p=0.5)
         array([0.625])
 
     References:
@@ -53,7 +53,7 @@ def rank_biased_precision(
         doi:10.1145/1416950.1416952
     """
     use = _use(ranking, rel, gain, max_grade)
-    seen = np.where(ranking.within(cutoff), use * reach(ranking, p), 0.0)
+    seen = np.where(ranking.within(cutoff), use * reach_probability(ranking, p), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
 
 
@@ -79,7 +79,7 @@ def _graded(ranking: Ranking, gain: Gain, max_grade: float | Literal["query"] | 
     else:
         highest = ranking.highest if max_grade is None else max_grade
         top = np.full(len(ranking.rank), max(highest, 0.0))
-    return divide(worth(np.minimum(ranking.grade, top), gain), worth(top, gain))
+    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
 
 
 RBP = Measure(

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.ranked.persistence import reach
+from judged.kernels.ranked.browsing import reach_probability
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, segment_count, segment_sum
 from judged.measures.measure import Measure
@@ -34,8 +34,8 @@ def rank_biased_residual(
     Example:
         The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> rank_biased_residual(rank([1, None, 0]), p=0.5)
+        >>> from judged.kernels.examples import make_ranking
+        >>> rank_biased_residual(make_ranking([1, None, 0]), p=0.5)
         array([0.375])
 
     References:
@@ -43,7 +43,7 @@ def rank_biased_residual(
         doi:10.1145/1416950.1416952
     """
     judged = ranking.grade >= 0
-    known = (1.0 - p) * segment_sum(np.where(judged, reach(ranking, p), 0.0), ranking.offset)
+    known = (1.0 - p) * segment_sum(np.where(judged, reach_probability(ranking, p), 0.0), ranking.offset)
     residual = np.maximum(1.0 - known, 0.0)
     if tail == "always":
         return residual

@@ -36,10 +36,10 @@ def recall(
     Example:
         Three documents are relevant, one of them comes among the first two results:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> recall(rank([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
         array([0.3333])
-        >>> recall(rank([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
+        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
         array([0.5])
 
     References:

@@ -30,8 +30,8 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
     Example:
         A grade of 3, an unjudged result, a negative grade, and one beyond 9:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> relevance_string(rank([3, None, -1, 12])).tolist()
+        >>> from judged.kernels.examples import make_ranking
+        >>> relevance_string(make_ranking([3, None, -1, 12])).tolist()
         ['3-.>']
 
     References:

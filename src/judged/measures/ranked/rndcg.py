@@ -7,10 +7,10 @@ import numpy as np
 from judged.kernels.ranked.gains import (
     Gains,
     best_gains,
+    cumulative_gains,
     discounted_sum,
+    ideal_cumulative_gains,
     ideal_sum,
-    running_discounted,
-    running_ideal,
 )
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_sum
@@ -38,8 +38,8 @@ def r_level_discounted_gain(
     Example:
         One document of grade 2 and one of grade 1: nDCG@1 is 1/2 and nDCG@2 is 0.8597:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> r_level_discounted_gain(rank([1, 2])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> r_level_discounted_gain(make_ranking([1, 2])).round(4)
         array([0.6799])
 
     References:
@@ -49,7 +49,7 @@ def r_level_discounted_gain(
     last = _last_of_level(value, offset)
     level = _collected(ranking, ranking.best_query[last], ranking.best_rank[last], gains)
     ratio = np.zeros(len(value))
-    ratio[last] = level / running_ideal(ranking, gains)[last]
+    ratio[last] = level / ideal_cumulative_gains(ranking, gains)[last]
     beyond = ranking.retrieved > segment_count(value > 0, offset) + 1
     whole = divide(discounted_sum(ranking, gains=gains), ideal_sum(ranking, gains=gains))
     points = segment_count(last, offset) + (beyond & (ideal_sum(ranking, gains=gains) > 0))
@@ -68,7 +68,7 @@ def _last_of_level(value: Floats, offset: Ints) -> Flags:
 
 def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None) -> Floats:
     """The discounted gain of each query's results down to a rank of its own."""
-    running = np.concatenate(([0.0], running_discounted(ranking, gains)))
+    running = np.concatenate(([0.0], cumulative_gains(ranking, gains)))
     standing = ranking.standing(query, cutoff)
     return np.where(standing > 0, running[ranking.offset[query] + standing], 0.0)
 

@@ -28,8 +28,8 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     Example:
         Two documents are relevant; one of them comes among the first two, both among the first four:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> r_precision(rank([0, 1, 1])), r_precision(rank([0, 1, 1]), multiple=2)
+        >>> from judged.kernels.examples import make_ranking
+        >>> r_precision(make_ranking([0, 1, 1])), r_precision(make_ranking([0, 1, 1]), multiple=2)
         (array([0.5]), array([0.5]))
 
     References:

@@ -24,8 +24,8 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first relevant result comes second:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> reciprocal_rank(rank([0, 1, 1]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> reciprocal_rank(make_ranking([0, 1, 1]))
         array([0.5])
 
     References:

@@ -25,8 +25,8 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
     Example:
         Set precision and set recall are 1/2 each:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_average_precision(rank([0, 1], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_average_precision(make_ranking([0, 1], missed=[[1]]))
         array([0.25])
 
     References:

@@ -28,8 +28,8 @@ def set_f(
     Example:
         Precision is 1 and recall 1/2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_f(rank([1], missed=[[1]])).round(4), set_f(rank([1], missed=[[1]]), beta=2).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_f(make_ranking([1], missed=[[1]])).round(4), set_f(make_ranking([1], missed=[[1]]), beta=2).round(4)
         (array([0.6667]), array([0.5556]))
 
     References:

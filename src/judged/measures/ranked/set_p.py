@@ -24,8 +24,8 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of four retrieved documents is relevant:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_precision(rank([0, 1, 0, None]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_precision(make_ranking([0, 1, 0, None]))
         array([0.25])
 
     References:

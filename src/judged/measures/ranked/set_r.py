@@ -24,8 +24,8 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_recall(rank([0, 1], missed=[[1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_recall(make_ranking([0, 1], missed=[[1]]))
         array([0.5])
 
     References:

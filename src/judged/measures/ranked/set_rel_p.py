@@ -27,8 +27,8 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
     Example:
         Two documents are retrieved and one of them is relevant; two could have been:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> set_relative_precision(rank([0, 1], missed=[[1, 1]]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_relative_precision(make_ranking([0, 1], missed=[[1, 1]]))
         array([0.5])
 
     References:

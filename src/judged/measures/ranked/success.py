@@ -25,8 +25,8 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
     Example:
         The relevant result comes third:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> success(rank([0, 0, 1]), cutoff=2), success(rank([0, 0, 1]), cutoff=3)
+        >>> from judged.kernels.examples import make_ranking
+        >>> success(make_ranking([0, 0, 1]), cutoff=2), success(make_ranking([0, 0, 1]), cutoff=3)
         (array([0.]), array([1.]))
 
     References:

@@ -27,8 +27,8 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
     Example:
         One of two results is unjudged, over four places:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> unjudged_share(rank([0, None]), cutoff=4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> unjudged_share(make_ranking([0, None]), cutoff=4)
         array([0.25])
 
     References:

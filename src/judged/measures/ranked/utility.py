@@ -38,8 +38,8 @@ def utility(
     Example:
         One relevant document and two others are retrieved:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> utility(rank([1, 0, None]))
+        >>> from judged.kernels.examples import make_ranking
+        >>> utility(make_ranking([1, 0, None]))
         array([-1.])
 
     References:

@@ -31,8 +31,8 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
     Example:
         The one relevant document comes second, an average precision of 1/2:
 
-        >>> from judged.kernels.ranked.ranking import rank
-        >>> logit_average_precision(rank([0, 1])), logit_average_precision(rank([1])).round(4)
+        >>> from judged.kernels.examples import make_ranking
+        >>> logit_average_precision(make_ranking([0, 1])), logit_average_precision(make_ranking([1])).round(4)
         (array([0.]), array([0.6931]))
 
     References:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.reference import Sought, completed
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import ReferenceKind, completion_iteration
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["AllGoodReached", "all_good_reached"]
 
 
-def all_good_reached(steps: Steps, *, good: int = 2, reference: Sought = "own") -> Floats:
+def all_good_reached(steps: SessionView, *, good: int = 2, reference: ReferenceKind = "own") -> Floats:
     r"""1 if the session found all good results that there were to find, else 0.
 
     $$\mathrm{AllGoodReached} = [\, GR@N = GR_T \,]$$
@@ -28,15 +28,15 @@ def all_good_reached(steps: Steps, *, good: int = 2, reference: Sought = "own") 
     Example:
         The second session never finds `b`:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> steps = steps_of(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
+        >>> from judged.kernels.examples import make_sessions
+        >>> steps = make_sessions(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
         >>> all_good_reached(steps, reference="given")
         array([1., 0.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 10.
     """
-    _, reached, sought = completed(steps, good, reference)
+    _, reached, sought = completion_iteration(steps, good, reference)
     return np.where(sought, reached, np.nan)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, average_gain, read_at, where_found
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, average_gain, mask_not_found, value_at
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import LOOKED_AT, SESSION_PARAMETERS
 
@@ -12,7 +12,7 @@ __all__ = ["AvgGain", "iteration_yield"]
 
 
 def iteration_yield(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -34,14 +34,14 @@ def iteration_yield(
     Example:
         The second iteration brings 2 with two results:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> iteration_yield(steps_of(["a4 b3 c1", "d2 a4"]), iteration=2)
+        >>> from judged.kernels.examples import make_sessions
+        >>> iteration_yield(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([1.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 5.
     """
-    return where_found(steps, read_at(steps, average_gain(steps, good, gain), iteration, beyond))
+    return mask_not_found(steps, value_at(steps, average_gain(steps, good, gain), iteration, beyond))
 
 
 AvgGain = Measure(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, Worth, counted, gain_of
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, count_until, iteration_gain
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +14,7 @@ __all__ = ["CG", "cumulative_gain"]
 
 
 def cumulative_gain(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    steps: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""The sum of the gains of all good results that were new, up to and with an iteration.
 
@@ -29,14 +29,14 @@ def cumulative_gain(
     Example:
         The second iteration brings 2 more, the duplicate of `a` nothing:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> cumulative_gain(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> cumulative_gain(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([9.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 1.
     """
-    return counted(steps, gain_of(steps, good, gain), iteration).astype(float)
+    return count_until(steps, iteration_gain(steps, good, gain), iteration).astype(float)
 
 
 CG = Measure(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, counted
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["Coverage", "label_coverage"]
 
 
-def label_coverage(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def label_coverage(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""The share of the different results up to and with an iteration that somebody labelled.
 
     $$\mathrm{Coverage}@i = \frac{|\{c \in UR@i : c \text{ is labelled}\}|}{UR@i}$$
@@ -27,15 +27,15 @@ def label_coverage(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         `b` has no label:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> label_coverage(steps_of(["a3 b? c0", "d2"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> label_coverage(make_sessions(["a3 b? c0", "d2"]))
         array([0.75])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    unique = counted(steps, steps.new, iteration)
-    labelled = counted(steps, steps.new - steps.grades[:, 0], iteration)
+    unique = count_until(steps, steps.new, iteration)
+    labelled = count_until(steps, steps.new - steps.grades[:, 0], iteration)
     return np.where(unique > 0, divide(labelled, unique), np.nan)
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Discount, Iteration, Worth, discounted_total, gain_of
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import (
+    Discount,
+    Iteration,
+    Worth,
+    discounted_total_until,
+    iteration_gain,
+)
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +20,7 @@ __all__ = ["DCG", "discounted_iteration_gain"]
 
 
 def discounted_iteration_gain(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -34,8 +40,8 @@ def discounted_iteration_gain(
     Example:
         The first iteration's 7 count whole, the second's 2 are divided by $\log_2 3$:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> discounted_iteration_gain(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> discounted_iteration_gain(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([8.2619])
 
     References:
@@ -43,7 +49,7 @@ def discounted_iteration_gain(
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
         sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
-    return discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
+    return discounted_total_until(steps, iteration_gain(steps, good, gain), iteration, discount)
 
 
 DCG = Measure(

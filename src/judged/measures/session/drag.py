@@ -9,11 +9,11 @@ from judged.kernels.sessions.good_gain import (
     Iteration,
     Worth,
     average_gain,
-    discounted_total,
-    divisor,
-    where_found,
+    discounted_total_until,
+    iteration_count,
+    mask_not_found,
 )
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -21,7 +21,7 @@ __all__ = ["DRAG", "discounted_yield_rate"]
 
 
 def discounted_yield_rate(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -45,15 +45,15 @@ def discounted_yield_rate(
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> discounted_yield_rate(steps_of(["a2", "b2", "c2"])).round(6)
+        >>> from judged.kernels.examples import make_sessions
+        >>> discounted_yield_rate(make_sessions(["a2", "b2", "c2"])).round(6)
         array([1.42062])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 7.
     """
-    added = discounted_total(steps, average_gain(steps, good, gain), iteration, discount)
-    return where_found(steps, divide(added, divisor(steps, iteration, beyond)))
+    added = discounted_total_until(steps, average_gain(steps, good, gain), iteration, discount)
+    return mask_not_found(steps, divide(added, iteration_count(steps, iteration, beyond)))
 
 
 DRAG = Measure(

@@ -10,12 +10,12 @@ from judged.kernels.sessions.good_gain import (
     Discount,
     Iteration,
     Worth,
-    discounted_total,
-    divisor,
-    gain_of,
-    where_found,
+    discounted_total_until,
+    iteration_count,
+    iteration_gain,
+    mask_not_found,
 )
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -23,7 +23,7 @@ __all__ = ["DRG", "discounted_gain_rate"]
 
 
 def discounted_gain_rate(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -46,15 +46,15 @@ def discounted_gain_rate(
     Example:
         $(7 + 2 / \log_2 3) / 2$:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> discounted_gain_rate(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> discounted_gain_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([4.1309])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 4.
     """
-    total = discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
-    return where_found(steps, divide(total, divisor(steps, iteration, beyond)))
+    total = discounted_total_until(steps, iteration_gain(steps, good, gain), iteration, discount)
+    return mask_not_found(steps, divide(total, iteration_count(steps, iteration, beyond)))
 
 
 DRG = Measure(

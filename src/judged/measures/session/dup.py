@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, counted
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["Dup", "duplicate_results"]
 
 
-def duplicate_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def duplicate_results(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""How many results up to and with an iteration repeat an earlier one, of the same iteration or of one before.
 
     $$\mathrm{Dup}@i = \sum_{k=1}^{i} |\mathrm{Dup}^k| = R@i - UR@i$$
@@ -26,14 +26,14 @@ def duplicate_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         `a` comes twice:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> duplicate_results(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> duplicate_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([1.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.duplicates, iteration).astype(float)
+    return count_until(steps, steps.duplicates, iteration).astype(float)
 
 
 Dup = Measure(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, Worth, gain_for_each
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, gain_per_cost
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +14,7 @@ __all__ = ["GainPerKiloToken", "gain_per_kilo_token"]
 
 
 def gain_per_kilo_token(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    steps: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""The good gain up to and with an iteration, for each thousand tokens that the iterations took.
 
@@ -30,14 +30,14 @@ def gain_per_kilo_token(
     Example:
         9 with 1,500 tokens:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_per_kilo_token(steps_of(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_kilo_token(make_sessions(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
         array([6.])
 
     References:
         Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
-    return 1000.0 * gain_for_each(steps, steps.tokens, iteration, good, gain)
+    return 1000.0 * gain_per_cost(steps, steps.tokens, iteration, good, gain)
 
 
 GainPerKiloToken = Measure(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, Worth, gain_for_each
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, gain_per_cost
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +14,7 @@ __all__ = ["GainPerSearch", "gain_per_search"]
 
 
 def gain_per_search(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    steps: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""The good gain up to and with an iteration, divided by the number of searches that it took.
 
@@ -30,14 +30,14 @@ def gain_per_search(
     Example:
         9 with three searches:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_per_search(steps_of(["a4 b3 | c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_search(make_sessions(["a4 b3 | c1", "d2 a4"]))
         array([3.])
 
     References:
         Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
-    return gain_for_each(steps, steps.searches, iteration, good, gain)
+    return gain_per_cost(steps, steps.searches, iteration, good, gain)
 
 
 GainPerSearch = Measure(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, Worth, gain_for_each
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, gain_per_cost
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +14,7 @@ __all__ = ["GainPerSecond", "gain_per_second"]
 
 
 def gain_per_second(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    steps: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""The good gain up to and with an iteration, for each second that the iterations took.
 
@@ -30,15 +30,15 @@ def gain_per_second(
     Example:
         9 in 4.5 seconds:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_per_second(steps_of(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_second(make_sessions(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
         array([2.])
 
     References:
         Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
         doi:10.1145/2348283.2348300
     """
-    return gain_for_each(steps, steps.seconds, iteration, good, gain)
+    return gain_per_cost(steps, steps.seconds, iteration, good, gain)
 
 
 GainPerSecond = Measure(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, counted, good_results
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until, good_results
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["GR", "good_unique_results"]
 
 
-def good_unique_results(steps: Steps, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+def good_unique_results(steps: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""How many different good results were returned up to and with an iteration, each counted once.
 
     $$GR@i = \sum_{k=1}^{i} |GR^k|$$
@@ -27,14 +27,14 @@ def good_unique_results(steps: Steps, *, iteration: Iteration = "last", good: in
     Example:
         `a`, `b` and `d` are good:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> good_unique_results(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> good_unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([3.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, good_results(steps, good), iteration).astype(float)
+    return count_until(steps, good_results(steps, good), iteration).astype(float)
 
 
 GR = Measure(

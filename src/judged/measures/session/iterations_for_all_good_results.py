@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.reference import Sought, completed
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import ReferenceKind, completion_iteration
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -16,7 +16,7 @@ MOST = 100
 """What stands for this many iterations, for more, and for never."""
 
 
-def iterations_for_all_good(steps: Steps, *, good: int = 2, reference: Sought = "own") -> Floats:
+def iterations_for_all_good(steps: SessionView, *, good: int = 2, reference: ReferenceKind = "own") -> Floats:
     r"""The first iteration by which all good results had been found; 100 where it was later, or never.
 
     $$\mathrm{IterationsForAllGoodResults} = \min(k, 100), \qquad k = \min \{i : GR@i = GR_T\}$$
@@ -32,15 +32,15 @@ def iterations_for_all_good(steps: Steps, *, good: int = 2, reference: Sought = 
     Example:
         The last good result comes in iteration 2; `z` of the reference is never found:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> steps = steps_of(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
+        >>> from judged.kernels.examples import make_sessions
+        >>> steps = make_sessions(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
         >>> iterations_for_all_good(steps), iterations_for_all_good(steps, reference="given")
         (array([2.]), array([100.]))
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 10.
     """
-    last, reached, sought = completed(steps, good, reference)
+    last, reached, sought = completion_iteration(steps, good, reference)
     return np.where(sought, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
 
 

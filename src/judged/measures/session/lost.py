@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, Worth, counted, gain_of
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, Worth, count_until, iteration_gain
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +14,7 @@ __all__ = ["Lost", "gain_lost"]
 
 
 def gain_lost(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+    steps: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
     r"""The share of the session's good gain that would have been lost, had the agent stopped after an iteration.
 
@@ -29,15 +29,17 @@ def gain_lost(
     Example:
         Two of nine would have been lost:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_lost(steps_of(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_lost(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
         array([0.2222])
 
     References:
         Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
         strategies. SIGIR 2015. doi:10.1145/2766462.2767802
     """
-    kept, everything = (counted(steps, gain_of(steps, good, gain), each) for each in (iteration, "last"))
+    kept, everything = (
+        count_until(steps, iteration_gain(steps, good, gain), each) for each in (iteration, "last")
+    )
     return np.where(everything > 0, 1.0 - divide(kept, everything), np.nan)
 
 

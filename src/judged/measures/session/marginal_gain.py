@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, gain_of, read_at
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, iteration_gain, value_at
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import LOOKED_AT, SESSION_PARAMETERS
 
@@ -14,7 +14,7 @@ __all__ = ["MarginalGain", "marginal_gain"]
 
 
 def marginal_gain(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -34,8 +34,8 @@ def marginal_gain(
     Example:
         The second iteration adds 2:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> marginal_gain(steps_of(["a4 b3 c1", "d2 a4"]), iteration=2)
+        >>> from judged.kernels.examples import make_sessions
+        >>> marginal_gain(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([2.])
 
     References:
@@ -43,7 +43,7 @@ def marginal_gain(
         Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
         strategies. SIGIR 2015. doi:10.1145/2766462.2767802
     """
-    return read_at(steps, gain_of(steps, good, gain), iteration, beyond)
+    return value_at(steps, iteration_gain(steps, good, gain), iteration, beyond)
 
 
 MarginalGain = Measure(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 
 __all__ = ["N", "iterations_searched"]
 
 
-def iterations_searched(steps: Steps) -> Floats:
+def iterations_searched(steps: SessionView) -> Floats:
     r"""How many iterations of the session searched.
 
     $$N = |\{k : \text{iteration } k \text{ searched}\}|$$
@@ -25,8 +25,8 @@ def iterations_searched(steps: Steps) -> Floats:
     Example:
         Three iterations, of which the second finds nothing:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> iterations_searched(steps_of(["a4 b3 c1", "", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> iterations_searched(make_sessions(["a4 b3 c1", "", "d2 a4"]))
         array([3.])
 
     References:

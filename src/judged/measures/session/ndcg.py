@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Discount, Iteration, Worth, best_gain, discounted_total, gain_of
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import (
+    Discount,
+    Iteration,
+    Worth,
+    best_gain,
+    discounted_total_until,
+    iteration_gain,
+)
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +21,7 @@ __all__ = ["nDCG", "order_of_gain"]
 
 
 def order_of_gain(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -37,16 +44,16 @@ def order_of_gain(
     Example:
         With `c` and `a` exchanged, 4 would have come at once and 0 after:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> order_of_gain(steps_of(["c0", "a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> order_of_gain(make_sessions(["c0", "a4"])).round(4)
         array([0.6309])
 
     References:
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
         sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
-    reached = discounted_total(steps, gain_of(steps, good, gain), iteration, discount)
-    best = discounted_total(steps, best_gain(steps, good, gain), iteration, discount)
+    reached = discounted_total_until(steps, iteration_gain(steps, good, gain), iteration, discount)
+    best = discounted_total_until(steps, best_gain(steps, good, gain), iteration, discount)
     return np.where(best > 0, divide(reached, best), np.nan)
 
 

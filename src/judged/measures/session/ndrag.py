@@ -9,12 +9,12 @@ from judged.kernels.sessions.good_gain import (
     Iteration,
     Worth,
     average_gain,
-    discounted_total,
-    divisor,
+    discounted_total_until,
+    iteration_count,
+    mask_not_found,
     weight_sum,
-    where_found,
 )
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -22,7 +22,7 @@ __all__ = ["nDRAG", "weighted_yield"]
 
 
 def weighted_yield(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -45,15 +45,17 @@ def weighted_yield(
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> weighted_yield(steps_of(["a2", "b2", "c2"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> weighted_yield(make_sessions(["a2", "b2", "c2"]))
         array([2.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 7.
     """
-    added = discounted_total(steps, average_gain(steps, good, gain), iteration, discount)
-    return where_found(steps, divide(added, weight_sum(divisor(steps, iteration, beyond), discount)))
+    added = discounted_total_until(steps, average_gain(steps, good, gain), iteration, discount)
+    return mask_not_found(
+        steps, divide(added, weight_sum(iteration_count(steps, iteration, beyond), discount))
+    )
 
 
 nDRAG = Measure(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, counted
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["R", "results_returned"]
 
 
-def results_returned(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def results_returned(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""How many results were returned up to and with an iteration, duplicates among them.
 
     $$R@i = \sum_{k=1}^{i} |R^k|$$
@@ -27,14 +27,14 @@ def results_returned(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Three results, then two:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> results_returned(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> results_returned(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([5.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.results, iteration).astype(float)
+    return count_until(steps, steps.results, iteration).astype(float)
 
 
 R = Measure(

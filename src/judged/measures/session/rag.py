@@ -8,11 +8,11 @@ from judged.kernels.sessions.good_gain import (
     Iteration,
     Worth,
     average_gain,
-    divisor,
-    total,
-    where_found,
+    iteration_count,
+    mask_not_found,
+    total_until,
 )
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -20,7 +20,7 @@ __all__ = ["RAG", "yield_rate"]
 
 
 def yield_rate(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -43,15 +43,15 @@ def yield_rate(
     Example:
         The mean of $7/3$ and $2/2$:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> yield_rate(steps_of(["a4 b3 c1", "d2 a4"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> yield_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([1.6667])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 6.
     """
-    added = total(steps, average_gain(steps, good, gain), iteration)
-    return where_found(steps, divide(added, divisor(steps, iteration, beyond)))
+    added = total_until(steps, average_gain(steps, good, gain), iteration)
+    return mask_not_found(steps, divide(added, iteration_count(steps, iteration, beyond)))
 
 
 RAG = Measure(

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, Worth, counted
-from judged.kernels.sessions.reference import found_of_reference, sought_of_reference
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import (
+    Iteration,
+    Worth,
+    count_until,
+    reference_gain_found,
+    reference_gain_total,
+)
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -15,7 +20,7 @@ __all__ = ["Recall", "reference_recall"]
 
 
 def reference_recall(
-    steps: Steps, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "binary"
+    steps: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "binary"
 ) -> Floats:
     r"""The share of the good results of a reference that the session was given, up to and with an iteration.
 
@@ -31,15 +36,15 @@ def reference_recall(
     Example:
         Two of three good results are found:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> reference_recall(steps_of(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
+        >>> from judged.kernels.examples import make_sessions
+        >>> reference_recall(make_sessions(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
         array([0.6667])
 
     References:
         Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.3. Cambridge University Press, 2008.
     """
-    found = counted(steps, found_of_reference(steps, good, gain), iteration)
-    sought = sought_of_reference(steps, good, gain)
+    found = count_until(steps, reference_gain_found(steps, good, gain), iteration)
+    sought = reference_gain_total(steps, good, gain)
     return np.where(sought > 0, divide(found, sought), np.nan)
 
 

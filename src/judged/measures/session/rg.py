@@ -5,8 +5,16 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Beyond, Iteration, Worth, counted, divisor, gain_of, where_found
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import (
+    Beyond,
+    Iteration,
+    Worth,
+    count_until,
+    iteration_count,
+    iteration_gain,
+    mask_not_found,
+)
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
@@ -14,7 +22,7 @@ __all__ = ["RG", "gain_rate"]
 
 
 def gain_rate(
-    steps: Steps,
+    steps: SessionView,
     *,
     iteration: Iteration = "last",
     good: int = 2,
@@ -35,15 +43,15 @@ def gain_rate(
     Example:
         7 and then 2 make 4.5 on average:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> gain_rate(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_rate(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([4.5])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 2.
     """
-    total = counted(steps, gain_of(steps, good, gain), iteration)
-    return where_found(steps, divide(total, divisor(steps, iteration, beyond)))
+    total = count_until(steps, iteration_gain(steps, good, gain), iteration)
+    return mask_not_found(steps, divide(total, iteration_count(steps, iteration, beyond)))
 
 
 RG = Measure(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, counted
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["Searches", "searches_made"]
 
 
-def searches_made(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def searches_made(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""How many searches were made up to and with an iteration.
 
     $$\mathrm{Searches}@i = \sum_{k=1}^{i} |S^k|$$
@@ -27,14 +27,14 @@ def searches_made(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Two searches in the first iteration, one in the second:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> searches_made(steps_of(["a4 b3 | c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> searches_made(make_sessions(["a4 b3 | c1", "d2 a4"]))
         array([3.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.searches, iteration).astype(float)
+    return count_until(steps, steps.searches, iteration).astype(float)
 
 
 Searches = Measure(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.sessions.good_gain import Iteration, counted, good_results, where_found
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until, good_results, mask_not_found
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["SRE", "good_of_all", "result_efficiency"]
 
 
-def result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+def result_efficiency(steps: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""The share of all results up to and with an iteration, duplicates among them, that were new and good.
 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
@@ -26,19 +26,21 @@ def result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int 
     Example:
         Three of five results are good and new:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> result_efficiency(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.6])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 8.
     """
-    return where_found(steps, divide(*good_of_all(steps, iteration=iteration, good=good)))
+    return mask_not_found(steps, divide(*good_of_all(steps, iteration=iteration, good=good)))
 
 
-def good_of_all(steps: Steps, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
+def good_of_all(steps: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
     """How many results of each session were new and good, and how many there were."""
-    return counted(steps, good_results(steps, good), iteration), counted(steps, steps.results, iteration)
+    return count_until(steps, good_results(steps, good), iteration), count_until(
+        steps, steps.results, iteration
+    )
 
 
 SRE = Measure(

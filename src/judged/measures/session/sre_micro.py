@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judged.kernels.segments import Floats
 from judged.kernels.sessions.good_gain import Iteration
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session.sre import good_of_all, result_efficiency
 from judged.measures.session_parameters import SESSION_PARAMETERS
@@ -12,7 +12,7 @@ from judged.measures.session_parameters import SESSION_PARAMETERS
 __all__ = ["SRE_micro", "pooled_result_efficiency"]
 
 
-def pooled_result_efficiency(steps: Steps, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+def pooled_result_efficiency(steps: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
     r"""The share of the results of all sessions, taken together, that were new and good.
 
     $$\mathrm{SRE}_{\mathrm{micro}}@i = \frac{\sum_s GR_s@i}{\sum_s R_s@i}$$
@@ -27,9 +27,9 @@ def pooled_result_efficiency(steps: Steps, *, iteration: Iteration = "last", goo
     Example:
         One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is 0.3.
 
-        >>> from judged.kernels.sessions.examples import steps_of
+        >>> from judged.kernels.examples import make_sessions
         >>> from judged.measures.pooling import pooled
-        >>> steps = steps_of(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
+        >>> steps = make_sessions(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
         >>> pooled_result_efficiency(steps), round(pooled(SRE_micro, steps), 6)
         (array([0.5, 0.1]), 0.166667)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.sessions.good_gain import Iteration, counted, where_found
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until, mask_not_found
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["SRR", "again_of_all", "result_redundancy"]
 
 
-def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def result_redundancy(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""The share of all results up to and with an iteration that the agent had been given before.
 
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
@@ -27,19 +27,19 @@ def result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         One of five results repeats another:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> result_redundancy(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> result_redundancy(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.2])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, section 9.
     """
-    return where_found(steps, divide(*again_of_all(steps, iteration=iteration)))
+    return mask_not_found(steps, divide(*again_of_all(steps, iteration=iteration)))
 
 
-def again_of_all(steps: Steps, *, iteration: Iteration) -> tuple[Ints, Ints]:
+def again_of_all(steps: SessionView, *, iteration: Iteration) -> tuple[Ints, Ints]:
     """How many results of each session repeated an earlier one, and how many there were."""
-    return counted(steps, steps.duplicates, iteration), counted(steps, steps.results, iteration)
+    return count_until(steps, steps.duplicates, iteration), count_until(steps, steps.results, iteration)
 
 
 SRR = Measure(

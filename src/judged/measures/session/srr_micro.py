@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judged.kernels.segments import Floats
 from judged.kernels.sessions.good_gain import Iteration
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session.srr import again_of_all, result_redundancy
 from judged.measures.session_parameters import SESSION_PARAMETERS
@@ -12,7 +12,7 @@ from judged.measures.session_parameters import SESSION_PARAMETERS
 __all__ = ["SRR_micro", "pooled_result_redundancy"]
 
 
-def pooled_result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def pooled_result_redundancy(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""The share of the results of all sessions, taken together, that repeated an earlier one of their session.
 
     $$\mathrm{SRR}_{\mathrm{micro}}@i = \frac{\sum_s \mathrm{Dup}_s@i}{\sum_s R_s@i}$$
@@ -27,9 +27,9 @@ def pooled_result_redundancy(steps: Steps, *, iteration: Iteration = "last") -> 
     Example:
         One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
 
-        >>> from judged.kernels.sessions.examples import steps_of
+        >>> from judged.kernels.examples import make_sessions
         >>> from judged.measures.pooling import pooled
-        >>> steps = steps_of(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
+        >>> steps = make_sessions(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
         >>> pooled_result_redundancy(steps), pooled(SRR_micro, steps)
         (array([0.5, 0. ]), 0.125)
 

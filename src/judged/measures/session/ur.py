@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import Iteration, counted
-from judged.kernels.sessions.view import Steps
+from judged.kernels.sessions.good_gain import Iteration, count_until
+from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
 from judged.measures.session_parameters import SESSION_PARAMETERS
 
 __all__ = ["UR", "unique_results"]
 
 
-def unique_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
+def unique_results(steps: SessionView, *, iteration: Iteration = "last") -> Floats:
     r"""How many different results were returned up to and with an iteration, each counted once.
 
     $$UR@i = \sum_{k=1}^{i} |UR^k|$$
@@ -26,14 +26,14 @@ def unique_results(steps: Steps, *, iteration: Iteration = "last") -> Floats:
     Example:
         Three new results, then one:
 
-        >>> from judged.kernels.sessions.examples import steps_of
-        >>> unique_results(steps_of(["a4 b3 c1", "d2 a4"]))
+        >>> from judged.kernels.examples import make_sessions
+        >>> unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([4.])
 
     References:
         Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
-    return counted(steps, steps.new, iteration).astype(float)
+    return count_until(steps, steps.new, iteration).astype(float)
 
 
 UR = Measure(

@@ -33,7 +33,7 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
         if isinstance(document.value, dict) and _is_run(document.value):
             yield _conversation(document, reading)
         else:
-            reading.fault("malformed sessions", document.place, "has no `query_id` with a list `result`")
+            reading.fault("malformed-session", document.place, "has no `query_id` with a list `result`")
             reading.settle()
 
 
@@ -49,7 +49,7 @@ def _conversation(document: Document, reading: Reading) -> Conversation:
         what = (
             f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
         )
-        reading.fault("malformed sessions", f"{document.place}: session `{value['query_id']}`", what)
+        reading.fault("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
     return Conversation(
         id=str(value["query_id"]),
         place=document.place,

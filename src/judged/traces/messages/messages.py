@@ -94,7 +94,7 @@ def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]
     for document in trace.documents():
         messages = messages_in(document.value)
         if messages is None:
-            reading.fault("malformed sessions", document.place, "holds no messages")
+            reading.fault("malformed-session", document.place, "holds no messages")
             reading.settle()
         elif is_message(document.value) and not _is_response(document.value):
             alone += messages

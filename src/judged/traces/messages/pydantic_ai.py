@@ -37,7 +37,7 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
     for document in trace.documents():
         messages = _messages(document.value)
         if not messages:
-            reading.fault("malformed sessions", document.place, "holds no messages")
+            reading.fault("malformed-session", document.place, "holds no messages")
             reading.settle()
         elif _is_message(document.value):
             alone += messages

@@ -11,7 +11,7 @@ from judged.traces.results.fields import result_of
 
 __all__ = ["session_of_object"]
 
-MALFORMED = "malformed sessions"
+MALFORMED = "malformed-session"
 NAMES = ("conversation", "conversation_id", "session_id", "thread_id", "id")
 SYSTEMS = ("system", "agent", "model")
 TASKS = ("task", "task_id", "query_id", "topic", "topic_id")

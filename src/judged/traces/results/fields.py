@@ -44,10 +44,10 @@ DOMAINS = {
 }
 """Fields that hold the id of a domain, and the domain's name."""
 
-BOTH_IDS = "results with both kinds of id"
-NO_KEY = "results without any key"
-OUTSIDE = "gains outside 0 to 4"
-MALFORMED = "malformed results"
+BOTH_IDS = "two-ids"
+NO_KEY = "result-without-key"
+OUTSIDE = "gain-out-of-range"
+MALFORMED = "malformed-result"
 
 _NESTED = frozenset(NESTED)
 _BY_NAME = {name: (field, rank) for field, names in ALIASES.items() for rank, name in enumerate(names)}

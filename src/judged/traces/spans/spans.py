@@ -20,7 +20,7 @@ from judged.traces.trace import Document, Trace
 
 __all__ = ["conversations_of", "reader"]
 
-_MALFORMED = "malformed spans"
+_MALFORMED = "malformed-span"
 
 
 def reader(

@@ -98,7 +98,7 @@ def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
         steps = _steps(document.value)
         if steps is None:
             reading.fault(
-                "malformed sessions", document.place, "has no steps with an action and an observation"
+                "malformed-session", document.place, "has no steps with an action and an observation"
             )
             reading.settle()
         else:

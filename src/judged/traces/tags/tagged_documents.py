@@ -56,7 +56,7 @@ def tagged_conversations(trace: Trace, reading: Reading, read: Reader) -> Iterat
         if text is None:
             text = next((str(document.value[name]) for name in WRITTEN if _has(document.value, name)), None)
         if text is None:
-            reading.fault("malformed sessions", document.place, "holds no text of an agent")
+            reading.fault("malformed-session", document.place, "holds no text of an agent")
             reading.settle()
         else:
             yield conversation_of(document, _messages(text, document.value), reading, read)

@@ -56,16 +56,16 @@ def _row(line: bytes, place: str, reading: Reading) -> _Row | None:
     columns = line.decode("utf-8", "replace").split()
     if len(columns) < _COLUMNS:
         found = f"{len(columns)} columns, expected {_COLUMNS}: query, Q0, document, rank, score, tag"
-        reading.fault("malformed lines", place, found)
+        reading.fault("malformed-line", place, found)
         return None
     query, _, document, _, score = columns[:5]
     told = split_turn(query)
     if told is None:
         what = f"query `{query}` names no turn, expected a conversation and a number, such as `106_1`"
-        reading.fault("queries that name no turn", place, what)
+        reading.fault("query-without-turn", place, what)
         return None
     if not is_number_text(score.encode()) or math.isnan(float(score)):
-        reading.fault("scores that are not numbers", place, f"score is `{score}`, expected a number")
+        reading.fault("not-a-number", place, f"score is `{score}`, expected a number")
         return None
     return told[0], query, document, float(score)
 

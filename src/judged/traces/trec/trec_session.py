@@ -84,11 +84,11 @@ def _elements(trace: Trace, reading: Reading) -> Iterator[tuple[Element, str]]:
         wrong = parser.feed(line)
         yield from ((each, trace.place(begun)) for each in parser.taken())
         if wrong:
-            reading.fault("broken XML", trace.place(number), wrong)
+            reading.fault("broken-xml", trace.place(number), wrong)
             break
     else:
         if parser.open:
-            reading.fault("broken XML", trace.label, "ends before its last element does")
+            reading.fault("broken-xml", trace.label, "ends before its last element does")
     reading.settle()
 
 
