@@ -47,9 +47,14 @@ def test_everything_notable_is_counted_and_told() -> None:
     ev = judged.evaluate(QRELS, RUN, AP)
     seen = ev.counts
 
-    assert (seen.queries, seen.missing, seen.extra, seen.without_relevant) == (3, ("q2",), ("q7",), 1)
+    assert (seen.queries, seen.missing, seen.unjudged_queries, seen.without_relevant) == (
+        3,
+        ("q2",),
+        ("q7",),
+        1,
+    )
     assert seen.unjudged == 0.25
-    assert seen.sentences() == [
+    assert list(map(str, ev.notes)) == [
         "1 query (q2) judged but missing from the run: scored as 0",
         "1 query (q7) in the run but never judged: not scored",
         "1 query without any relevant document",
@@ -242,7 +247,7 @@ def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
     ev = judged.evaluate({"q": {"2": 1}}, {"q": {"d1": 1.0, 2: 3.0}}, RR)
 
     assert ev["RR"] == 1.0
-    assert any("decimal text" in note for note in ev.counts.notes)
+    assert any("decimal text" in note.message for note in ev.notes)
     with pytest.raises(
         BadInput, match=r"query `q`, document `d2`: score is 'high' \(str\), expected a number"
     ):

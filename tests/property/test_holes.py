@@ -60,10 +60,10 @@ def test_bounds_contain_every_completion(
     measure = data.draw(variants(MEASURES[name]))
     judged, results = query
     run = {name: float(-place) for place, name in enumerate(results)}
-    meeting = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
+    alignment = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
     try:
         with patch("judged.engine.unjudged.COMPLETIONS", few):
-            bounds = unjudged_bounds(measure, meeting)
+            bounds = unjudged_bounds(measure, alignment)
     except BadMeasure:
         assert {"gains", "stops"} & dict(measure.given).keys()
         return

@@ -192,7 +192,7 @@ def test_a_reference_of_judgments_counts_what_was_never_found() -> None:
 
 def test_a_measure_of_a_reference_needs_one() -> None:
     """It is refused before anything is read."""
-    with pytest.raises(BadMeasure, match="what there was to find"):
+    with pytest.raises(BadMeasure, match="what could have been found"):
         evaluate_sessions("no such file", "Recall")
 
 
@@ -228,7 +228,7 @@ def test_a_conversation_given_twice_is_left_out_and_counted_when_lenient() -> No
     """The first of them counts."""
     found = evaluate_sessions([conversation("c", "a2"), conversation("c", "a4")], "CG", lenient=True)
     assert found["CG"] == 2
-    assert any("repeated-session (1)" in note for note in found.counts.notes)
+    assert any("repeated-session (1)" in note.message for note in found.notes)
 
 
 def test_one_conversation_is_a_trace() -> None:
