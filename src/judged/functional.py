@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from judged.engine.evaluate import evaluate
 from judged.errors import BadInput, UnknownName
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 from judged.problem import Problem
 
 __all__ = [

@@ -22,7 +22,7 @@ from conformance.exact.protocol import (
     orders,
     results_of,
 )
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 
 CUT = {"P", "R", "DR", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "P_IA", "StRecall"}
 """Measures that need a cutoff."""

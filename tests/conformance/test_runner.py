@@ -20,8 +20,8 @@ from conformance.examine import examine, judge
 from conformance.page import render_json, render_markdown, render_table
 from conformance.verdict import Answer, Results, Verdict, compare, summarise
 from judged.errors import UnknownName, Unreadable
-from judged.measures.catalogue import MEASURES
-from judged.measures.names import parse_measure
+from judged.measures.families import MEASURES
+from judged.measures.parse import parse_measure
 
 ROOT = Path(__file__).parents[2]
 SUITE = read_suite()

@@ -14,7 +14,7 @@ import pytest
 
 import judged
 from judged import errors
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

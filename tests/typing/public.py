@@ -78,7 +78,9 @@ def measures_are_made(function: Callable[..., list[float]]) -> None:
     """A function and a name make a measure."""
     weight = judged.Parameter.number("how much it counts", low=0)
 
-    assert_type(judged.define("Mine", function, at="cutoff", parameters={"weight": weight}), judged.Measure)
+    assert_type(
+        judged.define("Mine", function, at_parameter="cutoff", parameters={"weight": weight}), judged.Measure
+    )
     assert_type(judged.define_per_query("Other", lambda *_: 0.5, bounds=(0, 1)), judged.Measure)
 
 

@@ -174,7 +174,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
     """Every run, scored; what was noticed about it is told at once."""
     from judged.cli.score import evaluated
     from judged.engine.evaluate import read_truth
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
     measures = named or profile.default_measures or DEFAULT_MEASURES

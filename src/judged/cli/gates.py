@@ -16,7 +16,7 @@ from judged.errors import BadProtocol, JudgedError
 from judged.gates.delta import as_delta
 from judged.gates.gate import gate as gated
 from judged.gates.report import GateReport, RefusedGate
-from judged.measures.names import split_measures
+from judged.measures.parse import split_measures
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
 from judged.stats.margin import OneSidedTest

@@ -235,7 +235,7 @@ def named_measures(note: str) -> Callable[[F], F]:
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
+    from judged.measures.families import MEASURES, PREFERENCE_MEASURES
 
     return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 

@@ -97,7 +97,7 @@ def _profile(configuration: Configuration, options: dict[str, Any]) -> Profile:
 
 
 def _measures(configuration: Configuration, options: dict[str, Any], profile: Profile) -> tuple[str, ...]:
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     if options["measures"]:
         return tuple(name for text in options["measures"] for name in split_measures(text))

@@ -178,7 +178,7 @@ def _decisions(evaluation: Evaluation) -> list[dict[str, Value]]:
             "session": keys[each.session].conversation,
             "iteration": each.iteration,
             "result": each.decision.result,
-            "cluster": each.decision.cluster,
+            "cluster": each.decision.group,
             "new": each.decision.new,
             "why": str(each.decision),
         }

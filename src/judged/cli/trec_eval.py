@@ -16,7 +16,7 @@ from judged.protocol import PROTOCOLS, Protocol
 
 if TYPE_CHECKING:
     from judged.measures.measure import Measure
-    from judged.measures.trec_names import TrecMeasure
+    from judged.measures.trec_eval import TrecMeasure
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
     from judged.tables.run import Run
@@ -99,7 +99,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
     that cannot be scored is explained on standard error, with exit code 2.
     """
     from judged.io.read import read_run
-    from judged.measures.trec_names import expand
+    from judged.measures.trec_eval import expand
 
     _refuse(options)
     check_standard_input([qrels, run])
@@ -195,7 +195,7 @@ def _evaluated(
 ) -> dict[str, dict[str, Any]]:
     """For each query in both, the values by printed name."""
     from judged.engine.evaluate import evaluate
-    from judged.measures.names import parse_measure
+    from judged.measures.parse import parse_measure
 
     chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
     preferring = options["judgment_format"] in COLUMNS

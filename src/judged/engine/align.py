@@ -24,9 +24,9 @@ from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
 from judged.kernels.ties.arrangements import order_ties_by_grade
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measures
+from judged.measures.parse import parse_measures
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of, numpy_of
 from judged.tables.intents import codes_in_order
@@ -286,7 +286,7 @@ def _read_intents(judgments: Judgments) -> tuple[Ints, Ints, Floats, Floats]:
 
 def read_judgments_for(source: Any, measures: Sequence[Measure], *, intents: bool = False) -> Judgments:
     """Read judgments, by intent where a measure needs that or `intents` is set."""
-    needing = [measure for measure in measures if measure.intents]
+    needing = [measure for measure in measures if measure.needs == "intents"]
     judgments = read_judgments(source, intents=intents or bool(needing))
     if needing and not judgments.by_intent:
         msg = f"{needing[0]} looks at intents, and {judgments.name} gives none"

@@ -24,9 +24,9 @@ from judged.kernels.preferences.view import (
 )
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Ints, segment_count, segment_ids
-from judged.measures.catalogue import PREFERENCE_MEASURES
+from judged.measures.families import PREFERENCE_MEASURES
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measures
+from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.protocol import Protocol
 from judged.tables.arrays import arrow_of
@@ -35,8 +35,6 @@ from judged.tables.run import Run
 
 __all__ = ["PREFERENCE", "align_preferences"]
 
-JUDGES = frozenset({"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"})
-"""Measures that use levels as grades."""
 ASCENDING = Note(
     "tie-order",
     "info",
@@ -80,7 +78,7 @@ def align_preferences(
         recall_points=protocol.recall_points,
     )
     units = preferences.queries.take(arrow_of(np.flatnonzero(keep)))
-    pairwise = any(measure.name not in JUDGES for measure in measures)
+    pairwise = any(measure.needs != "judges" for measure in measures)
     reversed_ties = pairwise and protocol.ties != "document-ascending"
     counts = _count(preferences, located, keep, reversed_ties=reversed_ties)
     return Alignment(view, units, protocol, counts, present[keep])
@@ -134,7 +132,7 @@ def _raise_partial_grades(
     pairs: PreferencePairs, preferences: Preferences, measures: Sequence[Measure]
 ) -> None:
     """Raise `BadInput` where levels of several sub-groups would be grades: they compare only within one."""
-    wanted = next((measure for measure in measures if measure.name in JUDGES), None)
+    wanted = next((measure for measure in measures if measure.needs == "judges"), None)
     if wanted is not None and pairs.partial.any():
         fault = Problem.error(
             "several-subgroups",

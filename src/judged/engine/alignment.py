@@ -58,7 +58,7 @@ class Alignment:
 
     def zero_absent(self, measure: Measure, values: NDArray[Any]) -> NDArray[Any]:
         """Return the values with 0 for units without results, where the measure says so."""
-        if measure.text or not measure.of_run:
+        if measure.text or not measure.zero_if_missing:
             return values
         return np.where(self.present, values, 0.0)
 

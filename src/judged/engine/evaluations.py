@@ -12,6 +12,7 @@ import pyarrow as pa
 from judged.blocks import Between, Block, Display, Estimate, Notes, Table, Value, mark_best
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
@@ -217,7 +218,7 @@ def find_tie_range(evaluation: Evaluation, measure: Measure, *, thorough: bool) 
 
     Unless it is `thorough`, only measures are tried for which two orders are enough.
     """
-    if not evaluation.has_ties or not (thorough or "by-grade" in measure.properties):
+    if not evaluation.has_ties or not (thorough or Law.BY_GRADE in measure.laws):
         return None
     try:
         return evaluation.tie_range(measure)

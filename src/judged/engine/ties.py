@@ -20,6 +20,7 @@ from judged.kernels.ties.orders import (
     enumerate_orders,
     tie_contributions,
 )
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
 __all__ = ["average_over_ties", "tie_range"]
@@ -43,7 +44,7 @@ def tie_range(measure: Measure, alignment: RankedAlignment) -> tuple[Floats, Flo
         low, high = tied.range()
     except TooManyOrders as error:
         raise tied.too_many(error) from None
-    return (low, high) if not measure.of_run else (low * alignment.present, high * alignment.present)
+    return (low, high) if not measure.zero_if_missing else (low * alignment.present, high * alignment.present)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class _TiedView:
     def expected(self) -> Floats:
         """Return the mean over all orders."""
         values, tied = self._ordered_values(), find_tied_groups(self.view)
-        if self._has("stepwise", "linear"):
+        if self._has(Law.STEPWISE, Law.LINEAR):
             for steps in self._steps(tied):
                 values[steps.group.query] += steps.expected - steps.reference
         else:
@@ -66,12 +67,12 @@ class _TiedView:
 
     def range(self) -> tuple[Floats, Floats]:
         """Return the least and the greatest value."""
-        if self._has("by-grade") and not self.measure.tabled:
+        if self._has(Law.BY_GRADE) and not self.measure.has_gain_table:
             worst, best = (self.measure.per_query(view) for view in self.alignment.by_grade)
             return np.minimum(worst, best), np.maximum(worst, best)
         low, tied = self._ordered_values(), find_tied_groups(self.view)
         high = low.copy()
-        if self._has("stepwise", "linear"):
+        if self._has(Law.STEPWISE, Law.LINEAR):
             for steps in self._steps(tied):
                 least, most = steps.extremes()
                 low[steps.group.query] += least - steps.reference
@@ -106,21 +107,21 @@ class _TiedView:
         """Return the values in the order of the view, as a copy to change."""
         return np.array(self.measure.per_query(self.alignment.view), dtype=np.float64)
 
-    def _has(self, *laws: str) -> bool:
-        return not self.measure.properties.isdisjoint(laws)
+    def _has(self, *laws: Law) -> bool:
+        return not self.measure.laws.isdisjoint(laws)
 
     def _kind(self) -> Ints:
         """Number the documents, alike where the measure cannot distinguish them; −1 where one adds nothing."""
         view, rel = self.view, self.measure.parameters.get("rel")
         hit = view.hits(None if rel is None else float(rel))  # type: ignore[arg-type]
-        if self._has("relevance-only"):
+        if self._has(Law.RELEVANCE_ONLY):
             return np.where(hit, 0, -1)
-        if self._has("judgment-only"):
+        if self._has(Law.JUDGMENT_ONLY):
             return np.where(hit, 2, np.where(view.grade >= 0, 1, 0))
-        if self.measure.intents and view.intents is not None:
+        if self.measure.needs == "intents" and view.intents is not None:
             return view.intents.alike(view.document)
         grade = np.unique(view.grade, return_inverse=True)[1]
-        if self._has("gain-only") and not self.measure.tabled:
+        if self._has(Law.GAIN_ONLY) and not self.measure.has_gain_table:
             return np.where(hit | (view.grade > 0), grade, -1)
         shared = np.isin(view.target, _repeated(view.best_target))
         target = np.where(shared, view.target, -1)
@@ -129,7 +130,7 @@ class _TiedView:
     def _steps(self, tied: list[TiedGroup]) -> Iterator[TieContributions]:
         depth, cutoff = self.alignment.protocol.depth, self.measure.parameters.get("cutoff")
         visible = min((limit for limit in (depth, cutoff) if isinstance(limit, int)), default=None)
-        alone = self._has("linear")
+        alone = self._has(Law.LINEAR)
         return tie_contributions(
             self.measure.per_query, self.view, self._kind(), tied, visible=visible, alone=alone
         )

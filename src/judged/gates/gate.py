@@ -117,8 +117,7 @@ def _refuse(measure: Measure) -> None:
     if measure.aggregate in {"geometric", "pooled"}:
         kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
         msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
-        plain = measure.name.removeprefix("gm_").removesuffix("_micro")
-        raise BadMeasure(msg, hint=f"take {plain}, whose values are the same")
+        raise BadMeasure(msg, hint=f"take {measure.compare_by}, whose values are the same")
 
 
 def _refuse_run_name(name: str | None) -> None:

@@ -74,7 +74,7 @@ class _UnansweredError(Exception):
 
 
 class Throttle:
-    """Limits requests: so many at once, so many a minute, and none while the endpoint asks to wait.
+    """Limits requests: their number at once and per minute; none starts while the endpoint asks to wait.
 
     The limit is halved when the endpoint signals overload and grows back while it does not.
     """

@@ -16,9 +16,9 @@ from judged.kernels.segments import Floats
 from judged.kernels.sessions.good_gain import count_until, iteration_gain, total_until
 from judged.kernels.sessions.view import SessionView
 from judged.measures.measure import Measure
-from judged.measures.session_names import parse_session_measure
+from judged.measures.parse import parse_measure
 from judged.sessions.builder import DedupDecision, SessionKey
-from judged.sessions.family import SessionAlignment, SessionTotals, needs_reference
+from judged.sessions.family import SessionAlignment, SessionTotals
 from judged.stats.intervals import Interval, student_interval
 
 __all__ = [
@@ -71,7 +71,7 @@ def average_tasks(evaluation: Evaluation) -> Evaluation:
 def upper_bound(evaluation: Evaluation, measure: Measure | str) -> float:
     """Return a measure with the gain 4 for every unlabelled result; NaN where the reference would change too."""
     known, alignment = evaluation.find_measure(measure), _align(evaluation)
-    if alignment.pools and needs_reference(known):
+    if alignment.pools and known.needs_reference:
         return nan
     view = alignment.view.cached(("upper",), alignment.view.with_best_labels)
     return _average(known, view, known.per_query(view))
@@ -110,8 +110,8 @@ def curve(
 
     The measure need not be one of the evaluation's; its own iteration is ignored.
     """
-    wanted, view = parse_session_measure(measure), _align(evaluation).view
-    if wanted.at != "iteration":
+    wanted, view = parse_measure(measure, family="session"), _align(evaluation).view
+    if wanted.at_parameter != "iteration":
         msg = f"{wanted} is one number for a whole session, and has no curve over iterations"
         raise BadMeasure(msg, hint="for example `CG`, `SRR` or `RG`")
     longest = int(view.iterations.max(initial=0)) if iterations is None else iterations
@@ -130,7 +130,7 @@ def _point(view: SessionView, measure: Measure, iteration: int, level: float) ->
 
 def curve_measures(measures: Iterable[Measure]) -> list[Measure]:
     """Return the measures that have a curve, each once whatever its iteration."""
-    with_curve = [measure for measure in measures if measure.at == "iteration"]
+    with_curve = [measure for measure in measures if measure.at_parameter == "iteration"]
     return list({_drop_iteration(measure): measure for measure in with_curve}.values())
 
 

@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from judged.dedup.explain import Decision, Explainer
-from judged.dedup.find import Deduplicator
+from judged.dedup.find import Decision, Deduplicator
 from judged.errors import BadInput
 from judged.kernels.segments import Ints
 from judged.kernels.sessions.view import UNLABELLED, SessionView
@@ -152,15 +151,15 @@ class SessionViewBuilder:
 
     def _make_assign(self) -> Assign:
         """Return what assigns the results of one session to clusters, and keeps the reasons if asked to."""
+        deduplicator = Deduplicator(self.protocol.rules, record=self._explain)
         if not self._explain:
-            place = Deduplicator(self.protocol.rules).place
-            return lambda _, result, scope: place(result, scope)
-        explainer = Explainer(self.protocol.rules)
+            return lambda _, result, scope: deduplicator.place(result, scope)
 
         def assign(iteration: int, result: Result, scope: str | None) -> int:
-            decision = explainer.place(result, scope)
+            group = deduplicator.place(result, scope)
+            decision = deduplicator.decisions[-1]
             self.decisions.append(DedupDecision(len(self.keys), iteration, result, decision))
-            return decision.cluster
+            return group
 
         return assign
 

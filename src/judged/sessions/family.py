@@ -11,14 +11,14 @@ import numpy as np
 
 from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
-from judged.engine.family import Family
+from judged.engine.family import Family, Measures
 from judged.errors import BadInput, BadMeasure, UnknownName
 from judged.io.labels import read_labels
 from judged.kernels.segments import Ints
 from judged.kernels.sessions.view import UNLABELLED, SessionView
-from judged.measures.catalogue import SESSION_MEASURES
+from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import Measure
-from judged.measures.session_names import parse_session_measures
+from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
 from judged.sessions.label_lookup import LabelIndex
@@ -27,12 +27,12 @@ from judged.sessions.reference import Pool, make_judged_reference, make_pools, m
 from judged.tables.arrays import strings_of
 from judged.tables.labels import Labels
 from judged.tables.session import Session
+from judged.traces.context import TraceProblems
 from judged.traces.read import stream_sessions
-from judged.traces.results.search_tools import Tools
-from judged.traces.skipped import Skipped
+from judged.traces.results.tools import Tools
 from judged.wording import counted
 
-__all__ = ["SESSION", "UNION", "SessionAlignment", "SessionTotals", "align_sessions", "needs_reference"]
+__all__ = ["SESSION", "UNION", "SessionAlignment", "SessionTotals", "align_sessions"]
 
 UNION = "union"
 """The reference that consists of what all systems found on a task together."""
@@ -194,9 +194,9 @@ def align_sessions(
     builder = SessionViewBuilder(
         protocol, labels=index, keep=_choose_keep(reference, measures), explain=explain
     )
-    skipped = Skipped()
+    skipped = TraceProblems()
     how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
-    for count, session in enumerate(_stream(source, chosen, skipped=skipped, **how), start=1):
+    for count, session in enumerate(_stream(source, chosen, problems=skipped, **how), start=1):
         _add(builder, session, skipped, lenient=lenient)
         if progress is not None:
             progress(count)
@@ -205,15 +205,10 @@ def align_sessions(
     return _finish(builder, view, pools, index, skipped)
 
 
-def needs_reference(measure: Measure) -> bool:
-    """Return whether a measure needs to know what could have been found."""
-    return measure.name == "Recall" or measure.parameters.get("reference") == "given"
-
-
 def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
     """Return which results must be kept for the reference."""
     if reference is None:
-        needing = [measure for measure in measures if needs_reference(measure)]
+        needing = [measure for measure in measures if measure.needs_reference]
         if needing:
             msg = f"{needing[0]} needs to know what could have been found"
             raise BadMeasure(msg, hint='give `reference`: judgments, or "union" for what all systems found')
@@ -240,7 +235,7 @@ def _name_sources(source: Any) -> Iterable[tuple[str | None, Any]]:
     return [(None, source)]
 
 
-def _add(builder: SessionViewBuilder, session: Session, skipped: Skipped, *, lenient: bool) -> None:
+def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, *, lenient: bool) -> None:
     """Add a session; one that was added before is an error, or skipped and counted."""
     fault = builder.check_new(session)
     if fault is None:
@@ -277,7 +272,7 @@ def _finish(
     view: SessionView,
     pools: dict[str, Pool],
     index: LabelIndex | None,
-    skipped: Skipped,
+    skipped: TraceProblems,
 ) -> SessionAlignment:
     keys, protocol, counts = builder.keys, builder.protocol, builder.counts()
     if not keys:
@@ -331,6 +326,10 @@ def _read_labels(source: Any, measures: Sequence[Measure]) -> Labels | None:  # 
     return None if source is None else read_labels(source)
 
 
+def _parse(measures: Measures) -> list[Measure]:
+    return parse_measures(measures, family="session")
+
+
 SESSION = Family(
     name="session",
     unit="session",
@@ -339,7 +338,7 @@ SESSION = Family(
     align=align_sessions,
     measures=SESSION_MEASURES,
     default_measures=DEFAULT_MEASURES,
-    parse=parse_session_measures,
+    parse=_parse,
     read_truth=_read_labels,
     input_roles=("labels", "trace"),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from judged.blocks import Between, Estimate, Table, Value, mark_best
 from judged.engine.evaluation import Evaluation
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.report.lines import Dot, Line, lines
@@ -230,7 +231,7 @@ def _between(evaluation: Evaluation, measure: Measure) -> Value:
     low, high = evaluation[measure], upper_bound(evaluation, measure)
     if low == high:
         return low
-    return Between(low, high) if "grows" in measure.properties and low < high else None
+    return Between(low, high) if Law.GROWS in measure.laws and low < high else None
 
 
 def _estimate(value: float, interval: object) -> Value:
