@@ -384,7 +384,7 @@ def test_bounds_are_columns_of_data(invoke: Invoke) -> None:
     document = invoke(
         "score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "json", "--quiet"
     )
-    names = ["judged", "holes_low", "holes_high", "ties_low", "ties_high"]
+    names = ["judged", "unjudged_low", "unjudged_high", "ties_low", "ties_high"]
 
     assert table.stdout.splitlines()[0] == ",".join(["run", "RR", *(f"RR {name}" for name in names)])
     assert list(json.loads(document.stdout)["runs"][0]["bounds"]["RR"]) == names

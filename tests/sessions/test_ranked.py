@@ -58,4 +58,4 @@ def test_the_command_takes_traces(tmp_path: Path) -> None:
     assert "CG@last" in done.stdout
     assert "SRE@last" in done.stdout
     assert refused.exit_code == 2
-    assert "cannot stand together" in refused.output
+    assert "cannot be combined" in refused.output

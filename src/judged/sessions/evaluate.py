@@ -12,7 +12,7 @@ from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
 from judged.sessions.family import SESSION
 from judged.sessions.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
-from judged.traces.conversation import TurnChoice
+from judged.traces import TurnChoice
 from judged.traces.results.tools import Tools
 
 __all__ = ["evaluate_sessions"]

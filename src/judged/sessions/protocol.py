@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from judged.dedup.rules import Rules
 from judged.protocol import BaseProtocol, convention
-from judged.traces.conversation import TurnChoice
+from judged.traces import TurnChoice
 
 __all__ = ["DEFAULT_MEASURES", "WITHOUT_GAINS", "Conflict", "SessionProtocol", "Unlabelled"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from msgspec import UNSET, Struct, field
 
-__all__ = ["Call", "Conversation", "Step", "Turn", "TurnChoice"]
+__all__ = ["Call", "Conversation", "Step", "Turn"]
 
 
 class Call(Struct, kw_only=True):
@@ -50,7 +50,3 @@ class Conversation(Struct, kw_only=True):
     """None: the file's name stands for it."""
     task: str | None = None
     """None: the conversation's id stands for it."""
-
-
-TurnChoice: TypeAlias = Literal["last", "last-with-search"]
-"""The last one, or the last one that searched."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from judged.errors import BadInput
 from judged.tables.session import Result, Session
+from judged.traces import TurnChoice
 from judged.traces.context import ReadContext
-from judged.traces.conversation import TurnChoice
 from judged.traces.open import open_traces
 from judged.traces.plain.write import to_plain
 from judged.traces.read import read_source
