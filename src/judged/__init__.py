@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from judged.agreements.result import Agreement as Agreement
     from judged.checks.lint import lint as lint
     from judged.checks.report import LintReport as LintReport
-    from judged.comparison.compare import compare as compare
-    from judged.comparison.comparison import Comparison as Comparison
+    from judged.comparison.api import compare as compare
+    from judged.comparison.result import Comparison as Comparison
     from judged.engine.counts import RunCounts as RunCounts
     from judged.engine.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
     from judged.engine.evaluation import Evaluation as Evaluation
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     )
     from judged.explanation.published import Published as Published, explain_published as explain_published
     from judged.explanation.result import Explanation as Explanation
-    from judged.gates.gate import gate as gate
-    from judged.gates.report import GateReport as GateReport
+    from judged.gates.api import gate as gate
+    from judged.gates.result import GateReport as GateReport
     from judged.io.labels import read_labels as read_labels
     from judged.io.preferences import read_preferences as read_preferences
     from judged.io.read import read_judgments as read_judgments, read_run as read_run
@@ -158,8 +158,8 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "compare": "judged.comparison.compare",
-    "Comparison": "judged.comparison.comparison",
+    "compare": "judged.comparison.api",
+    "Comparison": "judged.comparison.result",
     "Evaluation": "judged.engine.evaluation",
     "Evaluations": "judged.engine.evaluations",
     "evaluate": "judged.engine.evaluate",
@@ -180,8 +180,8 @@ _HOMES = {
     "read_judgments": "judged.io.read",
     "read_run": "judged.io.read",
     "read_sessions": "judged.traces.read",
-    "gate": "judged.gates.gate",
-    "GateReport": "judged.gates.report",
+    "gate": "judged.gates.api",
+    "GateReport": "judged.gates.result",
     "Agreement": "judged.agreements.result",
     "agreement": "judged.agreements.api",
     "Labelling": "judged.label.result",

@@ -235,7 +235,7 @@ def test_systems_are_ranked_under_both() -> None:
     assert found.human == {"a": 1.0, "c": 0.75, "b": 0.5}
     assert found.labels == {"a": 0.5, "c": 0.75, "b": 1.0}
     assert (found.tau.value, found.tau_ap.value) == (-1.0, -1.0)
-    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.records()] == [
+    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.rows()] == [
         ("a", 1, 3),
         ("c", 2, 2),
         ("b", 3, 1),
@@ -264,7 +264,7 @@ def test_a_measure_that_is_better_low_ranks_from_the_lowest() -> None:
     found = rank_systems("cost", {"a": 3.0, "b": 1.0}, {"a": 4.0, "b": 2.0}, higher_is_better=False)
 
     assert list(found.human) == ["b", "a"]
-    assert [row["labels_place"] for row in found.records()] == [1, 2]
+    assert [row["labels_place"] for row in found.rows()] == [1, 2]
     assert found.tau.value == 1.0
 
 
@@ -375,6 +375,19 @@ def test_exchanging_sides_turns_the_table(labels: Grades, human: Grades) -> None
     assert one.bias == pytest.approx(-other.bias)
     assert _defined(one.kappa("linear").value) == pytest.approx(_defined(other.kappa("linear").value))
     assert (one.only_labels, one.only_human) == (other.only_human, other.only_labels)
+
+
+def test_the_main_table_has_every_number_with_its_bounds_or_reason(whole: judged.Agreement) -> None:
+    """κ at the threshold has an interval; what is undefined has a reason in place of a value."""
+    rows = {(row["part"], row["name"]): row for row in whole.to_arrow().to_pylist()}
+    kappa, interval = rows["figures", "κ at ≥2"], whole.kappa_interval
+    alike = judged.agreement({"t1": {"d1": 1}}, {"t1": {"d1": 1}}).to_arrow().to_pylist()
+    undefined = next(row for row in alike if row["name"] == "κ")
+
+    assert (kappa["low"], kappa["high"]) == (interval.low, interval.high)
+    assert rows["mean gain", "PPI++"]["low"] == whole.mean_gain.powered.low
+    assert rows["confusion", "human 4, label 4"]["value"] == 19
+    assert (undefined["value"], undefined["undefined"]) == (None, "no spread: both judges gave only `1`")
 
 
 def test_a_saved_agreement_is_the_same_again(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["Agreement", "MeanEstimates"]
 
 Number: TypeAlias = int | float | Estimate | Undefined
+Cell: TypeAlias = Number | str | None
+Row: TypeAlias = Mapping[str, Cell]
 
 WEIGHTS: tuple[Weights, ...] = ("equal", "linear", "quadratic")
 DISTANCES: tuple[Distance, ...] = ("nominal", "ordinal", "interval")
@@ -82,19 +84,20 @@ class MeanEstimates:
             "labels alone": self.labels,
         }
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield a record for each estimate: its value, interval, standard error and reliance on labels."""
+    def rows(self) -> Iterator[Row]:
+        """Yield a row for each estimate: its value and interval, standard error, and reliance on labels."""
         for name, estimate in self.estimates().items():
-            record = {"mean": self.name, "estimate": name}
+            row: Row = {"mean": self.name, "estimate": name}
             if isinstance(estimate, Undefined):
-                yield record | {"value": None, "undefined": estimate.reason}
+                yield {**row, "value": estimate, "error": None, "weight": None}
             else:
                 powered = isinstance(estimate, PoweredMean) and estimate is not self.labels
+                value = Estimate(estimate.mean, estimate.low, estimate.high)
                 weight = getattr(estimate, "weight", None) if powered else None
-                bounds = {"low": estimate.low, "high": estimate.high}
-                yield record | {"value": estimate.mean, **bounds, "error": estimate.error, "weight": weight}
+                yield {**row, "value": value, "error": estimate.error, "weight": weight}
         if self.rate is not None:
-            yield {"mean": self.name, "estimate": "Rogan–Gladen", **_split_number(self.rate.value)}
+            rate = {"value": self.rate.value, "error": None, "weight": None}
+            yield {"mean": self.name, "estimate": "Rogan–Gladen", **rate}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -315,94 +318,100 @@ class Agreement(Result):
         """Return who is compared, and the threshold."""
         return {"labels": self.labels, "human": self.human, "threshold": self.threshold, "level": self.level}
 
-    def tables(self) -> Mapping[str, pa.Table]:
-        """Return all numbers in one long table, and the tables by subject."""
-        means = [record for mean in (self.good_rate, self.mean_gain) for record in mean.records()]
-        confusion = list(self._confusion_records())
-        grades = [
-            {
-                "grade": grade.grade,
-                "results": grade.items,
-                "same": grade.agreed,
-                "mean": grade.mean,
-                "bias": grade.bias,
-            }
-            for grade in self.grade_bias.grades
-        ]
-        tasks: list[dict[str, Any]] = [
-            {"task": task or "any", "results": kappa.items, **_split_number(kappa.value, "kappa")}
-            for task, kappa in self.task_kappas.items()
-        ]
-        rankings: list[dict[str, Any]] = [
-            {"measure": ranked.measure, "coefficient": name, **_split_number(value)}
-            for ranked in self.systems
-            for name, value in ranked.coefficients()
-        ]
-        judges = [
-            {
-                "judge": one,
-                "other": other,
-                "results": at.items,
-                **_split_number(at.value, "kappa"),
-                "quadratic_kappa": None if isinstance(quadratic.value, Undefined) else quadratic.value,
-            }
-            for (one, other), (at, quadratic) in self.pairs.items()
-        ]
-        figures = [
-            *(_long_record("figures", name, _split_number(value)) for name, value in self.figures()),
-            *(
-                _long_record("confusion", f"human {cell['human']}, label {cell['label']}", cell, "count")
-                for cell in confusion
-            ),
-            *(_long_record("bias", f"human {row['grade']:g}", row, "bias") for row in grades),
-            *(_long_record("task", row["task"], row, "kappa") for row in tasks),
-            *(_long_record(row["mean"], row["estimate"], row) for row in means),
-            *(_long_record(row["measure"], row["coefficient"], row) for row in rankings),
-        ]
-        systems = [row for ranked in self.systems for row in ranked.records()]
+    @cached_property
+    def _subjects(self) -> Mapping[str, list[Row]]:
+        """Rows of every table apart from the main one."""
+        grades = self.confusion.labels
+        ranked = [(systems.measure, pair) for systems in self.systems for pair in systems.coefficients()]
         return {
-            "figures": tabulate(figures),
-            "confusion": tabulate(confusion),
-            "grades": tabulate(grades),
-            "tasks": tabulate(tasks),
-            "means": tabulate(means),
-            "judges": tabulate(judges),
-            "rankings": tabulate(rankings),
-            "systems": tabulate(systems),
+            "confusion": [
+                {"human": human, "label": label, "count": count}
+                for human, counts in zip(grades, self.confusion.counts.tolist(), strict=True)
+                for label, count in zip(grades, counts, strict=True)
+            ],
+            "grades": [
+                {
+                    "grade": _to_grade(row.grade),
+                    "results": row.items,
+                    "same": row.agreed,
+                    "mean": row.mean,
+                    "bias": row.bias,
+                }
+                for row in self.grade_bias.grades
+            ],
+            "tasks": [
+                {"task": task or "any", "results": kappa.items, "kappa": kappa.value}
+                for task, kappa in self.task_kappas.items()
+            ],
+            "means": [*self.good_rate.rows(), *self.mean_gain.rows()],
+            "judges": [
+                {
+                    "judge": one,
+                    "other": other,
+                    "results": kappa.items,
+                    "kappa": kappa.value,
+                    "quadratic_kappa": quadratic.value,
+                }
+                for (one, other), (kappa, quadratic) in self.pairs.items()
+            ],
+            "rankings": [
+                {"measure": measure, "coefficient": name, "value": value} for measure, (name, value) in ranked
+            ],
+            "systems": [row for systems in self.systems for row in systems.rows()],
         }
 
-    def _confusion_records(self) -> Iterator[dict[str, Any]]:
-        names = self.confusion.labels
-        for human, counts in zip(names, self.confusion.counts.tolist(), strict=True):
-            for label, count in zip(names, counts, strict=True):
-                yield {"human": human, "label": label, "count": count}
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Return all numbers in one long table, and the tables by subject."""
+        subjects = self._subjects
+        parts: list[tuple[Cell, Cell, Cell]] = [
+            *(("figures", name, value) for name, value in self.figures()),
+            *(
+                ("confusion", f"human {row['human']}, label {row['label']}", row["count"])
+                for row in subjects["confusion"]
+            ),
+            *(("bias", f"human {row['grade']}", row["bias"]) for row in subjects["grades"]),
+            *(("task", row["task"], row["kappa"]) for row in subjects["tasks"]),
+            *((row["mean"], row["estimate"], row["value"]) for row in subjects["means"]),
+            *((row["measure"], row["coefficient"], row["value"]) for row in subjects["rankings"]),
+        ]
+        empty: Row = dict.fromkeys(("value", "low", "high", "undefined"))
+        figures = [
+            _flatten({"part": part, "name": name, **empty, "value": value}) for part, name, value in parts
+        ]
+        return {
+            "figures": tabulate(figures),
+            **{name: tabulate([_flatten(row) for row in rows]) for name, rows in subjects.items()},
+        }
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the numbers, the confusion of grades, the means, and the order of systems if there are any."""
         title = display.title or f"{self.labels} against {self.human}"
-        rows = tuple((name, _to_value(value)) for name, value in self.figures())
-        yield Table(("figure", "value"), rows, title=title)
+        cut = f"κ at ≥{self.threshold:g}"
+        figures = tuple((name, _to_value(value)) for name, value in self.figures())
+        yield Table(("figure", "value"), figures, title=title)
         yield self._confusion_block()
         yield self.figure()
-        columns = ("human grade", "results", "same label", "mean label", "bias")
-        biases = tuple(
-            (f"{grade.grade:g}", grade.items, grade.agreed, grade.mean, grade.bias)
-            for grade in self.grade_bias.grades
-        )
-        yield Table(columns, biases, title="Bias by grade")
+        columns = ["human grade", "results", "same label", "mean label", "bias"]
+        yield self._subject_block("grades", columns, "Bias by grade")
         if display.per_query:
-            kappas = tuple(
-                (task or "any", kappa.items, _to_value(kappa.value))
-                for task, kappa in self.task_kappas.items()
-            )
-            yield Table(("task", "results", f"κ at ≥{self.threshold:g}"), kappas, title="By task")
-        yield self._means_block()
+            yield self._subject_block("tasks", ["task", "results", cut], "By task")
+        columns = ["mean", "estimate", f"value [{self.level:.0%} interval]", "error", "λ"]
+        title = f"Means of human grades, estimated from {self.items:,} of them"
+        yield self._subject_block("means", columns, title)
         if len(self.panel) > 2:
-            yield self._judges_block()
+            columns = ["judge", "other", "results", cut, "κ, quadratic weights"]
+            yield self._subject_block("judges", columns, "Pairs of judges")
         if self.systems:
-            yield from self._system_blocks()
+            title = "Do labels rank systems as people do?"
+            yield self._subject_block("rankings", ["measure", "rank correlation", "value"], title)
+            columns = ["measure", "system", "human", "labels", "place by human", "place by labels"]
+            yield self._subject_block("systems", columns, "Systems under human grades and labels")
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def _subject_block(self, name: str, columns: Sequence[str], title: str) -> Table:
+        rows = tuple(tuple(map(_to_value, row.values())) for row in self._subjects[name])
+        return Table(tuple(columns), rows, title=title)
 
     def figure(self) -> Figure:
         """Return the confusion of grades as a heat map."""
@@ -427,39 +436,6 @@ class Agreement(Result):
         columns = ("grade", *(f"label {name}" for name in names), "all")
         return Table(columns, tuple(rows), title="Results by human grade and label", foot=1)
 
-    def _means_block(self) -> Table:
-        rows = []
-        for mean in (self.good_rate, self.mean_gain):
-            for record in mean.records():
-                value: Value = f"undefined: {record.get('undefined')}"
-                if record["value"] is not None:
-                    value = Estimate(record["value"], record.get("low"), record.get("high"))
-                rows.append((mean.name, record["estimate"], value, record.get("error"), record.get("weight")))
-        columns = ("mean", "estimate", f"value [{self.level:.0%} interval]", "error", "λ")
-        return Table(
-            columns, tuple(rows), title=f"Means of human grades, estimated from {self.items:,} of them"
-        )
-
-    def _judges_block(self) -> Table:
-        rows = tuple(
-            (one, other, at.items, _to_value(at.value), _to_value(quadratic.value))
-            for (one, other), (at, quadratic) in self.pairs.items()
-        )
-        columns = ("judge", "other", "results", f"κ at ≥{self.threshold:g}", "κ, quadratic weights")
-        return Table(columns, rows, title="Pairs of judges")
-
-    def _system_blocks(self) -> Iterator[Table]:
-        coefficients = tuple(
-            (ranked.measure, name, _to_value(value))
-            for ranked in self.systems
-            for name, value in ranked.coefficients()
-        )
-        title = "Do labels rank systems as people do?"
-        yield Table(("measure", "rank correlation", "value"), coefficients, title=title)
-        rows = tuple(tuple(record.values()) for ranked in self.systems for record in ranked.records())
-        columns = ("measure", "system", "human", "labels", "place by human", "place by labels")
-        yield Table(columns, rows, title="Systems under human grades and labels")
-
 
 def _power_mean(*values: Floats, **options: Any) -> PoweredMean | Undefined:
     """Return the mean, or the reason why these values have no interval."""
@@ -469,23 +445,21 @@ def _power_mean(*values: Floats, **options: Any) -> PoweredMean | Undefined:
         return Undefined(error.message)
 
 
-def _long_record(part: str, name: str, row: Mapping[str, Any], value: str = "value") -> dict[str, Value]:
-    """Return a row of the long table, with the number that `row` has under the name `value`."""
-    bounds = {key: row.get(key) for key in ("low", "high", "undefined")}
-    return {"part": part, "name": name, "value": row[value], **bounds}
+def _flatten(row: Row) -> dict[str, Value]:
+    """Return a row as plain data: an estimate with its bounds, an undefined number as None and the reason."""
+    flat: dict[str, Value] = {}
+    for name, cell in row.items():
+        if isinstance(cell, Estimate):
+            flat |= {name: cell.value, "low": cell.low, "high": cell.high, "undefined": cell.reason or None}
+        elif isinstance(cell, Undefined):
+            flat |= {name: None, "undefined": cell.reason}
+        else:
+            flat.setdefault(name, cell)
+    return flat
 
 
-def _split_number(value: Number, name: str = "value") -> dict[str, Value]:
-    """Return a number as columns of a table: the number, its bounds, or why it is undefined."""
-    if isinstance(value, Estimate):
-        return {name: value.value, "low": value.low, "high": value.high, "undefined": value.reason or None}
-    if isinstance(value, Undefined):
-        return {name: None, "undefined": value.reason}
-    return {name: value, "undefined": None}
-
-
-def _to_value(value: Number) -> Value:
-    return str(value) if isinstance(value, Undefined) else value
+def _to_value(cell: Cell) -> Value:
+    return str(cell) if isinstance(cell, Undefined) else cell
 
 
 def _share(values: Flags, reason: str) -> float | Undefined:

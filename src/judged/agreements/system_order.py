@@ -37,8 +37,8 @@ class RankedSystems:
     """τ_b of the best five systems alone."""
     higher_is_better: bool = True
 
-    def records(self) -> list[dict[str, str | int | float]]:
-        """Return a record for each system: its scores and places under both."""
+    def rows(self) -> list[dict[str, str | int | float]]:
+        """Return a row for each system: its scores and places under both."""
         return [
             {
                 "measure": self.measure,

@@ -21,10 +21,10 @@ from judged.sessions.protocol import DEFAULT_MEASURES, WITHOUT_GAINS, SessionPro
 
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
-    from judged.comparison.comparison import Comparison
+    from judged.comparison.result import Comparison
     from judged.dedup.rules import Rules
     from judged.engine.evaluation import Evaluation
-    from judged.gates.report import GateReport
+    from judged.gates.result import GateReport
     from judged.measures.measure import Measure
 
 __all__ = ["command"]
@@ -342,10 +342,8 @@ def _tell(report: SessionReport, outputs: list[Path]) -> None:
     for note in session_totals(evaluation).notes_on_inputs() if several else ():
         click.echo(f"Note: {note.message}", err=True)
     if report.comparison is not None:
-        from judged.comparison.show import sentences
-
         click.echo(f"Compared: {report.comparison.method}", err=True)
-        for sentence in sentences(report.comparison):
-            click.echo(f"Note: {sentence}", err=True)
+        for note in report.comparison.notes:
+            click.echo(f"Note: {note}", err=True)
     for path in outputs:
         click.echo(f"Wrote: {path}", err=True)

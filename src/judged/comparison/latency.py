@@ -1,21 +1,21 @@
-"""Latency of the systems: mean and percentiles of raw samples, and what no other system beats in everything."""
+"""Latency of the systems: mean and percentiles of raw samples, and the Pareto-optimal systems."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from judged.blocks import Value
 from judged.errors import Unusable
 from judged.io.rows import read_rows
 from judged.problem import Problem
 
-__all__ = ["Latency", "latency_of", "pareto", "read_timings"]
+__all__ = ["Latency", "Timings", "find_pareto_optimal", "read_timings", "summarise_latency"]
 
 SYSTEM = ("system", "run", "model", "variant", "name")
 UNITS = {
@@ -30,12 +30,19 @@ UNITS = {
     "total_s": 1000.0,
     "s": 1000.0,
 }
-"""Columns that hold a time, and how many milliseconds their unit is; one without a unit is not guessed at."""
+"""The columns that may hold a time, and their unit in milliseconds; a column without a unit is never assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """The samples of each system, in milliseconds."""
+
+    milliseconds: Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long one system took, in milliseconds."""
+    """The latency of one system, in milliseconds."""
 
     system: str
     samples: int
@@ -44,58 +51,64 @@ class Latency:
     p95: float
     p99: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every number by name, with its unit."""
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name, with its unit."""
         numbers = {f"{name}_ms": getattr(self, name) for name in ("mean", "p50", "p95", "p99")}
         return {"system": self.system, "samples": self.samples, **numbers}
 
 
-def read_timings(source: Any) -> dict[str, list[float]]:
-    """The samples of each system in milliseconds: from a CSV, TSV or JSONL file, or a dict of seconds by system.
+def read_timings(
+    source: Timings | Mapping[str, Iterable[float]] | str | os.PathLike[str],
+) -> Timings:
+    """Return the samples of each system, from a CSV, TSV or JSONL file, or a dict of seconds by system.
 
     A file has a column `system` and one whose name says the unit, such as `seconds` or `milliseconds`.
     """
+    if isinstance(source, Timings):
+        return source
     if isinstance(source, Mapping):
-        return {str(name): [1000.0 * float(each) for each in samples] for name, samples in source.items()}
+        return Timings(
+            {str(name): [1000.0 * float(sample) for sample in samples] for name, samples in source.items()}
+        )
     table = read_rows(Path(os.fspath(source)))
     system, column = table.column("system", SYSTEM), table.column("time", tuple(UNITS))
     factor = UNITS[column.strip().lower()]
     found: dict[str, list[float]] = {}
-    for row, values in enumerate(table.rows):
-        time = _time(values.get(column))
+    for number, row in enumerate(table.rows):
+        time = _parse_time(row.get(column))
         if time is None:
-            told = f"`{column}` is `{values.get(column)}`, expected a number from 0"
-            table.faults.add("not-a-number", row, told)
+            message = f"`{column}` is `{row.get(column)}`, expected a number from 0"
+            table.faults.add("not-a-number", number, message)
         else:
-            found.setdefault(str(values.get(system)), []).append(factor * time)
+            found.setdefault(str(row.get(system)), []).append(factor * time)
     table.faults.raise_if_any(error=Unusable)
     if not found:
         raise Unusable(str(source), [Problem.error("empty", "rows", "none, expected times of systems")])
-    return found
+    return Timings(found)
 
 
-def _time(value: Any) -> float | None:
+def _parse_time(value: object) -> float | None:
     try:
-        time = float(value)
-    except (TypeError, ValueError):
+        time = float(str(value))
+    except ValueError:
         return None
     return time if math.isfinite(time) and time >= 0 else None
 
 
-def latency_of(system: str, samples: Sequence[float]) -> Latency:
-    """Mean and percentiles (by linear interpolation) of the samples.
+def summarise_latency(system: str, samples: Sequence[float]) -> Latency:
+    """Return the mean and the percentiles (by linear interpolation) of the samples.
 
-    >>> latency_of("bm25", [10.0, 20.0, 30.0]).p50
+    >>> summarise_latency("bm25", [10.0, 20.0, 30.0]).p50
     20.0
     """
     p50, p95, p99 = np.percentile(samples, [50, 95, 99]).tolist()
     return Latency(system, len(samples), float(np.mean(samples)), p50, p95, p99)
 
 
-def pareto(points: Mapping[str, Sequence[float]]) -> list[str]:
-    """The names that no other beats: at least as good in everything, and better in something; more is better.
+def find_pareto_optimal(points: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return the names for which no other is at least as good in everything and better in something; more is better.
 
-    >>> pareto({"fast": [0.3, -10.0], "good": [0.6, -50.0], "bad": [0.2, -60.0]})
+    >>> find_pareto_optimal({"fast": [0.3, -10.0], "good": [0.6, -50.0], "bad": [0.2, -60.0]})
     ['fast', 'good']
     """
     return [

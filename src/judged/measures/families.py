@@ -92,7 +92,7 @@ class Scope:
         raise UnknownName(self.kind, name, list(self))
 
     def find_alias(self, name: str) -> Alias | None:
-        """Return what a canonical name or an alias stands for, whatever its case, `_` and `-`; None if unknown."""
+        """Return what a canonical name or an alias means, whatever its case, `_` and `-`; None if unknown."""
         known = {canonical: Alias(canonical) for canonical in self}
         for fold in (str.lower, _fold):
             for names in (known, self.aliases):

@@ -1,6 +1,6 @@
 """Measures against preferences and against the grades of several judges, under trec_eval's names.
 
-Five functions make fourteen measures of preferences: the end of a name tells which preferences count (`_imp`: those
+Five functions make fourteen measures of preferences: the end of a name says which preferences count (`_imp`: those
 of which a document is retrieved; `_ret`: those between two retrieved documents; otherwise all).
 """
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from judged.agreements.grades import describe_result, read_grades
 from judged.agreements.system_order import RankedSystems, rank_systems
-from judged.comparison.compare import compare_evaluations
-from judged.comparison.comparison import Comparison
-from judged.comparison.settings import Settings, chosen_settings
+from judged.comparison.api import compare
+from judged.comparison.result import Comparison
+from judged.comparison.settings import Settings, choose_settings
 from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
 from judged.errors import BadSample, UnknownName
-from judged.gates.delta import Delta
-from judged.gates.gate import gate_scores
-from judged.gates.report import GateReport
+from judged.gates.api import gate
+from judged.gates.result import Delta, GateReport
 from judged.io.labels import read_labels
+from judged.problem import Note
 from judged.sessions.analysis import average_tasks, session_keys
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.protocol import DEFAULT_MEASURES
@@ -45,7 +45,7 @@ def compare_sessions(
     `source`, `measures` and `options` are those of `judged.evaluate_sessions`; the others those of `judged.compare`.
     A system that did a task several times has the mean.
     """
-    settings = chosen_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
+    settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
     evaluation = evaluate_sessions(source, measures, **options)
     return compare_systems(evaluation, baseline=baseline, settings=settings)
 
@@ -58,11 +58,11 @@ def compare_systems(
 ) -> Comparison:
     """Compare the systems of an evaluation on the tasks that they share."""
     by_task = [average_tasks(system) for system in evaluation.systems.values()]
-    comparison = compare_evaluations(by_task, baseline=baseline, settings=settings)
+    comparison = compare(by_task, baseline=baseline, **(settings or Settings()).to_dict())
     return replace(comparison, notes=(*comparison.notes, *_note_repeated(evaluation)))
 
 
-def _note_repeated(evaluation: Evaluation) -> list[str]:
+def _note_repeated(evaluation: Evaluation) -> list[Note]:
     """Return a note for each system that did tasks more than once."""
     notes = []
     for name, system in evaluation.systems.items():
@@ -70,7 +70,8 @@ def _note_repeated(evaluation: Evaluation) -> list[str]:
         tasks = len({key.task for key in keys})
         if tasks < len(keys):
             sessions = f"{counted(len(keys), 'session')} on {counted(tasks, 'task')}"
-            notes.append(f"{name}: {sessions}; each task has their mean")
+            message = f"{name}: {sessions}; each task has their mean"
+            notes.append(Note("repeated-tasks", "info", message))
     return notes
 
 
@@ -106,12 +107,7 @@ def gate_systems(evaluation: Evaluation, *, baseline: str, **settings: Any) -> t
         raise BadSample(msg)
     before = average_tasks(systems[baseline])
     return tuple(
-        gate_scores(
-            average_tasks(system),
-            before,
-            **settings,
-            notes=[f"{name}: {note.message}" for note in system.notes],
-        )
+        gate(average_tasks(system), baseline=before, **settings)
         for name, system in systems.items()
         if name != baseline
     )

@@ -32,6 +32,13 @@ from judged.measures.measure import Measure
 
 __all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]
 
+_GAIN = (
+    r'The gain of a grade is $u(g) = g / g_{\max}$ (`gain="linear"`) or $u(g) = (2^g - 1) / (2^{g_{\max}} - 1)$ '
+    r'(`gain="exp"`), where $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a higher '
+    "grade counts as it."
+)
+"""What $u(g)$ means in all formulas of this file; cards say it."""
+
 
 def inverse_squared_adaptive(
     ranking: Ranking,
@@ -41,18 +48,16 @@ def inverse_squared_adaptive(
     gain: Gain = "linear",
     max_grade: float | None = None,
 ) -> Floats:
-    r"""Return the gain for each result looked at by a reader who wants a total gain `T` and minds what is still missing.
+    r"""Return the gain for each result looked at by a reader who wants a total gain `T` and adapts to what is still missing.
 
     $$\mathrm{INST} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = \left( \frac{i + T + T_i - 1}{i + T + T_i} \right)^2$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, $T_i = T - \sum_{j \le i} u(g_j)$ the gain
-    that is missing there, $C_i$ the chance of going on, and $d$ is `depth`. The weights $W$ add up to 1.
-    Where a `T` below 1/2 would make a chance of something negative, it is 0.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$,
+    $T_i = T - \sum_{j \le i} u(g_j)$ the gain that is missing there, $C_i$ the chance of going on, and $d$ is
+    `depth`. The weights $W$ add up to 1. Where a `T` below 1/2 would make a chance of something negative, it
+    is 0.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INST(T=…, max_rel=…)` from `T=0.5`; both go through 1000 results.
     References: Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval
@@ -74,6 +79,7 @@ INST = Measure(
     inverse_squared_adaptive,
     terms=inst_terms,
     title="INST: the gain of a reader who goes on the less readily the nearer the goal is.",
+    note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
 )
@@ -92,12 +98,9 @@ def inverse_squared(
     $$\mathrm{INSQ} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad
       W_i = \frac{(i + 2T - 1)^{-2}}{\sum_{j=1}^{d} (j + 2T - 1)^{-2}}$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$ and $d$ is `depth`. The reader goes on from
-    rank $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$ and $d$ is `depth`. The
+    reader goes on from rank $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INSQ(T=…, max_rel=…)`; both go through 1000 results.
     References: Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
@@ -117,6 +120,7 @@ INSQ = Measure(
     inverse_squared,
     terms=insq_terms,
     title="INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.",
+    note=_GAIN,
     family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
 )
@@ -139,14 +143,11 @@ def bejewelled_player(
     $$\mathrm{BPM}@k = \frac{1}{s} \sum_{i=1}^{s} u(g_i), \qquad
       s = \min \{ i : G_i \ge T + h_b S_i \;\text{or}\; i \ge k + h_c S_i \;\text{or}\; i = d \}$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, $G_i = \sum_{j \le i} u(g_j)$, and
-    $S_i = \sum_{j < i} (u(g_j) - \mathrm{gain\_med})$ tells how much better than expected the results above
-    were: with `hb` and `hc` other than 0 (the dynamic model) that moves what the reader is after, and how
-    long. $d$ is `depth`.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$,
+    $G_i = \sum_{j \le i} u(g_j)$, and $S_i = \sum_{j < i} (u(g_j) - \mathrm{gain\_med})$ is how much
+    better than expected the results above were: with `hb` and `hc` other than 0 (the dynamic model) that
+    moves what the reader is after, and how long. $d$ is `depth`.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: ir_measures' `BPM(T=…, max_rel=…)@k`; cwl_eval's static model, and its dynamic one with
         `hc=0`, whose patience never moves: it changes the other variable.
@@ -170,6 +171,7 @@ BPM = Measure(
     bejewelled_player,
     terms=bpm_terms,
     title="Bejewelled player model: the gain of a reader who stops with enough, or after enough.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY}),
@@ -183,12 +185,9 @@ def scaled_discounted_gain(
 
     $$\mathrm{SDCG}@k = \frac{\sum_{i=1}^{k} u(g_i) / \log_2(i + 1)}{\sum_{i=1}^{k} 1 / \log_2(i + 1)}$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$. Unlike that of `nDCG`, the ideal takes no
-    notice of how many relevant documents there are.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$. Unlike that of `nDCG`,
+    the ideal ignores how many relevant documents there are.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
@@ -210,6 +209,7 @@ SDCG = Measure(
     scaled_discounted_gain,
     terms=sdcg_terms,
     title="Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
@@ -224,13 +224,10 @@ def nearly_expected_reciprocal(
     $$\mathrm{NERR8} = \sum_{i=1}^{k} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = 1 - u(g_i)$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
-    there. The weights $W$ add up to 1. With grades of 0 and 1 it is the reciprocal rank of the first relevant
-    result among the first $k$.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. With grades of 0 and 1 it is the reciprocal rank of the
+    first relevant result among the first $k$.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq8CWLMetric` and ir_measures' `NERR8(max_rel=…)@k`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -250,6 +247,7 @@ NERR8 = Measure(
     nearly_expected_reciprocal,
     terms=nerr8_terms,
     title="Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -264,12 +262,9 @@ def nearly_expected_reciprocal_falling(
     $$\mathrm{NERR9} = \sum_{i=1}^{k} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = \frac{i}{i + 1} (1 - u(g_i))$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
-    there. The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq9CWLMetric` and ir_measures' `NERR9(max_rel=…)@k`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -290,6 +285,7 @@ NERR9 = Measure(
     nearly_expected_reciprocal_falling,
     terms=nerr9_terms,
     title="Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -309,12 +305,10 @@ def nearly_expected_reciprocal_patient(
     $$\mathrm{NERR10} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = p \, (1 - u(g_i))$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
-    there. The weights $W$ add up to 1. It is `RBP` for a reader who can be satisfied; $d$ is `depth`.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. It is `RBP` for a reader who can be satisfied; $d$ is
+    `depth`.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq10CWLMetric` and ir_measures' `NERR10(p=…, max_rel=…)`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -334,6 +328,7 @@ NERR10 = Measure(
     nearly_expected_reciprocal_patient,
     terms=nerr10_terms,
     title="Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.",
+    note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
 )
@@ -352,12 +347,10 @@ def nearly_expected_reciprocal_goal(
     $$\mathrm{NERR11} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - u(g_i))$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from
-    there. The weights $W$ add up to 1. It is `INSQ` for a reader who can be satisfied; $d$ is `depth`.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. It is `INSQ` for a reader who can be satisfied; $d$ is
+    `depth`.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq11CWLMetric` and ir_measures' `NERR11(T=…, max_rel=…)`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -377,6 +370,7 @@ NERR11 = Measure(
     nearly_expected_reciprocal_goal,
     terms=nerr11_terms,
     title="Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.",
+    note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
 )

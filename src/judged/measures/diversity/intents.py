@@ -105,7 +105,7 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
         subtopic retrieval. SIGIR 2003. doi:10.1145/860435.860440
 
     Example:
-        The first two results answer one intent, twice; the second was to be had:
+        The first two results answer one intent, twice; the second intent is not answered:
 
         >>> subtopic_recall(make_ranking([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
@@ -154,7 +154,7 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
 
 
 def _parse_inner(value: object) -> Value:
-    """The measure as it is written, if a mean of it over intents means something."""
+    """Return the measure as it is written; raise ValueError if its mean over intents has no meaning."""
     measure = parse_measure(value) if isinstance(value, str | Measure) else None
     if measure is None or measure.needs == "intents" or measure.text:
         raise ValueError

@@ -173,7 +173,7 @@ def normalised_intent_aware_err(
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
 
     Example:
-        Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 were to be had:
+        Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 was possible:
 
         >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8333])

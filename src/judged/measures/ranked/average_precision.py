@@ -150,7 +150,7 @@ IPrec = Measure(
     "IPrec",
     precision_at_recall,
     terms=interpolated_terms,
-    title="Interpolated precision: the best precision still to be had at a given recall.",
+    title="Interpolated precision: the best precision still possible at a given recall.",
     at_parameter="recall",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),

@@ -70,7 +70,7 @@ Q = Measure(
     "Q",
     q_measure,
     terms=q_terms,
-    title="Q-measure: average precision that minds how relevant the documents are.",
+    title="Q-measure: average precision that takes grades into account.",
     at_parameter="cutoff",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},

@@ -116,7 +116,7 @@ def rank_biased_precision(
     or 1 if that is less. With `gain="grade"` $u(g)$ is the grade itself where $g \ge \mathrm{rel}$, else 0,
     so that values above 1 are possible.
 
-    Unjudged: has no gain; `RBP_residual` tells how much that could matter.
+    Unjudged: has no gain; `RBP_residual` shows how much that could matter.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`; ranx' `rbp.80` is `RBP(p=0.8, gain="grade")`.
         `trec_eval -m rbp` (version 10) is `RBP(p=0.9, gain="linear", max_grade="query")` where the memory it
@@ -159,7 +159,7 @@ def rank_biased_residual(
     otherwise. True RBP lies between RBP and RBP plus this.
 
     Unjudged: is what it measures; a negative grade is unjudged too.
-    Empty: 1 when nothing is retrieved, for nothing is known (0 with `tail="unjudged"`).
+    Empty: 1 when nothing is retrieved, because nothing is known (0 with `tail="unjudged"`).
     Agrees with: `trec_eval -m rbp_resid` (version 10) with `p=0.9, tail="unjudged"`.
     References: Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS
         27(1), 2008. doi:10.1145/1416950.1416952

@@ -56,13 +56,13 @@ def compatibility(
 
 
 def _to(ranking: Ranking, p: float, depth: int) -> tuple[Floats, Floats, Floats]:
-    """The overlap with the ideal, that of the ideal with itself, and the depth."""
+    """Return the overlap with the ideal, that of the ideal with itself, and the depth."""
     weights = overlap_weights(p, depth)
     return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.full(1, float(depth))
 
 
 def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
-    """The same, each query as deep as the longer of its two lists."""
+    """Return the same, each query as deep as the longer of its two lists."""
     wanted = segment_count(ranking.best > 0, ranking.best_offset)
     deep = np.maximum(np.maximum(ranking.retrieved, wanted), 1)
     depth = np.arange(1, int(deep.max(initial=1)) + 1)

@@ -212,7 +212,7 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
 
 
 def _characters(grade: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The code of each grade's character."""
+    """Return the code of each grade's character."""
     digit = np.clip(grade, 0, 9).astype(np.int64) + ord("0")
     return np.where(grade < 0, ord("."), np.where(grade > 9, ord(">"), digit))
 

@@ -173,7 +173,7 @@ def r_level_discounted_gain(
 
 
 def _last_of_level(value: Floats, offset: Ints) -> Flags:
-    """Which documents of the best order have a gain and stand before one with another, or at the end."""
+    """Return which documents of the best order have a gain and precede one with another gain, or are last."""
     last = np.ones(len(value), dtype=bool)
     last[:-1] = value[:-1] != value[1:]
     ends = offset[1:][np.diff(offset) > 0] - 1
@@ -182,7 +182,7 @@ def _last_of_level(value: Floats, offset: Ints) -> Flags:
 
 
 def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None) -> Floats:
-    """The discounted gain of each query's results down to a rank of its own."""
+    """Return the discounted gain of each query's results down to a rank of its own."""
     running = np.concatenate(([0.0], cumulative_gains(ranking, gains)))
     count = ranking.count_down_to(query, cutoff)
     return np.where(count > 0, running[ranking.offset[query] + count], 0.0)
@@ -225,7 +225,7 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
 
 
 def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
-    """The discounted gain of the best order down to the rank of each retrieved judged document."""
+    """Return the discounted gain of the best order down to the rank of each retrieved judged document."""
     start, length = ranking.best_offset[:-1], np.diff(ranking.best_offset)
     deep = np.minimum(ranking.rank, length[ranking.query]) - 1
     at_each: Floats = ideal_cumulative_gains(ranking, gains)[start[ranking.query] + deep]
@@ -316,7 +316,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
 
 
 def _cost(ranking: Ranking, best: Floats) -> Floats:
-    """What the best order brings down to the rank of each retrieved judged document, 1 or more a rank."""
+    """Return what the best order brings down to the rank of each retrieved judged document, at least 1 a rank."""
     possible = segment_count(best > 0, ranking.best_offset)[ranking.query]
     deep = np.minimum(ranking.rank, possible)
     running = np.concatenate(([0.0], segment_cumsum(np.maximum(best, 1.0), ranking.best_offset)))
@@ -351,8 +351,8 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
         array([0.8155])
     """
     others = ranking.rank - ranking.found(rel)
-    each = np.where(ranking.hits(rel), 1.0 / np.log2(2.0 + others), 0.0)
-    return divide(segment_sum(each, ranking.offset), ranking.relevant(rel))
+    gains = np.where(ranking.hits(rel), 1.0 / np.log2(2.0 + others), 0.0)
+    return divide(segment_sum(gains, ranking.offset), ranking.relevant(rel))
 
 
 binG = Measure(

@@ -31,7 +31,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
         doi:10.1145/1008992.1009000
 
     Example:
-        One of the two relevant documents stands below the one judged non-relevant:
+        One of the two relevant documents is below the one judged non-relevant:
 
         >>> preference(make_ranking([1, 0, None, 1]))
         array([0.5])
@@ -211,7 +211,7 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
 Unjudged = Measure(
     "Unjudged",
     unjudged_share,
-    title="Unjudged: how much of what is shown nobody has looked at.",
+    title="Unjudged: how much of what is shown was not judged.",
     at_parameter="cutoff",
     higher_is_better=None,
     laws=frozenset({Law.GRADE_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.BY_GRADE}),

@@ -70,7 +70,7 @@ def recall(
     rel: float | None = None,
     over: Literal["relevant", "cutoff"] = "relevant",
 ) -> Floats:
-    r"""Return the share of all relevant documents that stand among the first `cutoff` results.
+    r"""Return the share of all relevant documents that are among the first `cutoff` results.
 
     $$\mathrm{R}@k = \frac{|\{ i \le k : g_i \ge \mathrm{rel} \}|}{R}$$
 
@@ -138,7 +138,7 @@ F1 = Measure(
 
 
 def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
-    r"""Return 1 if a relevant document stands among the first `cutoff` results, else 0.
+    r"""Return 1 if a relevant document is among the first `cutoff` results, else 0.
 
     $$\mathrm{Success}@k = [\, \exists\, i \le k : g_i \ge \mathrm{rel} \,]$$
 
@@ -240,7 +240,7 @@ Rprec = Measure(
 def fall_out(
     ranking: Ranking, *, cutoff: int | None = None, rel: float | None = None, collection: int | None = None
 ) -> Floats:
-    r"""Return the share of the non-relevant documents that stand among the first `cutoff` results.
+    r"""Return the share of the non-relevant documents that are among the first `cutoff` results.
 
     $$\mathrm{FallOut}@k = \frac{|\{ i \le k : 0 \le g_i < \mathrm{rel} \}|}{N}$$
 

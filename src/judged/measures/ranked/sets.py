@@ -86,7 +86,7 @@ def set_f(
     $$\mathrm{SetF}_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}$$
 
     where $P$ and $R$ are set precision and set recall: recall matters `beta` times as much as precision.
-    `weight`, if given, stands for $\beta^2$.
+    `weight`, if given, is $\beta^2$.
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_F.x` where `weight` is x: trec_eval, and with it ir_measures'

@@ -38,7 +38,7 @@ def iteration_yield(
 
     where $G_i$ is the gain of the good results that iteration $i$ was the first to bring, and $R^i$ all that
     it returned. Written `AvgGain@i`, or `AvgGain_i` as in the source. It falls as a session goes on and finds
-    less that is new, so it is never shown alone: read it beside `CG` and `N`.
+    less that is new.
 
     Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all.
@@ -80,8 +80,7 @@ def yield_rate(
 
     where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results, and 0 where
     it has none. An iteration with two results weighs as much as one with twenty. It has nothing to do with
-    retrieval-augmented generation. It rises when an agent stops early, so it is never shown alone: read it
-    beside `CG` and `N`.
+    retrieval-augmented generation.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
@@ -124,8 +123,7 @@ def discounted_yield_rate(
 
     where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. The source
     calls it a weighted mean, but it is divided by $i$ and not by the sum of the weights: a constant yield of
-    2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`. It rises when an
-    agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
@@ -167,8 +165,7 @@ def weighted_yield(
     $$\mathrm{nDRAG}@i = \frac{\sum_{k=1}^{i} w(k) \cdot \mathrm{AvgGain}_k}{\sum_{k=1}^{i} w(k)}, \qquad w(k) = \frac{1}{\log_2(k + 1)}$$
 
     where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. A constant
-    yield is its own mean, however many iterations there are, which `DRAG` does not grant. It rises when an
-    agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    yield is its own mean, however many iterations there are, which `DRAG` does not grant.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.

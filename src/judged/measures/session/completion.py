@@ -23,7 +23,7 @@ __all__ = ["AllGoodReached", "IterationsForAllGoodResults", "Recall"]
 MOST = 100
 
 
-"""What stands for this many iterations, for more, and for never."""
+"""The value for this many iterations, for more, and for never."""
 
 
 def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: ReferenceKind = "own") -> Floats:
@@ -34,7 +34,7 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
     where $GR_T$ is the number of the good results there were to find: those that the session found itself
     (`own`), so that $k$ is the last iteration that added one, or those of the reference (`given`): judgments,
     or what all compared systems found. By its own results a session that gives up early does well;
-    `AllGoodReached` tells 100 iterations and never apart.
+    `AllGoodReached` shows 100 iterations and never apart.
 
     Unlabelled: is not good; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
@@ -47,8 +47,8 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
         >>> iterations_for_all_good(view), iterations_for_all_good(view, reference="given")
         (array([2.]), array([100.]))
     """
-    last, reached, sought = completion_iteration(view, good, reference)
-    return np.where(sought, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
+    last, reached, to_find = completion_iteration(view, good, reference)
+    return np.where(to_find, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
 
 
 IterationsForAllGoodResults = Measure(
@@ -84,14 +84,14 @@ def all_good_reached(view: SessionView, *, good: int = 2, reference: ReferenceKi
         >>> all_good_reached(view, reference="given")
         array([1., 0.])
     """
-    _, reached, sought = completion_iteration(view, good, reference)
-    return np.where(sought, reached, np.nan)
+    _, reached, to_find = completion_iteration(view, good, reference)
+    return np.where(to_find, reached, np.nan)
 
 
 AllGoodReached = Measure(
     "AllGoodReached",
     all_good_reached,
-    title="Whether everything good was found: what tells a hundred iterations and never apart.",
+    title="Whether everything good was found: the difference between a hundred iterations and never.",
     family="session",
     laws=frozenset({Law.WHOLE}),
 )
@@ -121,8 +121,8 @@ def reference_recall(
         array([0.6667])
     """
     found = count_until(view, reference_gain_found(view, good, gain), iteration)
-    sought = reference_gain_total(view, good, gain)
-    return np.where(sought > 0, divide(found, sought), np.nan)
+    to_find = reference_gain_total(view, good, gain)
+    return np.where(to_find > 0, divide(found, to_find), np.nan)
 
 
 Recall = Measure(

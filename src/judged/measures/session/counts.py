@@ -23,7 +23,6 @@ def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Flo
     where $R^k$ holds everything that iteration $k$ returned, each time that it did: it is what `SRE` and
     `SRR` divide by. $R@i = UR@i + \mathrm{Dup}@i$. In a ranking, `R` is recall; of sessions that is `Recall`.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
@@ -54,7 +53,6 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
 
     where $UR^k$ holds the results that iteration $k$ was the first to bring.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
@@ -87,7 +85,6 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
     `good`. It is `CG(gain="binary")`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
@@ -118,7 +115,6 @@ def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Fl
     where $\mathrm{Dup}^k$ holds the results of iteration $k$ that the agent had been given before in the same
     turn.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:

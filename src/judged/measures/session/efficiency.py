@@ -25,8 +25,7 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
 
-    where $GR@i$ counts the good results, each once, and $R@i$ all results with their duplicates. It rises
-    when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    where $GR@i$ counts the good results, each once, and $R@i$ all results with their duplicates.
 
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
@@ -64,8 +63,7 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
     $$\mathrm{SRE}_{\mathrm{micro}}@i = \frac{\sum_s GR_s@i}{\sum_s R_s@i}$$
 
     where $s$ runs over the sessions, so that one with many results weighs more; `SRE` gives each session the
-    same weight. The value of a single session is that of `SRE`. It rises when agents stop early, so it is
-    never shown alone: read it beside `CG` and `N`.
+    same weight. The value of a single session is that of `SRE`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
@@ -103,8 +101,7 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
 
     where $\mathrm{Dup}@i$ counts the results that repeat an earlier one of the same turn, in the same
-    iteration or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1. It falls when an
-    agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    iteration or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
 
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all, so that nobody wins by not searching.
@@ -181,8 +178,7 @@ def gain_per_search(
 
     $$\mathrm{GainPerSearch}@i = \frac{\mathrm{CG}@i}{\mathrm{Searches}@i}$$
 
-    where several searches of one iteration, asked for at once, are counted each. It rises when an agent stops
-    early, so it is never shown alone: read it beside `CG` and `N`.
+    where several searches of one iteration, asked for at once, are counted each.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
@@ -217,8 +213,7 @@ def gain_per_kilo_token(
 
     $$\mathrm{GainPerKiloToken}@i = \frac{\mathrm{CG}@i}{\mathrm{tokens}@i} \cdot 1000$$
 
-    where tokens are those that the trace gives for each iteration. It rises when an agent stops early, so it
-    is never shown alone: read it beside `CG` and `N`.
+    where tokens are those that the trace gives for each iteration.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all, and where the trace does not say what its iterations took.
@@ -253,8 +248,7 @@ def gain_per_second(
 
     $$\mathrm{GainPerSecond}@i = \frac{\mathrm{CG}@i}{\mathrm{seconds}@i}$$
 
-    where seconds are those that the trace gives for each iteration. It rises when an agent stops early, so it
-    is never shown alone: read it beside `CG` and `N`.
+    where seconds are those that the trace gives for each iteration.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all, and where the trace does not say what its iterations took.

@@ -39,7 +39,6 @@ def cumulative_gain(
     `good`. A duplicate adds nothing. The value never falls from one iteration to the next; after the last one
     it stays.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, section 1.
 
     Example:
@@ -74,8 +73,7 @@ def gain_rate(
 
     $$\mathrm{RG}@i = \frac{\mathrm{CG}@i}{i}$$
 
-    where $i$ is at most the number of the session's iterations, unless they are padded. It rises when an
-    agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    where $i$ is at most the number of the session's iterations, unless they are padded.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
@@ -119,7 +117,6 @@ def discounted_iteration_gain(
     `discount`. Ranks within an iteration do not matter: it is not the `DCG` of a ranking. It is never above
     `CG`.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, section 3.
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query
         IR sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
@@ -158,8 +155,7 @@ def discounted_gain_rate(
     $$\mathrm{DRG}@i = \frac{\mathrm{DCG}@i}{i}$$
 
     where $i$ is at most the number of the session's iterations, unless they are padded. Late gain is
-    diminished twice, by its weight and by the divisor. It rises when an agent stops early, so it is never
-    shown alone: read it beside `CG` and `N`.
+    diminished twice, by its weight and by the divisor.
 
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
@@ -296,7 +292,7 @@ def gain_lost(
         array([0.2222])
     """
     kept, everything = (
-        count_until(view, iteration_gain(view, good, gain), each) for each in (iteration, "last")
+        count_until(view, iteration_gain(view, good, gain), place) for place in (iteration, "last")
     )
     return np.where(everything > 0, 1.0 - divide(kept, everything), np.nan)
 

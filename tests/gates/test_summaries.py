@@ -7,9 +7,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from judged.gates.delta import Delta
-from judged.gates.report import GateReport, MeasureGate, RefusedGate, worst
-from judged.gates.show import LIMIT, as_document, as_junit, as_markdown, as_text, outcome
+from judged.blocks import Display
+from judged.gates.result import Delta, GateReport, MeasureGate, RefusedGate, find_worst
+from judged.gates.summaries import (
+    LIMIT,
+    find_outcome,
+    render_junit,
+    render_markdown,
+    render_text,
+    to_document,
+)
 from judged.stats.margin import margin_test
 
 PASSED = [0.0, 0.01, -0.005, 0.02, 0.0, 0.005]
@@ -26,7 +33,7 @@ def measured(differences: list[float], *, name: str = "AP", queries: tuple[str, 
 
 def gate(*results: MeasureGate, name: str = "nightly") -> GateReport:
     """A gate of some measures."""
-    return GateReport(name, "new", "old", results, "protocol")
+    return GateReport(name, "new", "old", results)
 
 
 GATES = (
@@ -46,14 +53,14 @@ GATES = (
 )
 def test_the_outcome_of_several_gates_is_the_worst(gates: list[GateReport], verdict: str) -> None:
     """An error, a fail, an inconclusive one, a pass: in this order."""
-    assert outcome(gates) == verdict
-    assert as_document(gates, exit_code=0)["verdict"] == verdict
-    assert as_text(gates).endswith(f"Verdict: {verdict}\n")
+    assert find_outcome(gates) == verdict
+    assert to_document(gates, exit_code=0)["verdict"] == verdict
+    assert render_text(gates, Display()).endswith(f"Verdict: {verdict}\n")
 
 
 def test_no_verdicts_are_a_pass() -> None:
     """Nothing was found against it."""
-    assert worst([]) == "pass"
+    assert find_worst([]) == "pass"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,7 @@ def test_no_verdicts_are_a_pass() -> None:
 )
 def test_xml_has_a_test_for_each_measure(lenient: bool, tags: list[str]) -> None:
     """An inconclusive one is skipped where it is let through, and a failure of that type where it is not."""
-    root = ET.fromstring(as_junit(GATES, inconclusive_passes=lenient))  # noqa: S314
+    root = ET.fromstring(render_junit(GATES, inconclusive_passes=lenient))  # noqa: S314
     cases = [case for suite in root for case in suite]
 
     assert [suite.get("name") for suite in root] == ["nightly", "weekly"]
@@ -78,7 +85,7 @@ def test_xml_has_a_test_for_each_measure(lenient: bool, tags: list[str]) -> None
 
 def test_markdown_puts_the_gravest_first() -> None:
     """Title, error, table, then the paragraphs."""
-    told = as_markdown(GATES)
+    told = render_markdown(GATES, Display())
     title, error, table, *why = told.split("\n\n")
 
     assert title == "## 💥 error: 2 gates"
@@ -95,7 +102,7 @@ def test_markdown_puts_the_gravest_first() -> None:
 
 def test_text_in_names_means_nothing_in_markdown() -> None:
     """Neither markup nor lines of its own."""
-    told = as_markdown([gate(measured(PASSED), name="<b>*x*\n# y|z")])
+    told = render_markdown([gate(measured(PASSED), name="<b>*x*\n# y|z")], Display())
 
     assert told.splitlines()[0] == "## ✅ pass: \\<b\\>\\*x\\*\\\\n\\# y\\|z"
 
@@ -105,17 +112,19 @@ def test_markdown_stays_below_a_megabyte_whatever_it_is_given(gates: int) -> Non
     """A hundred thousand queries with long ids, thousands of gates, endless names."""
     queries = tuple(f"{'x' * 500}{number}" for number in range(100_000 if gates == 1 else 3))
     result = replace(measured(FAILED, name="AP" * 300, queries=queries), hurt=((queries[0], -0.5),) * 5)
-    told = as_markdown([gate(result, name=f"gate {'y' * 2000} {number}") for number in range(gates)])
+    told = render_markdown(
+        [gate(result, name=f"gate {'y' * 2000} {number}") for number in range(gates)], Display()
+    )
 
     assert len(told.encode()) <= LIMIT
     assert told.startswith("## ❌ fail: ")
-    assert gates < 3000 or "… and 2,500 measures more, none graver." in told
+    assert gates < 3000 or "… and 2,500 measures more, none worse." in told
 
 
 def test_what_does_not_fit_is_counted() -> None:
     """Paragraphs are left out from the last, which is the least grave."""
     long = measured(FAILED, name="AP" * 3000)
-    told = as_markdown([gate(long, name=str(number)) for number in range(400)])
+    told = render_markdown([gate(long, name=str(number)) for number in range(400)], Display())
 
     assert len(told.encode()) <= LIMIT
     assert told.rstrip().endswith("left out to stay below a megabyte.")

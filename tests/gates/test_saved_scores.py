@@ -57,7 +57,9 @@ def test_scores_and_evaluations_in_memory_are_baselines(folder: Path) -> None:
 
     assert reports[0].results == reports[1].results
     assert reports[0].notes == ()
-    assert reports[1].notes == ("old: the stored scores do not say their protocol; taken to be the same",)
+    assert [str(note) for note in reports[1].notes] == [
+        "old: the stored scores do not say their protocol; taken to be the same"
+    ]
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])
@@ -80,7 +82,7 @@ def test_scores_made_under_another_protocol_are_refused_unless_that_is_allowed(
     )
 
     assert refused.value.hint == "score the baseline again, or go on with `--allow-other-protocol`"
-    assert any("were made under protocol #ef9d040441c7" in note for note in report.notes)
+    assert any("were made under protocol #ef9d040441c7" in note.message for note in report.notes)
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])
@@ -103,7 +105,9 @@ def test_other_judgments_are_told(folder: Path, name: str) -> None:
         file.write("q0 0 another 1\n")
     report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
 
-    assert "old: the stored scores were made with other judgments, or an older copy of them" in report.notes
+    assert "old: the stored scores were made with other judgments, or an older copy of them" in map(
+        str, report.notes
+    )
 
 
 def test_queries_that_a_stored_baseline_lacks_are_counted(folder: Path) -> None:
@@ -209,7 +213,9 @@ def test_scores_that_others_wrote_are_read_without_their_protocol(folder: Path) 
     report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "s.parquet")
 
     assert report.baseline == "baseline"
-    assert report.notes == ("baseline: the stored scores do not say their protocol; taken to be the same",)
+    assert [str(note) for note in report.notes] == [
+        "baseline: the stored scores do not say their protocol; taken to be the same"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Further statistics in a comparison are those of `judged.stats` on the same scores."""
+"""Extra tests of a comparison are those of `judged.stats` on the same scores."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 import judged
 from judged import stats
+from judged.blocks import Display, Table
 from judged.cli.main import judged as program
-from judged.comparison.further import FURTHER, diagram, further, rows_of
+from judged.comparison.extra_tests import EXTRA_TESTS, run_extra_test
 from judged.errors import UnknownName
 from judged.stats.effects import detectable_difference, queries_needed
 from judged.stats.margin import equivalence_test
@@ -47,13 +48,13 @@ ORDER = list(RUNS)
 )
 def test_rows_are_those_of_the_statistic(name: str, expected: Callable[[], object]) -> None:
     """Nothing is computed anew: the scores of the comparison go in, its rows come out."""
-    assert rows_of(COMPARED, name) == {"RR": expected()}
+    assert run_extra_test(COMPARED, name) == {"RR": expected()}
 
 
 def test_friedman_keeps_the_p_of_pairs_and_of_the_whole_apart() -> None:
     """Nemenyi's p stands in `p`, Friedman's in `chi2_p`."""
     found = stats.friedman_test(VALUES, systems=ORDER)
-    rows = rows_of(COMPARED, "friedman")["RR"]
+    rows = run_extra_test(COMPARED, "friedman")["RR"]
 
     assert [row["p"] for row in rows] == [pair.p for pair in found.pairs]
     assert {row["chi2_p"] for row in rows} == {found.p}
@@ -61,7 +62,10 @@ def test_friedman_keeps_the_p_of_pairs_and_of_the_whole_apart() -> None:
 
 def test_posteriors_and_risks_are_against_the_baselines() -> None:
     """A row for each contrast, and a column for each baseline."""
-    beliefs, risks = rows_of(COMPARED, "bayesian", rope=0.05)["RR"], rows_of(COMPARED, "risk")["RR"]
+    beliefs, risks = (
+        run_extra_test(COMPARED, "bayesian", rope=0.05)["RR"],
+        run_extra_test(COMPARED, "risk")["RR"],
+    )
 
     assert [(row["system"], row["test"], row["rope"]) for row in beliefs] == [
         ("one", "correlated t", 0.05),
@@ -76,8 +80,8 @@ def test_posteriors_and_risks_are_against_the_baselines() -> None:
 def test_equivalence_and_power_are_of_the_least_difference_that_matters() -> None:
     """The rope is the margin of the one, and what the other is to find."""
     d = VALUES[:, 1] - VALUES[:, 2]
-    same, found = rows_of(COMPARED, "equivalence", rope=0.4)["RR"][1], equivalence_test(d, margin=0.4)
-    power = rows_of(COMPARED, "power", rope=0.1)["RR"][1]
+    same, found = run_extra_test(COMPARED, "equivalence", rope=0.4)["RR"][1], equivalence_test(d, margin=0.4)
+    power = run_extra_test(COMPARED, "power", rope=0.1)["RR"][1]
 
     assert not isinstance(found, stats.Undefined)
     assert same["p"] == found.p
@@ -89,41 +93,42 @@ def test_agreement_is_between_the_rankings_of_measures() -> None:
     """RR and P@1 put the three systems in one order; alone, a measure has nothing to agree with."""
     both = judged.compare(GRADES, RUNS, ["RR", "P@1"], baseline="three")
 
-    assert rows_of(both, "agreement")["RR"][0]["tau_b"] == pytest.approx(1.0)
-    assert "outcome" in rows_of(COMPARED, "agreement")["RR"][0]
+    assert run_extra_test(both, "agreement")["RR"][0]["tau_b"] == pytest.approx(1.0)
+    assert "outcome" in run_extra_test(COMPARED, "agreement")["RR"][0]
 
 
 def test_every_further_statistic_has_a_table_of_each_measure() -> None:
     """No name is without words and rows."""
     both = judged.compare(GRADES, RUNS, ["RR", "P@1"], baseline="three")
 
-    for name in FURTHER:
-        assert [table.title for table in further(both, name)] == [
-            f"{FURTHER[name][0]}: {measure}" for measure in ("RR", "P@1")
-        ]
+    for name in EXTRA_TESTS:
+        shown = both.with_extra_tests(name)
+        titles = [block.title for block in shown.blocks(Display()) if isinstance(block, Table)]
+        assert titles[-2:] == [f"{EXTRA_TESTS[name][0]}: {measure}" for measure in ("RR", "P@1")]
+        assert set(shown.to_arrow(name)["measure"].to_pylist()) == {"RR", "P@1"}
 
 
 def test_scores_that_allow_of_nothing_have_an_outcome() -> None:
     """One query is no sample; the reason stands in the table, and nothing is nan."""
     single = judged.compare({"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}}, ["RR"])
 
-    for name in FURTHER:
-        for row in rows_of(single, name)["RR"]:
+    for name in EXTRA_TESTS:
+        for row in run_extra_test(single, name)["RR"]:
             assert not any(isinstance(cell, float) and np.isnan(cell) for cell in row.values())
 
 
 def test_an_unknown_statistic_is_an_error() -> None:
     """With what may have been meant."""
-    with pytest.raises(UnknownName, match="further statistic"):
-        rows_of(COMPARED, "turkey")
+    with pytest.raises(UnknownName, match="extra test"):
+        run_extra_test(COMPARED, "turkey")
 
 
 def test_the_diagram_names_every_system() -> None:
-    """The critical-difference diagram of the first measure is an SVG."""
-    picture = diagram(COMPARED)
+    """The critical-difference diagram of the first measure has the ranks and groups of Friedman's test."""
+    figure = COMPARED.draw_ranks()
 
-    assert picture.startswith("<svg")
-    assert all(name in picture for name in RUNS)
+    assert figure.title == "Average ranks by RR"
+    assert all(name in str(figure.spec) for name in RUNS)
 
 
 def test_the_command_shows_and_writes_them(tmp_path: Path) -> None:
@@ -142,4 +147,4 @@ def test_the_command_shows_and_writes_them(tmp_path: Path) -> None:
     assert "Analysis of variance: RR" in text.stdout
     assert "Tukey's HSD: RR" in text.stdout
     assert drawn.read_text().startswith("<svg")
-    assert json.loads(data.stdout)["further"]["anova"]["RR"][0]["name"] == "systems"
+    assert json.loads(data.stdout)["tables"]["anova"][0]["name"] == "systems"
