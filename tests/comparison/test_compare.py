@@ -462,7 +462,7 @@ def test_systems_are_tested_against_the_first_over_all_measures() -> None:
     """`scipy.stats.ttest_rel`, with Holm's rule over two systems and two measures."""
     measures = ["nDCG@10", "AP"]
     systems = [
-        to_system(replace(judged.evaluate(QRELS, run, measures), run=name)) for name, run in RUNS.items()
+        to_system(replace(judged.evaluate(QRELS, run, measures), system=name)) for name, run in RUNS.items()
     ]
     found = t_test_against_first(systems)
     expected = [
