@@ -41,9 +41,12 @@ if TYPE_CHECKING:
     from judged.explanation.published import Published as Published, explain_published as explain_published
     from judged.gates.gate import gate as gate
     from judged.gates.report import GateReport as GateReport
-    from judged.io.labels import read_labels as read_labels
-    from judged.io.preferences import read_preferences as read_preferences
-    from judged.io.read import read_judgments as read_judgments, read_run as read_run
+    from judged.io.read import (
+        read_judgments as read_judgments,
+        read_labels as read_labels,
+        read_preferences as read_preferences,
+        read_run as read_run,
+    )
     from judged.label.labelling import Labelling as Labelling
     from judged.label.results import label_results as label_results
     from judged.measures.browsing.bpm import BPM as BPM
@@ -154,8 +157,8 @@ _HOMES = {
     "Explanation": "judged.explanation.explanation",
     "Published": "judged.explanation.published",
     "explain_published": "judged.explanation.published",
-    "read_labels": "judged.io.labels",
-    "read_preferences": "judged.io.preferences",
+    "read_labels": "judged.io.read",
+    "read_preferences": "judged.io.read",
     "read_judgments": "judged.io.read",
     "read_run": "judged.io.read",
     "read_sessions": "judged.traces.read",

@@ -13,7 +13,7 @@ from checks.cases import CASES, QRELS, RUN
 from judged.checks import text
 from judged.checks.fix import Changes, Policy, clean
 from judged.errors import JudgedError
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan import rows
 from judged.kernels.scan.compiled import load_compiled
 

@@ -9,7 +9,7 @@ from dedup.drawn import found, rules
 from judged.dedup.explain import explain_duplicates
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 
 @given(found, rules())

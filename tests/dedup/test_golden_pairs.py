@@ -9,7 +9,7 @@ from judged.dedup.find import find_duplicates
 from judged.dedup.keys import keys_of
 from judged.dedup.rules import Rules
 from judged.dedup.verify import Fields, compare
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 WEB, FILES = "web_search", "file_search"
 PARIS = "Paris is the capital and largest city of France, on the Seine."

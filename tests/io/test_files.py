@@ -18,12 +18,10 @@ import pyarrow.feather
 import pytest
 
 from judged.errors import JudgedError, MissingExtra, Unreadable
-from judged.io.catalogue import FORMATS
 from judged.io.columns import NAMES
-from judged.io.detect import detect
-from judged.io.files import KNOWN, open_file, split_name
-from judged.io.format import File
+from judged.io.open import KNOWN, File, open_file, split_name
 from judged.io.read import kind_of, read_judgments, read_run
+from judged.io.sniff import FORMATS, detect
 from judged.tables.run import Text
 
 LINE = b"q1 Q0 d1 1 0.5 tag\n"

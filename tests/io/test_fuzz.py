@@ -11,13 +11,12 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from judged.errors import JudgedError
-from judged.io.catalogue import FORMATS
-from judged.io.compression import COMPRESSIONS, decompress
 from judged.io.csv import _careful, read_fast, read_sheet
-from judged.io.format import File
 from judged.io.lines import read_lines
+from judged.io.open import COMPRESSIONS, File, decompress
 from judged.io.read import kind_of, read_judgments, read_run
 from judged.io.regular import read_regular
+from judged.io.sniff import FORMATS
 from judged.problem import Problems
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run

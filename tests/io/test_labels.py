@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 import judged
 from judged.errors import BadInput, Unwritable, WrongKind
-from judged.io.labels import read_labels, write_labels
+from judged.io.read import read_labels
+from judged.io.write import write_labels
 from judged.tables.labels import Label
 
 ONE = Label(gain=3, task="t1", id="d1")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from judged.errors import Unwritable
-from judged.io.catalogue import FORMATS
-from judged.io.compression import COMPRESSIONS, compressing, decompress
+from judged.io.open import COMPRESSIONS, compressing, decompress
 from judged.io.read import read_judgments, read_run
+from judged.io.sniff import FORMATS
 from judged.io.write import write_judgments, write_run
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from judged.errors import BadInput, JudgedError, Unwritable
-from judged.io.catalogue import FORMATS
 from judged.io.read import read_judgments, read_run
+from judged.io.sniff import FORMATS
 from judged.io.write import format_for, write_judgments, write_run
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run

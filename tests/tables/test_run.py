@@ -62,7 +62,7 @@ def test_a_number_and_its_text_are_one_id() -> None:
 def test_scores_that_are_not_numbers_are_refused_with_their_place() -> None:
     """NaN compares with nothing, so it has no rank."""
     with pytest.raises(BadInput) as caught:
-        Run.from_columns(["q"] * 3, ["a", "b", "c"], [1.0, np.nan, np.nan], where=lambda row: f"place {row}")
+        Run.from_columns(["q"] * 3, ["a", "b", "c"], [1.0, np.nan, np.nan], locate=lambda row: Place(f"place {row}"))
     assert str(caught.value) == (
         "run cannot be scored: score-nan (2)\n"
         "  place 1: score is nan, expected a number\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.open import open_source
 from judged.traces.read import sessions_of_source
 from judged.traces.reading import Reading

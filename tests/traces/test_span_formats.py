@@ -7,7 +7,7 @@ import json
 import pytest
 
 from judged.errors import BadInput
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.read import read_sessions, stream_sessions
 from judged.traces.skipped import Skipped
 from written_spans import agent, genai, langsmith, lines, mlflow, openinference, openllmetry, otlp, sdk

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.checks.findings import Findings
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan.strings import Bytes, Strings, Words, mix
 from judged.kernels.segments import Flags, Floats, Ints
 

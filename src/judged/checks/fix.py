@@ -14,9 +14,9 @@ from judged.checks.queries import repeats
 from judged.checks.rows import not_utf8
 from judged.checks.text import COLUMNS, Stretch, stretches
 from judged.errors import JudgedError
-from judged.io.format import Kind as Role
+from judged.io.open import BOM
 from judged.io.read import is_file, open_source
-from judged.io.text import BOM
+from judged.io.sniff import Kind as Role
 from judged.io.trec import text_of_lines
 from judged.io.write import write_whole
 from judged.kernels.scan.rows import RETURN, ROW

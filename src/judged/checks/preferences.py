@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judged.errors import JudgedError
-from judged.io.text import is_number_text
+from judged.io.open import is_number_text
 from judged.kernels.scan.strings import Bytes
 
 __all__ = ["Preferred", "refuse_preferences"]

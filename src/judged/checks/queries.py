@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from judged.checks.batch import Batch
 from judged.checks.findings import Findings
 from judged.checks.rows import shown
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan.keys import distinct
 from judged.kernels.scan.strings import Words
 from judged.kernels.segments import Flags, Ints

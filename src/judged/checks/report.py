@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judged.checks.kinds import KINDS, Kind, Severity
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 
 __all__ = ["FileReport", "Finding", "LintReport", "Place"]
 

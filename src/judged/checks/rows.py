@@ -8,7 +8,7 @@ import numpy as np
 
 from judged.checks.batch import Batch
 from judged.checks.findings import Findings
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan.folding import LEFT, fold
 from judged.kernels.scan.strings import Strings
 from judged.kernels.segments import Flags, Ints

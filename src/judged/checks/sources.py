@@ -23,10 +23,9 @@ from judged.checks.tables import (
 from judged.checks.text import COLUMNS, note_lines, stretches
 from judged.errors import BadInput
 from judged.io import arrow, csv, frames, parquet
-from judged.io.format import File, Format, Kind as Role
 from judged.io.jsonl import read_records
+from judged.io.open import BOM, File, Format, Kind as Role
 from judged.io.read import is_file, open_source as opened, read_judgments, read_run
-from judged.io.text import BOM
 from judged.io.trec import text_of_lines
 
 __all__ = ["open_source", "text_source"]

@@ -17,18 +17,17 @@ from judged.checks.report import Place
 from judged.errors import BadInput
 from judged.io.columns import Roles, find_columns
 from judged.io.csv import Sheet, read_fast
-from judged.io.format import Kind as Role
+from judged.io.open import is_number_text
 from judged.io.records import flat_rows, keys_of
-from judged.io.text import is_number_text
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan.folding import fold
 from judged.kernels.scan.strings import Strings
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.problem import Line, Place as ProblemPlace, Problem, Problems
-from judged.tables.arrays import arrow_of, numpy_of
+from judged.tables.columns import as_ids, as_numbers, one_array, to_arrow, to_numpy
 from judged.tables.intents import BAD_WEIGHTS, add_weight_faults
 from judged.tables.judgments import refuse_both
 from judged.tables.objects import id_text, is_number
-from judged.tables.strings import as_ids, as_numbers, one_array
 
 __all__ = [
     "batch_of_columns",
@@ -96,11 +95,11 @@ def batch_of_table(table: pa.Table, role: Role, findings: Findings, *, intents: 
     null = np.zeros(table.num_rows, dtype=bool)
     for column in columns:
         if column.null_count:
-            null |= numpy_of(one_array(pa.chunked_array([one_array(pc.is_null(column))])))
+            null |= to_numpy(one_array(pa.chunked_array([one_array(pc.is_null(column))])))
     number = np.arange(1, table.num_rows + 1)
     findings.add("missing-value", number[null], lambda _: "a value is null")
     if null.any():
-        kept = arrow_of(np.flatnonzero(~null))
+        kept = to_arrow(np.flatnonzero(~null))
         columns = [column.take(kept) for column in columns]
     return _weighed(columns, number[~null], findings)
 
@@ -142,7 +141,7 @@ def batch_of_columns(
     faults = Problems(subject)
     queries = _strings(as_ids(query, name="query", faults=faults)[0])
     documents = _strings(as_ids(document, name="document", faults=faults)[0])
-    value = numpy_of(as_numbers(number_column, name="number", faults=faults))
+    value = to_numpy(as_numbers(number_column, name="number", faults=faults))
     batch = _batch(queries, documents, value, np.arange(1, len(value) + 1) if number is None else number)
     return (
         batch

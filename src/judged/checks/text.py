@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.checks.batch import Batch, between
 from judged.checks.findings import Findings
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan.rows import BLANK, COMMENT, JUDGMENTS, RETURN, ROW, RUN, SHORT, Rows, read_rows
 from judged.kernels.scan.strings import Bytes
 from judged.kernels.scan.text import find_line_end

@@ -246,7 +246,7 @@ def _estimate(pool: Pool, asking: Asking, cache: Path | None, options: dict[str,
 
 def _check_output(pool: Pool, output: Path) -> None:
     """Refuse an output that cannot hold these labels, before anything is paid for."""
-    from judged.io.labels import encode_labels
+    from judged.io.write import encode_labels
 
     encode_labels([{**item.row, "gain": 0} for item in pool.items], output)
 
@@ -279,7 +279,7 @@ def _labelled(
 def _write(labelling: Labelling, options: dict[str, Any]) -> None:
     from msgspec.json import Encoder
 
-    from judged.io.labels import write_labels
+    from judged.io.write import write_labels
     from judged.result import write_file
 
     write_labels(labelling.rows, options["output"])

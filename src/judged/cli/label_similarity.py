@@ -59,7 +59,7 @@ def similar(sources: tuple[Path, ...], **options: Any) -> None:
     each grade begins. What they grade is left to them, the rest is labelled, and how far such labels agree with people
     is told: each graded result by what the other tasks alone had taught.
     """
-    from judged.io.labels import write_labels
+    from judged.io.write import write_labels
     from judged.label.similarity import similarity_labels
 
     pool = pool_of(sources, options, relabel=True)

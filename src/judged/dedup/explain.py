@@ -10,7 +10,7 @@ from judged.dedup.keys import Keys
 from judged.dedup.rules import Rules
 from judged.dedup.url import loosen
 from judged.dedup.verify import Fields, compare, confidence, vetoes
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["Candidate", "Decision", "Explainer", "explain_duplicates"]
 

@@ -16,7 +16,7 @@ from judged.dedup.rules import Rules
 from judged.dedup.text import SHORTEST_PREFIX
 from judged.dedup.ways import ways_of
 from judged.tables.clusters import Clusters
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["Deduplicator", "find_duplicates"]
 

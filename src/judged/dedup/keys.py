@@ -11,7 +11,7 @@ from judged.dedup.text import comparable, normalised, stem
 from judged.dedup.url import loosen, strict_key
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["Keys", "keys_of"]
 

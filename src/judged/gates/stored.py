@@ -16,7 +16,7 @@ from typing import Any
 
 from judged.engine.evaluation import Evaluation
 from judged.errors import BadInput, UnknownName, Unreadable
-from judged.io.files import open_file, split_name
+from judged.io.open import open_file, split_name
 from judged.problem import Problem
 from judged.tables.scores import Scores
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judged.errors import BadSample
 from judged.stats.paired import Floats, Values
 from judged.stats.sample import checked
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = ["LEAST", "Cuts", "calibrate", "cross_validated"]
 

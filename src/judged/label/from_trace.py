@@ -12,12 +12,12 @@ import msgspec
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
 from judged.errors import Unusable
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.label.pool import Item, Pool
 from judged.label.texts import Text, read_documents, read_queries
 from judged.problem import Place, Problems
 from judged.tables.labels import Label
-from judged.tables.session import Result, Session
+from judged.tables.sessions import Result, Session
 from judged.traces.read import stream_sessions
 from judged.traces.results.search_tools import Tools
 from judged.traces.skipped import Skipped

@@ -9,8 +9,8 @@ from typing import Any
 
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError
+from judged.io.open import is_number_text
 from judged.io.read import is_file, kind_of, open_source
-from judged.io.text import is_number_text
 from judged.label.from_run import pool_of_run
 from judged.label.from_trace import pool_of_trace
 from judged.label.pool import Pool, Source

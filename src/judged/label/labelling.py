@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.tables.labels import Labels
 
 __all__ = ["Labelling"]
@@ -48,7 +48,7 @@ class Labelling:
     @property
     def labels(self) -> Labels:
         """The labels as a table, for `evaluate_sessions` and the like."""
-        return read_labels(list(self.rows), name=self.labeller) if self.rows else Labels((), self.labeller)
+        return read_labels(list(self.rows), name=self.labeller) if self.rows else Labels.from_rows((), name=self.labeller)
 
     @property
     def wanted(self) -> int:

@@ -22,7 +22,7 @@ from judged.label.question import Question, questions_of
 from judged.label.service import Service
 from judged.label.throttle import Throttle
 from judged.label.turn import turn_at
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = ["label_pool"]
 

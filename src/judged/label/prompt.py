@@ -14,7 +14,7 @@ import msgspec
 
 from judged.errors import BadInput, Unreadable
 from judged.problem import Problem
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = ["PLACES", "Prompt", "read_prompt"]
 

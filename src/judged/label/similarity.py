@@ -13,7 +13,7 @@ from judged.agreements.api import agreement
 from judged.agreements.grades import Graded, Grades, graded_of, read_grades
 from judged.agreements.result import Agreement
 from judged.errors import Unusable
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.label.calibration import LEAST, Cuts, calibrate, cross_validated
 from judged.label.embedding import Embedder, load_model
 from judged.label.pool import Item
@@ -71,7 +71,7 @@ def similarity_labels(
     found = _agreement([pool[at] for at in known], grades, out_of_fold, name, people.name, threshold, seed)
     rest = [at for at, place in enumerate(places) if place is None]
     labels = _labels([pool[at] for at in rest], cuts.grades(similarity[rest]), labeller=name)
-    return SimilarityLabels(Labels(labels, name="similarity"), cuts, found, embedder.name)
+    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, found, embedder.name)
 
 
 def similarities_of(items: Sequence[Item], model: Embedder, *, progress: Progress | None = None) -> Floats:
@@ -121,5 +121,5 @@ def _agreement(
     threshold: float,
     seed: int,
 ) -> Agreement:
-    labels = Labels(_labels(items, machine), name=name)
-    return agreement(labels, Labels(_labels(items, human), name=people), threshold=threshold, seed=seed)
+    labels = Labels.from_rows(_labels(items, machine), name=name)
+    return agreement(labels, Labels.from_rows(_labels(items, human), name=people), threshold=threshold, seed=seed)

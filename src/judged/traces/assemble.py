@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from judged.tables.session import Iteration, Result, Search, Session
+from judged.tables.sessions import Iteration, Result, Search, Session
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.reading import UNREAD, Reading
 from judged.traces.results.fields import result_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.reading import Reading
 from judged.traces.trace import Trace
 

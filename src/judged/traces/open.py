@@ -13,11 +13,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from judged.errors import Unreadable, WrongKind
-from judged.io.compression import decompressing
-from judged.io.files import open_binary, split_name
-from judged.io.format import File
-from judged.io.text import BOM, text_of
-from judged.tables.session import Session
+from judged.io.open import BOM, File, decompress_stream, open_binary, read_text, split_name
+from judged.tables.sessions import Session
 from judged.traces.plain.write import plain_object
 from judged.traces.trace import Trace
 
@@ -99,12 +96,12 @@ def _of_open_file(stream: Any) -> Trace:
 
 
 def _of_stream(stream: BinaryIO, *, label: str, name: str) -> Trace:
-    return Trace(_lines(decompressing(stream, label=label), label), label=label, name=name)
+    return Trace(_lines(decompress_stream(stream, label=label), label), label=label, name=name)
 
 
 def _chunks(path: str) -> Iterator[bytes]:
     with open_binary(path) as stream:
-        yield from decompressing(stream, label=path)
+        yield from decompress_stream(stream, label=path)
 
 
 def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:
@@ -122,7 +119,7 @@ def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:
 
 def _checked(chunk: bytes, label: str) -> bytes:
     """The first bytes past the mark of UTF-8; UTF-16 and what is no text are refused."""
-    text_of(File(chunk, label, ""))
+    read_text(File(chunk, label, ""))
     return chunk.removeprefix(BOM)
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.tables.session import Session
-from judged.tables.sessions import Sessions
+from judged.tables.sessions import Session, Sessions
 from judged.traces.catalogue import TRACE_FORMATS
 from judged.traces.format import Head, TraceFormat
 from judged.traces.open import Source, open_source

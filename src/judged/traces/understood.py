@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judged.errors import BadInput
-from judged.tables.session import Result, Session
+from judged.tables.sessions import Result, Session
 from judged.traces.open import open_source
 from judged.traces.plain.write import plain_object
 from judged.traces.read import sessions_of_source

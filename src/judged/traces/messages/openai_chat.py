@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import sessions_of
 from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat

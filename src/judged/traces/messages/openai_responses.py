@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import sessions_of
 from judged.traces.conversation import Call, Conversation, Step
 from judged.traces.format import Head, TraceFormat

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from judged.tables.session import GRADES, Iteration, Search, Session
+from judged.tables.sessions import GRADES, Iteration, Search, Session
 from judged.traces.format import Head, TraceFormat
 from judged.traces.plain.plain_objects import session_of_object
 from judged.traces.reading import Reading

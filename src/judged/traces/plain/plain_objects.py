@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judged.tables.session import Iteration, Result, Search, Session
+from judged.tables.sessions import Iteration, Result, Search, Session
 from judged.traces.reading import Reading
 from judged.traces.results.fields import result_of
 

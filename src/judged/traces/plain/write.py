@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from judged.tables.session import Iteration, Session
+from judged.tables.sessions import Iteration, Session
 
 __all__ = ["plain_object", "write_sessions"]
 

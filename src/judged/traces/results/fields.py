@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from judged.tables.session import GRADES, Result
+from judged.tables.sessions import GRADES, Result
 from judged.traces.objects import shown
 
 __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "has_key", "result_of"]

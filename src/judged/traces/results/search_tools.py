@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from judged.errors import BadProtocol
-from judged.io.files import open_binary
+from judged.io.open import open_binary
 from judged.traces.objects import shown
 from judged.traces.results import tool_names
 from judged.traces.results.fields import ALIASES

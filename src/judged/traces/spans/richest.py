@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from judged.traces.results.fields import result_of
 from judged.traces.results.search_tools import Unparsed
 from judged.traces.spans.actors import Actors

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import sessions_of
 from judged.traces.conversation import Conversation
 from judged.traces.reading import Reading

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import sessions_of
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat

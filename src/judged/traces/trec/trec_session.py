@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import sessions_of
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
