@@ -70,7 +70,7 @@ def _judged(scores: np.ndarray) -> float:
     """The p-value of the first pair, among all that are made."""
     from judged.stats.randomisation import randomise
 
-    return float(randomise(scores, flips=FLIPS).p[0])
+    return float(randomise(scores, resamples=FLIPS).p[0])
 
 
 def _scipy(first: np.ndarray, second: np.ndarray) -> float:

@@ -20,8 +20,8 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 
 from judged.kernels.sessions.view import SessionView  # noqa: E402
-from judged.measures.catalogue import SESSION_MEASURES  # noqa: E402
-from judged.measures.names import parse_measures  # noqa: E402
+from judged.measures.families import SESSION_MEASURES  # noqa: E402
+from judged.measures.parse import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
 from telling import tell  # noqa: E402
 
@@ -77,7 +77,7 @@ def _rounds(rounds: int) -> Iterator[tuple[float, float, float, float]]:
 
 
 def _scored(view: SessionView, names: tuple[str, ...]) -> None:
-    both = [f"{name}@5" for name in names if SESSION_MEASURES[name].at is not None]
+    both = [f"{name}@5" for name in names if SESSION_MEASURES[name].at_parameter is not None]
     for measure in parse_measures([*both, *names], family="session"):
         measure.per_query(view)
 

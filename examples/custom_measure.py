@@ -31,14 +31,14 @@ def gap(ranks: Sequence[int], grades: Sequence[float], retrieved: int, judged: S
 
 def main() -> None:
     """Print each measure with its mean, and the card of one of them."""
-    from judged.measures.cards import card
+    from judged.measures.cards import make_card
 
-    judged.define("Wasted", wasted, at="cutoff", higher_is_better=False)
+    judged.define("Wasted", wasted, at_parameter="cutoff", higher_is_better=False)
     judged.define_per_query("Gap", gap, bounds=(0, np.inf), higher_is_better=False)
     result = judged.evaluate(QRELS, RUN, ["Wasted@3", "Gap", "nDCG@3"])
     for measure, mean in result.mean().items():
         print(f"{measure:<10} {mean:.4f}")
-    print(card("Wasted").meaning)
+    print(make_card("Wasted").meaning)
 
 
 if __name__ == "__main__":

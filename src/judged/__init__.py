@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judged.agreements.api import agreement as agreement
     from judged.agreements.result import Agreement as Agreement
     from judged.checks.lint import lint as lint
-    from judged.checks.report import LintReport as LintReport
+    from judged.checks.result import LintReport as LintReport
     from judged.comparison.compare import compare as compare
     from judged.comparison.comparison import Comparison as Comparison
     from judged.engine.evaluate import evaluate as evaluate
@@ -47,82 +47,102 @@ if TYPE_CHECKING:
         read_preferences as read_preferences,
         read_run as read_run,
     )
-    from judged.label.labelling import Labelling as Labelling
-    from judged.label.results import label_results as label_results
-    from judged.measures.browsing.bpm import BPM as BPM
-    from judged.measures.browsing.ed import ED as ED
-    from judged.measures.browsing.etu import ETU as ETU
-    from judged.measures.browsing.eu_residual import EU_residual as EU_residual
-    from judged.measures.browsing.insq import INSQ as INSQ
-    from judged.measures.browsing.inst import INST as INST
-    from judged.measures.browsing.nerr8 import NERR8 as NERR8
-    from judged.measures.browsing.nerr9 import NERR9 as NERR9
-    from judged.measures.browsing.nerr10 import NERR10 as NERR10
-    from judged.measures.browsing.nerr11 import NERR11 as NERR11
-    from judged.measures.browsing.sdcg import SDCG as SDCG
+    from judged.label.api import label_results as label_results
+    from judged.label.result import Labelling as Labelling
+    from judged.measures.browsing.totals import ED as ED, ETU as ETU, EU_residual as EU_residual
+    from judged.measures.browsing.utility import (
+        BPM as BPM,
+        INSQ as INSQ,
+        INST as INST,
+        NERR8 as NERR8,
+        NERR9 as NERR9,
+        NERR10 as NERR10,
+        NERR11 as NERR11,
+        SDCG as SDCG,
+    )
     from judged.measures.custom import define as define, define_per_query as define_per_query
-    from judged.measures.diversity.alpha_dcg import alpha_DCG as alpha_DCG
-    from judged.measures.diversity.alpha_ndcg import alpha_nDCG as alpha_nDCG
-    from judged.measures.diversity.ap_ia import AP_IA as AP_IA
-    from judged.measures.diversity.diversity_count import DiversityCount as DiversityCount
-    from judged.measures.diversity.dr import DR as DR
-    from judged.measures.diversity.err_ia import ERR_IA as ERR_IA
-    from judged.measures.diversity.ia import IA as IA
-    from judged.measures.diversity.nerr_ia import nERR_IA as nERR_IA
-    from judged.measures.diversity.nnrbp import nNRBP as nNRBP
-    from judged.measures.diversity.nrbp import NRBP as NRBP
-    from judged.measures.diversity.p_ia import P_IA as P_IA
-    from judged.measures.diversity.st_recall import StRecall as StRecall
+    from judged.measures.diversity.intents import (
+        AP_IA as AP_IA,
+        DR as DR,
+        IA as IA,
+        P_IA as P_IA,
+        DiversityCount as DiversityCount,
+        StRecall as StRecall,
+    )
+    from judged.measures.diversity.novelty import (
+        ERR_IA as ERR_IA,
+        NRBP as NRBP,
+        alpha_DCG as alpha_DCG,
+        alpha_nDCG as alpha_nDCG,
+        nERR_IA as nERR_IA,
+        nNRBP as nNRBP,
+    )
     from judged.measures.measure import Measure as Measure
-    from judged.measures.names import parse_measure as parse_measure
     from judged.measures.parameters import Parameter as Parameter
-    from judged.measures.ranked.ap import AP as AP
-    from judged.measures.ranked.ap11 import AP11 as AP11
-    from judged.measures.ranked.bing import binG as binG
-    from judged.measures.ranked.bpref import Bpref as Bpref
-    from judged.measures.ranked.compat import Compat as Compat
-    from judged.measures.ranked.dcg import DCG as DCG
-    from judged.measures.ranked.err import ERR as ERR
-    from judged.measures.ranked.f1 import F1 as F1
-    from judged.measures.ranked.fallout import FallOut as FallOut
-    from judged.measures.ranked.g import G as G
-    from judged.measures.ranked.gm_ap import gm_AP as gm_AP
-    from judged.measures.ranked.gm_bpref import gm_Bpref as gm_Bpref
-    from judged.measures.ranked.idcg import IDCG as IDCG
-    from judged.measures.ranked.infap import infAP as infAP
-    from judged.measures.ranked.iprec import IPrec as IPrec
-    from judged.measures.ranked.judged import Judged as Judged
-    from judged.measures.ranked.ncu import NCU as NCU
-    from judged.measures.ranked.ndcg import nDCG as nDCG
-    from judged.measures.ranked.ndcg_jk import nDCG_JK as nDCG_JK
-    from judged.measures.ranked.ndcg_rel import nDCG_rel as nDCG_rel
-    from judged.measures.ranked.nerr import nERR as nERR
-    from judged.measures.ranked.num_nonrel_judged_ret import NumNonrelJudgedRet as NumNonrelJudgedRet
-    from judged.measures.ranked.num_q import NumQ as NumQ
-    from judged.measures.ranked.num_rel import NumRel as NumRel
-    from judged.measures.ranked.num_rel_ret import NumRelRet as NumRelRet
-    from judged.measures.ranked.num_ret import NumRet as NumRet
-    from judged.measures.ranked.o import O as O
-    from judged.measures.ranked.p_measure import P_measure as P_measure
-    from judged.measures.ranked.p_plus import P_plus as P_plus
-    from judged.measures.ranked.precision import P as P
-    from judged.measures.ranked.q import Q as Q
-    from judged.measures.ranked.rbp import RBP as RBP
-    from judged.measures.ranked.rbp_residual import RBP_residual as RBP_residual
-    from judged.measures.ranked.recall import R as R
-    from judged.measures.ranked.relstring import relstring as relstring
-    from judged.measures.ranked.rndcg import Rndcg as Rndcg
-    from judged.measures.ranked.rprec import Rprec as Rprec
-    from judged.measures.ranked.rr import RR as RR
-    from judged.measures.ranked.set_ap import SetAP as SetAP
-    from judged.measures.ranked.set_f import SetF as SetF
-    from judged.measures.ranked.set_p import SetP as SetP
-    from judged.measures.ranked.set_r import SetR as SetR
-    from judged.measures.ranked.set_rel_p import SetRelP as SetRelP
-    from judged.measures.ranked.success import Success as Success
-    from judged.measures.ranked.unjudged import Unjudged as Unjudged
-    from judged.measures.ranked.utility import Utility as Utility
-    from judged.measures.ranked.yaap import yaap as yaap
+    from judged.measures.parse import parse_measure as parse_measure
+    from judged.measures.ranked.average_precision import (
+        AP as AP,
+        AP11 as AP11,
+        IPrec as IPrec,
+        gm_AP as gm_AP,
+        yaap as yaap,
+    )
+    from judged.measures.ranked.blended import (
+        NCU as NCU,
+        O as O,
+        P_measure as P_measure,
+        P_plus as P_plus,
+        Q as Q,
+    )
+    from judged.measures.ranked.cascade import (
+        ERR as ERR,
+        RBP as RBP,
+        RBP_residual as RBP_residual,
+        nERR as nERR,
+    )
+    from judged.measures.ranked.compatibility import Compat as Compat
+    from judged.measures.ranked.counts import (
+        NumNonrelJudgedRet as NumNonrelJudgedRet,
+        NumQ as NumQ,
+        NumRel as NumRel,
+        NumRelRet as NumRelRet,
+        NumRet as NumRet,
+        relstring as relstring,
+    )
+    from judged.measures.ranked.gain import (
+        DCG as DCG,
+        IDCG as IDCG,
+        G as G,
+        Rndcg as Rndcg,
+        binG as binG,
+        nDCG as nDCG,
+        nDCG_JK as nDCG_JK,
+        nDCG_rel as nDCG_rel,
+    )
+    from judged.measures.ranked.incomplete import (
+        Bpref as Bpref,
+        Judged as Judged,
+        Unjudged as Unjudged,
+        gm_Bpref as gm_Bpref,
+        infAP as infAP,
+    )
+    from judged.measures.ranked.precision import (
+        F1 as F1,
+        RR as RR,
+        FallOut as FallOut,
+        P as P,
+        R as R,
+        Rprec as Rprec,
+        Success as Success,
+    )
+    from judged.measures.ranked.sets import (
+        SetAP as SetAP,
+        SetF as SetF,
+        SetP as SetP,
+        SetR as SetR,
+        SetRelP as SetRelP,
+        Utility as Utility,
+    )
     from judged.profiles.catalogue import PROFILES as PROFILES
     from judged.profiles.profile import Profile as Profile
     from judged.protocol import Protocol as Protocol
@@ -131,7 +151,7 @@ if TYPE_CHECKING:
     from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
     from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
-    from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk
+    from judged.stats.risk import georisk, trisk, urisk, zrisk
     from judged.tables.judgments import Judgments as Judgments
     from judged.tables.labels import Labels as Labels
     from judged.tables.preferences import Preferences as Preferences
@@ -166,85 +186,85 @@ _HOMES = {
     "GateReport": "judged.gates.report",
     "Agreement": "judged.agreements.result",
     "agreement": "judged.agreements.api",
-    "Labelling": "judged.label.labelling",
-    "label_results": "judged.label.results",
+    "Labelling": "judged.label.result",
+    "label_results": "judged.label.api",
     "lint": "judged.checks.lint",
-    "LintReport": "judged.checks.report",
-    "BPM": "judged.measures.browsing.bpm",
-    "ED": "judged.measures.browsing.ed",
-    "ETU": "judged.measures.browsing.etu",
-    "EU_residual": "judged.measures.browsing.eu_residual",
-    "INSQ": "judged.measures.browsing.insq",
-    "INST": "judged.measures.browsing.inst",
-    "NERR10": "judged.measures.browsing.nerr10",
-    "NERR11": "judged.measures.browsing.nerr11",
-    "NERR8": "judged.measures.browsing.nerr8",
-    "NERR9": "judged.measures.browsing.nerr9",
-    "SDCG": "judged.measures.browsing.sdcg",
+    "LintReport": "judged.checks.result",
+    "BPM": "judged.measures.browsing.utility",
+    "ED": "judged.measures.browsing.totals",
+    "ETU": "judged.measures.browsing.totals",
+    "EU_residual": "judged.measures.browsing.totals",
+    "INSQ": "judged.measures.browsing.utility",
+    "INST": "judged.measures.browsing.utility",
+    "NERR10": "judged.measures.browsing.utility",
+    "NERR11": "judged.measures.browsing.utility",
+    "NERR8": "judged.measures.browsing.utility",
+    "NERR9": "judged.measures.browsing.utility",
+    "SDCG": "judged.measures.browsing.utility",
     "define": "judged.measures.custom",
     "define_per_query": "judged.measures.custom",
-    "alpha_DCG": "judged.measures.diversity.alpha_dcg",
-    "alpha_nDCG": "judged.measures.diversity.alpha_ndcg",
-    "AP_IA": "judged.measures.diversity.ap_ia",
-    "DiversityCount": "judged.measures.diversity.diversity_count",
-    "DR": "judged.measures.diversity.dr",
-    "ERR_IA": "judged.measures.diversity.err_ia",
-    "IA": "judged.measures.diversity.ia",
-    "nERR_IA": "judged.measures.diversity.nerr_ia",
-    "nNRBP": "judged.measures.diversity.nnrbp",
-    "NRBP": "judged.measures.diversity.nrbp",
-    "P_IA": "judged.measures.diversity.p_ia",
-    "StRecall": "judged.measures.diversity.st_recall",
+    "alpha_DCG": "judged.measures.diversity.novelty",
+    "alpha_nDCG": "judged.measures.diversity.novelty",
+    "AP_IA": "judged.measures.diversity.intents",
+    "DiversityCount": "judged.measures.diversity.intents",
+    "DR": "judged.measures.diversity.intents",
+    "ERR_IA": "judged.measures.diversity.novelty",
+    "IA": "judged.measures.diversity.intents",
+    "nERR_IA": "judged.measures.diversity.novelty",
+    "nNRBP": "judged.measures.diversity.novelty",
+    "NRBP": "judged.measures.diversity.novelty",
+    "P_IA": "judged.measures.diversity.intents",
+    "StRecall": "judged.measures.diversity.intents",
     "Measure": "judged.measures.measure",
-    "parse_measure": "judged.measures.names",
+    "parse_measure": "judged.measures.parse",
     "Parameter": "judged.measures.parameters",
-    "AP": "judged.measures.ranked.ap",
-    "AP11": "judged.measures.ranked.ap11",
-    "binG": "judged.measures.ranked.bing",
-    "Bpref": "judged.measures.ranked.bpref",
-    "Compat": "judged.measures.ranked.compat",
-    "DCG": "judged.measures.ranked.dcg",
-    "ERR": "judged.measures.ranked.err",
-    "F1": "judged.measures.ranked.f1",
-    "FallOut": "judged.measures.ranked.fallout",
-    "G": "judged.measures.ranked.g",
-    "gm_AP": "judged.measures.ranked.gm_ap",
-    "gm_Bpref": "judged.measures.ranked.gm_bpref",
-    "IDCG": "judged.measures.ranked.idcg",
-    "infAP": "judged.measures.ranked.infap",
-    "IPrec": "judged.measures.ranked.iprec",
-    "Judged": "judged.measures.ranked.judged",
-    "NCU": "judged.measures.ranked.ncu",
-    "nDCG": "judged.measures.ranked.ndcg",
-    "nDCG_JK": "judged.measures.ranked.ndcg_jk",
-    "nDCG_rel": "judged.measures.ranked.ndcg_rel",
-    "nERR": "judged.measures.ranked.nerr",
-    "NumNonrelJudgedRet": "judged.measures.ranked.num_nonrel_judged_ret",
-    "NumQ": "judged.measures.ranked.num_q",
-    "NumRel": "judged.measures.ranked.num_rel",
-    "NumRelRet": "judged.measures.ranked.num_rel_ret",
-    "NumRet": "judged.measures.ranked.num_ret",
-    "O": "judged.measures.ranked.o",
-    "P_measure": "judged.measures.ranked.p_measure",
-    "P_plus": "judged.measures.ranked.p_plus",
+    "AP": "judged.measures.ranked.average_precision",
+    "AP11": "judged.measures.ranked.average_precision",
+    "binG": "judged.measures.ranked.gain",
+    "Bpref": "judged.measures.ranked.incomplete",
+    "Compat": "judged.measures.ranked.compatibility",
+    "DCG": "judged.measures.ranked.gain",
+    "ERR": "judged.measures.ranked.cascade",
+    "F1": "judged.measures.ranked.precision",
+    "FallOut": "judged.measures.ranked.precision",
+    "G": "judged.measures.ranked.gain",
+    "gm_AP": "judged.measures.ranked.average_precision",
+    "gm_Bpref": "judged.measures.ranked.incomplete",
+    "IDCG": "judged.measures.ranked.gain",
+    "infAP": "judged.measures.ranked.incomplete",
+    "IPrec": "judged.measures.ranked.average_precision",
+    "Judged": "judged.measures.ranked.incomplete",
+    "NCU": "judged.measures.ranked.blended",
+    "nDCG": "judged.measures.ranked.gain",
+    "nDCG_JK": "judged.measures.ranked.gain",
+    "nDCG_rel": "judged.measures.ranked.gain",
+    "nERR": "judged.measures.ranked.cascade",
+    "NumNonrelJudgedRet": "judged.measures.ranked.counts",
+    "NumQ": "judged.measures.ranked.counts",
+    "NumRel": "judged.measures.ranked.counts",
+    "NumRelRet": "judged.measures.ranked.counts",
+    "NumRet": "judged.measures.ranked.counts",
+    "O": "judged.measures.ranked.blended",
+    "P_measure": "judged.measures.ranked.blended",
+    "P_plus": "judged.measures.ranked.blended",
     "P": "judged.measures.ranked.precision",
-    "Q": "judged.measures.ranked.q",
-    "RBP": "judged.measures.ranked.rbp",
-    "RBP_residual": "judged.measures.ranked.rbp_residual",
-    "R": "judged.measures.ranked.recall",
-    "relstring": "judged.measures.ranked.relstring",
-    "Rndcg": "judged.measures.ranked.rndcg",
-    "Rprec": "judged.measures.ranked.rprec",
-    "RR": "judged.measures.ranked.rr",
-    "SetAP": "judged.measures.ranked.set_ap",
-    "SetF": "judged.measures.ranked.set_f",
-    "SetP": "judged.measures.ranked.set_p",
-    "SetR": "judged.measures.ranked.set_r",
-    "SetRelP": "judged.measures.ranked.set_rel_p",
-    "Success": "judged.measures.ranked.success",
-    "Unjudged": "judged.measures.ranked.unjudged",
-    "Utility": "judged.measures.ranked.utility",
-    "yaap": "judged.measures.ranked.yaap",
+    "Q": "judged.measures.ranked.blended",
+    "RBP": "judged.measures.ranked.cascade",
+    "RBP_residual": "judged.measures.ranked.cascade",
+    "R": "judged.measures.ranked.precision",
+    "relstring": "judged.measures.ranked.counts",
+    "Rndcg": "judged.measures.ranked.gain",
+    "Rprec": "judged.measures.ranked.precision",
+    "RR": "judged.measures.ranked.precision",
+    "SetAP": "judged.measures.ranked.sets",
+    "SetF": "judged.measures.ranked.sets",
+    "SetP": "judged.measures.ranked.sets",
+    "SetR": "judged.measures.ranked.sets",
+    "SetRelP": "judged.measures.ranked.sets",
+    "Success": "judged.measures.ranked.precision",
+    "Unjudged": "judged.measures.ranked.incomplete",
+    "Utility": "judged.measures.ranked.sets",
+    "yaap": "judged.measures.ranked.average_precision",
     "compare_sessions": "judged.sessions.compare",
     "evaluate_sessions": "judged.sessions.evaluate",
     "SessionEvaluation": "judged.sessions.evaluation",

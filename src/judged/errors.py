@@ -153,7 +153,7 @@ class Unusable(BadInput):
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """What the user may have meant: the closest known name without regard to case, or all of them."""
+    """Suggest the closest known name, regardless of case, or list all of them."""
     by_lower = {each.lower(): each for each in known}
     close = get_close_matches(name.lower(), by_lower, n=1)
     if close:

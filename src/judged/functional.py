@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from judged.engine.evaluate import evaluate
 from judged.errors import BadInput, UnknownName
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 from judged.problem import Problem
 
 __all__ = [
@@ -148,7 +148,7 @@ def calculate_confidence_interval(
     >>> round(low, 4), round(high, 4)
     (-0.0968, 0.8968)
     """
-    from judged.stats.interval import student_interval
+    from judged.stats.intervals import student_interval
 
     interval = student_interval(scores, level=confidence_level)
     return interval.low, interval.high
@@ -170,8 +170,8 @@ def statistical_significance_test(
     >>> result["test"], round(result["p_value"], 4), result["significant"]
     ('paired', 0.2697, False)
     """
-    from judged.stats.sample import sample
-    from judged.stats.t_test import independent_t, paired_t
+    from judged.stats.paired import summarise
+    from judged.stats.paired_tests import independent_t, paired_t
 
     chosen = test or ("paired" if len(scores_a) == len(scores_b) else "independent")
     tests = {"paired": paired_t, "independent": independent_t}
@@ -183,8 +183,8 @@ def statistical_significance_test(
         "t_statistic": result.statistic,
         "p_value": result.p,
         "significant": result.p < alpha,
-        "mean_a": sample(scores_a).mean,
-        "mean_b": sample(scores_b).mean,
+        "mean_a": summarise(scores_a).mean,
+        "mean_b": summarise(scores_b).mean,
         "test": chosen,
     }
 

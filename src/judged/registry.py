@@ -1,4 +1,4 @@
-"""Names that users write, and the things they stand for, each imported only when asked for."""
+"""Names that users write, and the objects they stand for, each imported when it is looked up."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """A table of named things of one kind; looking one up imports it, listing them does not."""
+    """A table of named objects of one kind; looking one up imports it, listing them does not."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._things: dict[str, T | str] = {}
 
     def add(self, name: str, thing: T | str) -> None:
-        """Give `thing`, or the "module:attribute" where it will be found, a name."""
+        """Register an object, or the "module:attribute" where it is defined, under a name."""
         if name in self._things:
             msg = f"two {self.kind}s are called `{name}`"
             raise ValueError(msg)
         self._things[name] = thing
 
     def remove(self, name: str) -> None:
-        """Forget a name."""
+        """Remove a name."""
         del self._things[name]
 
     def __getitem__(self, name: str) -> T:

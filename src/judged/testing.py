@@ -25,10 +25,10 @@ def assert_no_regression(
     inconclusive: Literal["pass", "fail"] = "fail",
     **settings: Any,
 ) -> GateReport:
-    """The report of `judged.gate`, whose arguments these are; an AssertionError says why it did not pass.
+    """Run `judged.gate` with these arguments and raise `AssertionError` unless it passes.
 
-    Nothing is let through without being shown: an inconclusive gate fails too, unless `inconclusive` is `pass`. Data
-    that cannot be compared raise what `judged.gate` raises, not an AssertionError.
+    An inconclusive gate fails too, unless `inconclusive` is `pass`. Data that cannot be compared raise what
+    `judged.gate` raises, not an `AssertionError`.
     """
     __tracebackhide__ = True
     report = gate(qrels, run, measures, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
@@ -37,7 +37,7 @@ def assert_no_regression(
 
 
 def assert_passed(report: GateReport, *, inconclusive: Literal["pass", "fail"] = "fail") -> None:
-    """Nothing, if the gate passed; else an AssertionError with the paragraphs of the measures that did not."""
+    """Raise `AssertionError` with the reasons of the measures that did not pass, if any."""
     __tracebackhide__ = True
     if inconclusive not in {"pass", "fail"}:
         msg = f"`inconclusive` is `{inconclusive}`, expected `pass` or `fail`"

@@ -117,7 +117,7 @@ def test_tasks_and_judges_are_shown_when_asked_for(invoke: Invoke) -> None:
     ("arguments", "words"),
     [
         (("absent.jsonl", "qrels.txt"), "absent.jsonl"),
-        (("labels.jsonl", "human.rag25"), "holds no result that `human.rag25` has"),
+        (("labels.jsonl", "human.rag25"), "has no result in common with `human.rag25`"),
         (("labels.jsonl", "qrels.txt", "-o", "a.xlsx"), "known extensions"),
         (("labels.jsonl", "qrels.txt", "--level", "95"), "the confidence level is 95"),
         (("-", "-"), "only one input can be read from standard input"),

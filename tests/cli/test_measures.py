@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
+from judged.measures.families import FAMILIES, MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
 
 Invoke = Callable[..., Result]
 
@@ -19,9 +19,8 @@ def test_the_list_names_every_measure_under_its_family(invoke: Invoke) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0
-    headings = [family.capitalize() for family in (*FAMILIES, "preference", "session")]
-    families = (*FAMILIES.values(), PREFERENCE_MEASURES, SESSION_MEASURES)
-    names = [name for names in families for name in names]
+    headings = [family.capitalize() for family in FAMILIES]
+    names = [name for names in FAMILIES.values() for name in names]
     assert [line for line in lines if line in headings] == headings
     assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in names] == names
 

@@ -111,8 +111,8 @@ def test_every_decision_of_deduplication_is_told(trace: Path) -> None:
     outcome = run(trace, "-m", "CG", "--explain", "--session", "a1")
     lines = [line.split(maxsplit=4) for line in outcome.stdout.splitlines() if line.strip()[:1].isdigit()]
     assert [each[2] for each in lines] == ["x", "y", "y", "z"]
-    assert lines[1][4] == "new: nothing like it came before"
-    assert lines[2][4].startswith("a duplicate: cluster 1, generic id the same, confidence 0.6")
+    assert lines[1][4] == "new: no earlier result shares a key with it"
+    assert lines[2][4].startswith("a duplicate: group 1 (same generic id, confidence 0.6)")
     told = json.loads(run(trace, "-m", "CG", "--explain", "--format", "json").stdout)["decisions"]
     assert [each["new"] for each in told[:4]] == [True, True, False, True]
 

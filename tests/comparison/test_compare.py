@@ -19,9 +19,9 @@ from judged.comparison.latency import pareto
 from judged.comparison.settings import CORRECTIONS, TESTS
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
 from judged.stats.corrections import CORRECTIONS as RULES
-from judged.stats.interval import Interval
-from judged.stats.significance import TESTS as FUNCTIONS
-from judged.stats.undefined import Undefined
+from judged.stats.intervals import Interval
+from judged.stats.outcome import Undefined
+from judged.stats.paired_tests import TESTS as FUNCTIONS
 
 RNG = np.random.default_rng(4)
 QUERIES = [f"q{number:02}" for number in range(40)]

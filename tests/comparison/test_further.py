@@ -15,8 +15,8 @@ from judged import stats
 from judged.cli.main import judged as program
 from judged.comparison.further import FURTHER, diagram, further, rows_of
 from judged.errors import UnknownName
-from judged.stats.equivalence import equivalence_test
-from judged.stats.power import detectable_difference, queries_needed
+from judged.stats.effects import detectable_difference, queries_needed
+from judged.stats.margin import equivalence_test
 
 GRADES = {f"q{i}": {"a": 1, "b": 0, "c": 0} for i in range(12)}
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.arithmetic import discounted, geometric_mean, ratio, root, written
-from conformance.exact import List
-from conformance.measured import MEASURES, measured
-from conformance.protocol import (
+from conformance.exact.arithmetic import discounted, geometric_mean, ratio, root, written
+from conformance.exact.lists import List
+from conformance.exact.measured import MEASURES, measured
+from conformance.exact.protocol import (
     DEFAULT,
     Grade,
     Refused,
@@ -22,7 +22,7 @@ from conformance.protocol import (
     orders,
     results_of,
 )
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 
 CUT = {"P", "R", "DR", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "P_IA", "StRecall"}
 """Measures that need a cutoff."""

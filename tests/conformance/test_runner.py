@@ -1,4 +1,4 @@
-"""The runner: judged passes every case, and tools that fail, crash, hang or are not there are told apart."""
+"""The runner: judged passes every case, and tools that fail, crash, hang or are missing have their own outcomes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from judged.conformance import worker
-from judged.conformance.__main__ import command
-from judged.conformance.cases import Case, Measured, NotSupported, find_suite, read_suite
-from judged.conformance.drivers.catalogue import DRIVERS, Tool, tools
-from judged.conformance.examine import examine
-from judged.conformance.results import Results, cell
-from judged.conformance.show import to_json, to_markdown, to_table
-from judged.conformance.verdict import Answer, Verdict, compared
+from conformance.__main__ import command
+from conformance.cases import SUITE as FOLDER, Case, Measured, NotSupported, read_suite
+from conformance.drivers import DRIVERS, Tool, find_tools
+from conformance.examine import examine, judge
+from conformance.page import render_json, render_markdown, render_table
+from conformance.verdict import Answer, Results, Verdict, compare, summarise
 from judged.errors import UnknownName, Unreadable
-from judged.measures.catalogue import MEASURES
-from judged.measures.names import parse_measure
+from judged.measures.families import MEASURES
+from judged.measures.parse import parse_measure
 
 ROOT = Path(__file__).parents[2]
-SUITE = read_suite(ROOT / "conformance")
+SUITE = read_suite()
 PAGE = ROOT / "docs" / "compatibility.md"
 ONE = next(case for case in SUITE if case.id == "layout/plain")
 
@@ -34,10 +32,10 @@ ONE = next(case for case in SUITE if case.id == "layout/plain")
 @pytest.mark.parametrize("case", SUITE, ids=lambda case: case.id)
 def test_judged_passes(case: Case) -> None:
     """Every value of judged is the exact one, and what is to be refused is refused by an error of its own."""
-    from judged.conformance.drivers import judged as driver
+    from conformance.drivers import judged as driver
 
     for measure in case.measures:
-        verdict = worker.judge(driver, "", case, measure)
+        verdict = judge(driver, "", case, measure)
         assert verdict.outcome == ("refused" if case.refused else "equal"), verdict
         assert not case.refused or verdict.detail.startswith("BadInput: ")
 
@@ -45,12 +43,12 @@ def test_judged_passes(case: Case) -> None:
 @pytest.mark.parametrize("case", SUITE, ids=lambda case: case.id)
 def test_spellings_and_parameters_name_the_same_measure(case: Case) -> None:
     """`measure` is how judged prints it, and `name` with `parameters` is the same."""
-    for each in case.measures:
-        given = dict(each.parameters)
+    for measure in case.measures:
+        given = dict(measure.parameters)
         if "gains" in given:
             given["gains"] = {float(grade): gain for grade, gain in given["gains"].items()}
-        assert parse_measure(each.measure) == MEASURES[each.name](**given)
-        assert str(parse_measure(each.measure)) == each.measure
+        assert parse_measure(measure.measure) == MEASURES[measure.name](**given)
+        assert str(parse_measure(measure.measure)) == measure.measure
 
 
 def test_judged_passes_through_the_process_of_a_tool() -> None:
@@ -69,7 +67,7 @@ def test_the_column_of_judged_on_the_page_is_current() -> None:
     )
     shown = [(name, title, outcome) for name, title, outcome in rows]
 
-    assert shown == [(case.id.partition("/")[2], case.title, cell(results.of(case))) for case in SUITE]
+    assert shown == [(case.id.partition("/")[2], case.title, summarise(results.of(case))) for case in SUITE]
 
 
 def test_the_readme_has_the_summary_of_the_page() -> None:
@@ -83,8 +81,8 @@ def test_the_readme_has_the_summary_of_the_page() -> None:
 
 def test_every_driver_has_the_same_shape() -> None:
     """Each file of the drivers is listed, and has `version` and `answer`."""
-    folder = Path(worker.__file__).parent / "drivers"
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "catalogue"}
+    folder = FOLDER / "drivers"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
 
     assert files == set(DRIVERS)
     for name in files:
@@ -124,20 +122,22 @@ def test_a_tool_that_fails_does_not_end_the_runner(
     behaviour: str, outcome: str, detail: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A crash names its signal, an exit its code, a hang the limit, an error its message; the next case is asked."""
-    import judged.conformance.drivers as folder
+    import conformance.drivers as folder
 
     (tmp_path / "sitecustomize.py").write_text(
-        f"import judged.conformance.drivers as d\nd.__path__.append({str(tmp_path)!r})\n", encoding="utf-8"
+        f"import conformance.drivers as d\nd.__path__.append({str(tmp_path)!r})\n", encoding="utf-8"
     )
     (tmp_path / "faulty.py").write_text(FAULTY, encoding="utf-8")
     monkeypatch.setattr(folder, "__path__", [*folder.__path__, str(tmp_path)])
     monkeypatch.setitem(DRIVERS, "faulty", "")
-    paths = [str(tmp_path), str(Path(worker.__file__).parents[2])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    paths = [str(tmp_path), str(FOLDER.parent), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
 
     verdicts = examine(Tool("faulty", behaviour), [ONE], limit=2 if behaviour == "hang" else 60)
 
-    assert [(each.outcome, each.detail) for each in verdicts] == [(outcome, detail)] * len(ONE.measures)
+    assert [(verdict.outcome, verdict.detail) for verdict in verdicts] == [(outcome, detail)] * len(
+        ONE.measures
+    )
 
 
 MEASURE = Measured("RR", "RR", {}, "-m recip_rank", {"1": Fraction(1, 3)}, Fraction(1, 3), ())
@@ -154,16 +154,16 @@ MEASURE = Measured("RR", "RR", {}, "-m recip_rank", {"1": Fraction(1, 3)}, Fract
         (Answer({}, None), "different"),
     ],
 )
-def test_answers_are_compared(answer: Answer, outcome: str) -> None:
+def test_answers_are_compare(answer: Answer, outcome: str) -> None:
     """To 1e-9, or to the printed digits; NaN, a query too many, and nothing at all are different."""
-    assert compared(ONE, MEASURE, answer).outcome == outcome
+    assert compare(ONE, MEASURE, answer).outcome == outcome
 
 
-def test_a_number_for_what_should_be_refused_is_told() -> None:
+def test_a_number_for_input_that_should_be_refused_is_reported() -> None:
     """It is no success."""
     case = next(case for case in SUITE if case.refused)
 
-    assert compared(case, case.measures[0], Answer({}, 0.5)).outcome == "accepted"
+    assert compare(case, case.measures[0], Answer({}, 0.5)).outcome == "accepted"
 
 
 def test_conventions_that_a_tool_cannot_be_asked_for_are_not_held_against_it() -> None:
@@ -176,23 +176,23 @@ def test_conventions_that_a_tool_cannot_be_asked_for_are_not_held_against_it() -
     ONE.must_follow(ONE.measures[0])
 
 
-def test_a_case_has_the_gravest_outcome_of_its_measures() -> None:
+def test_a_case_has_the_most_serious_outcome_of_its_measures() -> None:
     """A crash outweighs a difference, and a difference says how large it is."""
     equal, off = Verdict("a", "m", "equal"), Verdict("a", "n", "different", difference=0.25)
 
-    assert cell([equal, off]) == "different 1/2 by 0.2500"
-    assert cell([equal, off, Verdict("a", "o", "crash")]) == "crash 1/3"
-    assert cell([Verdict("a", "m", "not supported")]) == "–"
+    assert summarise([equal, off]) == "different 1/2 by 0.2500"
+    assert summarise([equal, off, Verdict("a", "o", "crash")]) == "crash 1/3"
+    assert summarise([Verdict("a", "m", "not supported")]) == "–"
 
 
-def test_results_are_laid_out_in_three_ways() -> None:
+def test_results_have_three_formats() -> None:
     """Each names the tool, the case and what differed."""
     off = Verdict(ONE.id, "AP", "different", "0.1000 instead of 0.7500", difference=0.65)
     results = [Results("sloppy 2.0", (off,))]
 
-    assert "layout/plain · sloppy 2.0: `AP` 0.1000 instead of 0.7500" in to_table([ONE], results)
-    assert "| sloppy 2.0 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |" in to_markdown([ONE], results, "2026-01-01")
-    assert json.loads(to_json([ONE], results))["results"][0]["verdicts"][0]["difference"] == 0.65
+    assert "layout/plain · sloppy 2.0: `AP` 0.1000 instead of 0.7500" in render_table([ONE], results)
+    assert "| sloppy 2.0 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |" in render_markdown([ONE], results, "2026-01-01")
+    assert json.loads(render_json([ONE], results))["results"][0]["verdicts"][0]["difference"] == 0.65
 
 
 def run(*arguments: str) -> Any:
@@ -202,19 +202,19 @@ def run(*arguments: str) -> Any:
 
 def test_the_command_exits_with_0_where_all_is_equal() -> None:
     """judged, on one theme."""
-    told = run("--only", "ties", "--format", "json")
+    result = run("--only", "ties", "--format", "json")
 
-    assert told.exit_code == 0
-    assert '"outcome": "equal"' in told.stdout
+    assert result.exit_code == 0
+    assert '"outcome": "equal"' in result.stdout
 
 
-def test_a_tool_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_that_is_not_installed_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to do, and with an exit code that is not 0."""
     monkeypatch.setenv("TREC_EVAL", "no-such-program")
-    told = run("--tool", "trec_eval", "--only", "ties")
+    result = run("--tool", "trec_eval", "--only", "ties")
 
-    assert told.exit_code == 1
-    assert "trec_eval is not installed: name the program in TREC_EVAL" in told.stderr
+    assert result.exit_code == 1
+    assert "trec_eval is not installed: name the program in TREC_EVAL" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -227,10 +227,10 @@ def test_a_tool_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_mistakes_are_answered_in_words(arguments: list[str], words: str) -> None:
     """Without a traceback."""
-    told = run(*arguments)
+    result = run(*arguments)
 
-    assert told.exit_code == 1
-    assert words in told.stderr
+    assert result.exit_code == 1
+    assert words in result.stderr
 
 
 def test_mistakes_are_errors_of_judged(tmp_path: Path) -> None:
@@ -238,14 +238,9 @@ def test_mistakes_are_errors_of_judged(tmp_path: Path) -> None:
     (tmp_path / "odd.json").write_text("[]", encoding="utf-8")
 
     with pytest.raises(UnknownName, match="no tool"):
-        tools("ranks")
-    with pytest.raises(Unreadable, match="no file of conformance cases"):
+        find_tools("ranks")
+    with pytest.raises(Unreadable, match="not a file of conformance cases"):
         read_suite(tmp_path)
-
-
-def test_the_suite_is_found_without_being_named() -> None:
-    """In the installed package, or in the checkout that the package runs from."""
-    assert {case.id for case in read_suite(find_suite())} == {case.id for case in SUITE}
 
 
 @pytest.mark.slow
@@ -262,4 +257,4 @@ def test_peers_are_as_the_page_says(name: str) -> None:
     shown = [line[column] for line in lines if re.match(r"\| [a-z0-9-]+: ", line[0])]
     results = Results(tool.label, tuple(examine(tool, SUITE)))
 
-    assert shown == [cell(results.of(case)) for case in SUITE]
+    assert shown == [summarise(results.of(case)) for case in SUITE]

@@ -11,10 +11,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from conformance.arithmetic import WORKING, decimal, written
-from conformance.case import Theme
-from conformance.expression import evaluated
+from conformance.exact.arithmetic import WORKING, decimal, written
+from conformance.exact.expression import evaluated
 from conformance.make import SUITE, THEMES, recorded_values, text_of, themes
+from conformance.source.case import Theme
 
 FILES = sorted(path for path in SUITE.glob("*.json") if path.name != "case.schema.json")
 CASES = [case for path in FILES for case in json.loads(path.read_text(encoding="utf-8"))["cases"]]
@@ -43,7 +43,7 @@ relevance in the sum of `num_rel`; version 10 compares scores as 64-bit floats a
 
 @pytest.mark.parametrize("theme", themes(), ids=lambda theme: theme.name)
 def test_the_files_are_what_their_sources_say(theme: Theme) -> None:
-    """`python tests/conformance/make.py` would change nothing."""
+    """`python -m conformance.make` would change nothing."""
     assert (SUITE / f"{theme.name}.json").read_text(encoding="utf-8") == text_of(theme, recorded_values())
 
 

@@ -14,11 +14,11 @@ import pytest
 
 import judged
 from judged import errors
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-LONGEST = 400
+LONGEST = 600
 VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "core", "tools"}
 
 
@@ -97,7 +97,7 @@ def test_every_error_is_on_the_page_of_errors() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_file_stays_short_and_says_what_it_is_for(path: Path) -> None:
-    """No source file passes 400 lines, and each opens with a sentence."""
+    """No source file passes 600 lines, and each opens with a sentence."""
     text = path.read_text(encoding="utf-8")
 
     assert len(text.splitlines()) <= LONGEST

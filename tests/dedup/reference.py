@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from judged.dedup.keys import Keys
+from judged.dedup.match import Fields, compare, find_vetoes, sum_weights
 from judged.dedup.rules import Rules
-from judged.dedup.verify import Fields, compare, confidence, vetoes
 
 
 def clusters_by_loops(results: Iterable[Keys], rules: Rules) -> list[int]:
@@ -26,10 +26,10 @@ def clusters_by_loops(results: Iterable[Keys], rules: Rules) -> list[int]:
 
 def _sure(members: list[Fields], rules: Rules) -> float:
     """The confidence of a group; 0 if it does not take the result in."""
-    if any(vetoes(fields, rules.unit) for fields in members):
+    if any(find_vetoes(fields, rules.unit) for fields in members):
         return 0.0
     best = (
-        max(confidence(fields, rules.weights) for fields in members if _found(fields))
+        max(sum_weights(fields, rules.weights) for fields in members if _found(fields))
         if any(map(_found, members))
         else 0.0
     )

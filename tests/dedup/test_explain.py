@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dedup.drawn import found, rules
-from judged.dedup.explain import explain_duplicates
-from judged.dedup.find import find_duplicates
+from judged.dedup.find import explain_duplicates, find_duplicates
 from judged.dedup.rules import Rules
 from judged.tables.sessions import Result
 
@@ -19,37 +18,37 @@ def test_explained_decisions_are_those_that_are_made(
     """The clusters are the same, and a result is in the first candidate that is accepted, or is new if none is."""
     decisions = list(explain_duplicates(found, rules))
 
-    assert [decision.cluster for decision in decisions] == find_duplicates(found, rules).of.tolist()
+    assert [decision.group for decision in decisions] == find_duplicates(found, rules).of.tolist()
     for decision in decisions:
         accepted = [candidate for candidate in decision.candidates if candidate.accepted]
         assert decision.new is not bool(accepted)
         if accepted:
             surest = max(candidate.confidence for candidate in accepted)
-            assert decision.candidates[0].cluster == decision.cluster
+            assert decision.candidates[0].group == decision.group
             assert decision.candidates[0].confidence == surest
 
 
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (Result(), "result 1 is new: it has nothing to be known by"),
-        (Result(title="Paris"), "result 1 is new: nothing like it came before"),
+        (Result(), "result 1 is new: it has no id, URL, title or text"),
+        (Result(title="Paris"), "result 1 is new: no earlier result shares a key with it"),
         (
             Result(url="http://e.org/p", title="Paris", snippet="Another part."),
-            "result 1 is a duplicate: cluster 0, URL and title the same, text other, confidence 0.9",
+            "result 1 is a duplicate: group 0 (same URL and title, different text, confidence 0.9)",
         ),
         (
             Result(url="https://www.e.org/p/", title="Paris", snippet="Another part."),
             (
-                "result 1 is new: not cluster 0, loose URL and title the same, URL and text other, confidence 0.3 "
-                "(needed: 0.6, without a veto)"
+                "result 1 is new: not group 0 (same loose URL and title, different URL and text, confidence 0.3); "
+                "0.6 and no veto needed"
             ),
         ),
         (
             Result(id="8", url="https://e.org/p", title="Paris", snippet="Another part."),
             (
-                "result 1 is new: not cluster 0, URL and title the same, generic id and text other, confidence 0.9, "
-                "vetoed by the generic id of result 0 (needed: 0.6, without a veto)"
+                "result 1 is new: not group 0 (same URL and title, different generic id and text, confidence 0.9, "
+                "vetoed by the generic id of result 0); 0.6 and no veto needed"
             ),
         ),
     ],
@@ -68,7 +67,7 @@ def test_many_candidates_are_counted() -> None:
     *_, last = explain_duplicates(found)
 
     assert len(last.candidates) == 5
-    assert "; nor 2 more (needed" in str(last)
+    assert "; nor 2 more; 0.6" in str(last)
 
 
 @given(st.integers(0, 3))

@@ -127,7 +127,7 @@ ADVERSARIES: dict[str, tuple[str, Callable[[int], Result]]] = {
 
 @pytest.mark.parametrize("name", ADVERSARIES)
 def test_results_that_share_a_key_and_all_differ_are_not_compared_with_each_other(name: str) -> None:
-    """A few groups are looked at before they become a crowd, none after: counted, not timed."""
+    """A few groups are looked at before they are indexed, none after: counted, not timed."""
     unit, make = ADVERSARIES[name]
     deduplicator = Deduplicator(Rules(unit=unit))  # type: ignore[arg-type]
     placed = [deduplicator.place(make(i), "tool") for i in range(3_000)]

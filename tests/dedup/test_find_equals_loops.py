@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from dedup.drawn import alike_of_one_tool, found, rules
 from dedup.reference import clusters_by_loops
-from judged.dedup import find, group
+from judged.dedup import match
 from judged.dedup.find import Deduplicator
 from judged.dedup.rules import Rules
 from judged.tables.sessions import Result
@@ -21,10 +21,9 @@ def test_an_index_finds_what_loops_find(
 ) -> None:
     """Whatever is indexed and summed up, from how many members on, and by whatever rules, nothing else comes out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group, "FEW", few)
-        patch.setattr(find, "FEW", few)
+        patch.setattr(match, "FEW", few)
         indexed = Deduplicator(rules)
-        keys = [indexed.keys_of(result, scope) for result, scope in found]
+        keys = [indexed.make_keys(result, scope) for result, scope in found]
         placed = [indexed.place_keys(each) for each in keys]
 
     assert placed == clusters_by_loops(keys, rules)

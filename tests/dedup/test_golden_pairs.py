@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from judged.dedup.explain import Explainer
-from judged.dedup.find import find_duplicates
-from judged.dedup.keys import keys_of
+from judged.dedup.find import explain_duplicates, find_duplicates
+from judged.dedup.keys import make_keys
+from judged.dedup.match import Fields, compare
 from judged.dedup.rules import Rules
-from judged.dedup.verify import Fields, compare
 from judged.tables.sessions import Result
 
 WEB, FILES = "web_search", "file_search"
@@ -82,7 +81,7 @@ def test_every_pair_is_in_the_table() -> None:
 def test_fields_agree_differ_or_cannot_be_compared(name: str, pattern: str) -> None:
     """Each pair has the pattern of the table."""
     one, other = next(pair for key, pair in PAIRS.items() if key.split()[0] == name)
-    fields = compare(keys_of(*one, Rules()), keys_of(*other, Rules()))
+    fields = compare(make_keys(*one, Rules()), make_keys(*other, Rules()))
 
     assert (
         "".join(SIGNS[getattr(fields, field)] for field in Fields._fields if field != "loose_url") == pattern
@@ -96,8 +95,7 @@ def test_pairs_are_the_same_or_not_as_the_table_says(name: str, unit: str, colum
     pair = next(pair for key, pair in PAIRS.items() if key.split()[0] == name)
     verdict = next(row for row in GOLDEN if row[0] == name)[column]
     rules = Rules(unit=unit)  # type: ignore[arg-type]
-    explainer = Explainer(rules)
-    _, decision = [explainer.place(*each) for each in pair]
+    _, decision = explain_duplicates(pair, rules)
     sure = decision.candidates[0].confidence if decision.candidates else None
     against = [field for each in decision.candidates for field, _ in each.vetoes]
 

@@ -51,7 +51,7 @@ def test_near_texts_come_out_the_same_each_time() -> None:
     texts = [edited(TEXT, *rng.sample(range(60), rng.randrange(8))) for _ in range(60)]
 
     first, second = NearTexts(0.7), NearTexts(0.7)
-    assert [first.stand_in(text) for text in texts] == [second.stand_in(text) for text in texts]
+    assert [first.represent(text) for text in texts] == [second.represent(text) for text in texts]
 
 
 def test_a_text_stands_for_itself_and_for_those_near_it() -> None:
@@ -59,20 +59,20 @@ def test_a_text_stands_for_itself_and_for_those_near_it() -> None:
     texts, seen = NearTexts(0.7), set()
     for places in range(12):
         text = edited(TEXT, *range(0, 5 * places, 5))
-        chosen = texts.stand_in(text)
+        chosen = texts.represent(text)
         seen.add(text)
 
         assert chosen in seen
-        assert texts.stand_in(chosen) == chosen
+        assert texts.represent(chosen) == chosen
 
 
 def test_a_text_that_is_not_kept_stands_for_no_other() -> None:
     """Matching asks what a text is near to, and leaves no trace."""
     texts = NearTexts(0.7)
 
-    assert texts.stand_in(edited(TEXT, 30), keep=False) == edited(TEXT, 30)
-    assert texts.stand_in(TEXT) == TEXT
-    assert texts.stand_in(edited(TEXT, 30), keep=False) == TEXT
+    assert texts.represent(edited(TEXT, 30), keep=False) == edited(TEXT, 30)
+    assert texts.represent(TEXT) == TEXT
+    assert texts.represent(edited(TEXT, 30), keep=False) == TEXT
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from judged.dedup.rules import Rules, Weights
-from judged.dedup.text import SHORTEST_PREFIX
-from judged.dedup.url_rules import LOOSE_RULES, STRICT_RULES
-from judged.dedup.verify import Fields, vetoes
+from judged.dedup.keys import SHORTEST_PREFIX
+from judged.dedup.match import Fields, find_vetoes
+from judged.dedup.rules import LOOSE_RULES, STRICT_RULES, Rules, Weights
 
 PAGE = (Path(__file__).parents[2] / "docs" / "concepts" / "deduplication.md").read_text(encoding="utf-8")
 ROWS = [
@@ -49,6 +48,6 @@ def test_the_table_of_vetoes_is_that_of_the_code(column: int, unit: str) -> None
             continue
         differs = Fields(*[None] * 6)._replace(**{names[row[0]]: False})
         _, _, unless = row[column].partition(", unless ")
-        assert (names[row[0]] in vetoes(differs, unit)) == row[column].startswith("vetoes")  # type: ignore[arg-type]
+        assert (names[row[0]] in find_vetoes(differs, unit)) == row[column].startswith("vetoes")  # type: ignore[arg-type]
         if unless:
-            assert not vetoes(differs._replace(**excuses[unless]), unit)  # type: ignore[arg-type]
+            assert not find_vetoes(differs._replace(**excuses[unless]), unit)  # type: ignore[arg-type]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import pytest
 from hypothesis import given, strategies as st
 
-from judged.dedup.text import SHORTEST_PREFIX, comparable, normalised, related, stem, text_hash
-from judged.dedup.texts import Span, Texts
+from judged.dedup.keys import SHORTEST_PREFIX, cut_prefix, normalise, related, to_comparable
+from judged.dedup.match import PrefixIndex
 
 words = st.text(alphabet="ab …é.\n ", max_size=80) | st.text(max_size=80)
 
@@ -32,33 +30,26 @@ words = st.text(alphabet="ab …é.\n ", max_size=80) | st.text(max_size=80)
 )
 def test_words_count_and_how_they_are_set_does_not(text: str, expected: str) -> None:
     """White space, case, punctuation, compatible letters and invisible marks say nothing; vowel signs and digits do."""
-    assert normalised(text) == expected
+    assert normalise(text) == expected
 
 
 @given(words)
 def test_normalising_twice_changes_nothing(text: str) -> None:
     """What is normalised stays as it is."""
-    assert normalised(normalised(text)) == normalised(text)
+    assert normalise(normalise(text)) == normalise(text)
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_the_short_cut_for_ascii_agrees_with_the_long_way(text: str) -> None:
     """A letter outside ASCII at the end leads round the short cut."""
-    assert " ".join([normalised(text), "é"]).strip() == normalised(text + " é")
+    assert " ".join([normalise(text), "é"]).strip() == normalise(text + " é")
 
 
 @given(words, st.sampled_from(["", " ", "a", "é", "\u0301", "a " * 40, "é " * 100, "字" * 200]))
 def test_a_stem_is_how_the_normalised_text_begins(text: str, more: str) -> None:
     """However long the text, its stem is what normalising all of it would give."""
     for each in (text, text + more, more + text, (text + " ") * 9 + more):
-        assert stem(each) == normalised(each)[:SHORTEST_PREFIX]
-
-
-@given(words, words)
-def test_equal_words_have_equal_hashes(one: str, other: str) -> None:
-    """The hash is that of the normalised text."""
-    assert (text_hash(one) == text_hash(other)) == (normalised(one) == normalised(other))
-    assert text_hash(one) == text_hash(unicodedata.normalize("NFD", one))
+        assert cut_prefix(each) == normalise(each)[:SHORTEST_PREFIX]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +88,7 @@ def test_equal_words_have_equal_hashes(one: str, other: str) -> None:
 )
 def test_a_beginning_is_related_to_the_whole(begun: str, whole: str, expected: bool) -> None:
     """From thirty characters on: at the end of a word, or anywhere if it says that it was cut short."""
-    one, other = comparable(begun), comparable(whole)
+    one, other = to_comparable(begun), to_comparable(whole)
 
     assert one is not None
     assert other is not None
@@ -107,11 +98,11 @@ def test_a_beginning_is_related_to_the_whole(begun: str, whole: str, expected: b
 @given(words, words)
 def test_related_texts_share_their_stem(one: str, other: str) -> None:
     """So that looking up the stem finds every text that is related."""
-    mine, theirs = comparable(one), comparable(other)
+    mine, theirs = to_comparable(one), to_comparable(other)
 
-    assert (mine is None) == (not stem(one))
+    assert (mine is None) == (not cut_prefix(one))
     if mine is not None and theirs is not None and related(mine, theirs):
-        assert stem(one) == stem(other)
+        assert cut_prefix(one) == cut_prefix(other)
 
 
 FAMILY = [
@@ -129,20 +120,9 @@ FAMILY += ["x" * 30, "x" * 30 + " a b c ", "y" * 40]
 @given(st.lists(st.sampled_from(FAMILY)), st.sampled_from(FAMILY))
 def test_ordered_texts_are_found_as_by_comparing_with_each(texts: list[str], text: str) -> None:
     """Equal ones, beginnings and continuations, and no others."""
-    ordered = Texts()
+    ordered = PrefixIndex()
     for number, each in enumerate(texts):
         ordered.add(each, number)
     found = sorted(number for numbers in ordered.related(text) for number in numbers)
 
     assert found == [number for number, each in enumerate(texts) if related(each, text)]
-
-
-@given(st.lists(st.sampled_from([None, *FAMILY])), st.sampled_from([None, *FAMILY]))
-def test_a_span_suits_what_is_related_to_all_its_texts(texts: list[str | None], text: str | None) -> None:
-    """The longest text, and how far all agree, say what comparing with each would say."""
-    span = Span()
-    for each in texts:
-        span.add(each)
-    all_related = all(each is not None and text is not None and related(each, text) for each in texts)
-
-    assert span.suits(text) == (text is not None and all_related)

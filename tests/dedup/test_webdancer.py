@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from dedup.reference import clusters_by_loops
-from judged.dedup.explain import explain_duplicates
-from judged.dedup.find import find_duplicates
-from judged.dedup.keys import keys_of
+from judged.dedup.find import explain_duplicates, find_duplicates
+from judged.dedup.keys import make_keys
 from judged.dedup.rules import Rules, Weights
 from judged.dedup.url import loose_key, strict_key
 from judged.tables.sessions import Result
@@ -133,7 +132,7 @@ def test_real_sessions_come_out_as_by_loops(sessions: Sessions, unit: str) -> No
     """The index and plain loops agree on all of them."""
     rules = Rules(unit=unit)  # type: ignore[arg-type]
     for session in sessions:
-        keys = [keys_of(result, "search", rules) for result in session]
+        keys = [make_keys(result, "search", rules) for result in session]
 
         assert find_duplicates(
             [(result, "search") for result in session], rules

@@ -13,7 +13,7 @@ import judged
 from judged.explanation.cuts import cut_values, one_query, prefixes, with_every_result
 from judged.explanation.working import WORKINGS
 from judged.kernels.ranked.ranking import Ranking
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from strategies import Query, queries, variants, view
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
@@ -94,7 +94,7 @@ def test_an_explanation_holds_the_value_that_evaluate_gives(
     found = {f"d{i}": grade for i, grade in enumerate(query.found) if grade is not None}
     graded = {**found, **{f"m{i}": grade for i, grade in enumerate(query.missed)}}
     intents = dict(zip(graded, query.by_intent, strict=True))
-    qrels: dict[str, dict[str, Any]] = {"q": intents if measure.intents else graded}
+    qrels: dict[str, dict[str, Any]] = {"q": intents if measure.needs == "intents" else graded}
     run = {"q": {f"d{i}": float(-(i // 2)) for i in range(len(query.found))}}
     if not qrels["q"]:
         return

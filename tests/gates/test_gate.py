@@ -15,6 +15,7 @@ import judged
 from gates.conftest import collection, reversed_run
 from judged.errors import BadMeasure, BadProtocol, BadSample, UnknownName
 from judged.gates.delta import Delta, as_delta
+from judged.stats.outcome import NO_SPREAD
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -147,7 +148,7 @@ def test_the_same_run_passes_with_nothing_to_test() -> None:
         report = judged.gate(qrels, old, "AP", baseline=old, min_delta=delta)
 
         assert report.passed
-        assert report["AP"].test.undefined == "no spread"
+        assert report["AP"].test.undefined == NO_SPREAD
         assert "The test is undefined: no spread (no query differs)" in report.text
 
 

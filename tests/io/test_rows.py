@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judged.comparison.latency import read_timings
+from judged.comparison.latency import read_latencies
 from judged.comparison.slices import read_attributes
 from judged.errors import Unreadable, Unusable
 
@@ -41,13 +41,13 @@ def test_units_are_taken_from_the_name_of_the_column(tmp_path: Path, column: str
     (tmp_path / "s.csv").write_text(f"run,{column}\nbm25,0.25\n")
     (tmp_path / "ms.csv").write_text("run,ms\nbm25,250\n")
 
-    assert read_timings(tmp_path / "s.csv") == read_timings(tmp_path / "ms.csv") == {"bm25": [250.0]}
+    assert read_latencies(tmp_path / "s.csv") == read_latencies(tmp_path / "ms.csv") == {"bm25": [250.0]}
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"query": "q1", "kind": "a"}\n[1]\n', "x.jsonl:2: is list, expected an object"),
+        ('{"query": "q1", "kind": "a"}\n[1]\n', "x.jsonl:2: holds list, expected an object"),
         ('{"query": "q1", "kind": \n', "x.jsonl:1: is no JSON"),
         ('{"kind": "a"}\n', "no query among them"),
         ('{"query": "q1"}\n', "expected an attribute"),

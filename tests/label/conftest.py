@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judged.label.labelling import Labelling
+from judged.label import Endpoint, Labeller, Labelling, RetryPolicy, label_results
 from label.server import Request, Response, Server, graded
 
 Serve = Callable[..., Server]
@@ -25,9 +25,9 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repetitions come within hundredths of a second."""
-    monkeypatch.setattr("judged.label.waiting.FIRST", 0.005)
-    monkeypatch.setattr("judged.label.waiting.LONGEST", 0.02)
+    """Make retries wait for hundredths of a second only."""
+    monkeypatch.setattr("judged.label.run.FIRST_WAIT", 0.005)
+    monkeypatch.setattr("judged.label.run.LONGEST_BACKOFF", 0.02)
 
 
 @pytest.fixture
@@ -42,19 +42,27 @@ def serve(_short_waits: None) -> Iterator[Serve]:
         yield start
 
 
+OF_LABELLER = ("model", "temperature", "seed", "max_tokens", "structure")
+OF_ENDPOINT = ("concurrency", "rate", "timeout")
+OF_RETRIES = ("attempts", "reasks")
+
+
 @pytest.fixture
 def label_run() -> LabelRun:
-    """Labels a run of one query and some documents, `d0` worth 0, `d1` worth 1 and so on, then 0 again."""
-    from judged.label.results import label_results
+    """Label a run of one query and some documents: `d0` is worth 0, `d1` is worth 1 and so on, then 0 again."""
 
-    def label(server: Server, *, documents: int = 5, **options: Any) -> Labelling:
-        names = [f"d{number}" for number in range(documents)]
+    def label(server: Server, *, number: int = 5, **options: Any) -> Labelling:
+        def take(names: tuple[str, ...]) -> dict[str, Any]:
+            return {name: options.pop(name) for name in names if name in options}
+
+        names = [f"d{at}" for at in range(number)]
+        labeller = Labeller(**{"model": "small", **take(OF_LABELLER)})
+        retries = RetryPolicy(**take(OF_RETRIES))
         settings: dict[str, Any] = {
-            "endpoint": server.address,
-            "model": "small",
-            "cache": None,
             "queries": {"q": "what is it worth?"},
-            "docs": {name: f"{name} is worth {number % 5}" for number, name in enumerate(names)},
+            "documents": {name: f"{name} is worth {at % 5}" for at, name in enumerate(names)},
+            "labeller": labeller,
+            "endpoint": Endpoint(server.address, retries=retries, **take(OF_ENDPOINT)),
         }
         return label_results({"q": names}, **{**settings, **options})
 

@@ -125,8 +125,8 @@ def test_no_answer_at_all_is_empty() -> None:
 
 def test_an_answer_that_was_cut_short_is_read_only_if_its_object_is_whole() -> None:
     """`final score: 1` may be the beginning of `final score: 10`."""
-    assert read_answer("final score: 1", scale=SCALE, whole=False) == Verdict(None, "unfinished")
-    assert read_answer('{"score": 1}\n\n\n', scale=SCALE, whole=False) == Verdict(1)
+    assert read_answer("final score: 1", scale=SCALE, complete=False) == Verdict(None, "unfinished")
+    assert read_answer('{"score": 1}\n\n\n', scale=SCALE, complete=False) == Verdict(1)
 
 
 def test_a_prompt_may_have_a_shorter_scale_and_another_field() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadSample
-from judged.label.calibration import calibrate, cross_validated
+from judged.label.similarity import calibrate, cross_validate
 from judged.stats import cohen_kappa
 
 samples = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=20, max_size=40).filter(
@@ -72,7 +72,7 @@ def test_out_of_fold_agreement_is_that_of_new_results() -> None:
     similarities, grades = noisy(200, 0.3, 1)
     fresh, truth = noisy(5000, 0.3, 2)
     tasks = [at % 20 for at in range(200)]
-    told = quadratic(cross_validated(similarities, grades, tasks), grades)
+    told = quadratic(cross_validate(similarities, grades, tasks), grades)
 
     assert told == pytest.approx(quadratic(calibrate(similarities, grades).grades(fresh), truth), abs=0.1)
 
@@ -87,7 +87,7 @@ def test_noise_has_no_agreement_out_of_fold() -> None:
     for _ in range(20):
         similarities, grades = rng.random(60), rng.integers(0, 5, 60).tolist()
         own.append(quadratic(calibrate(similarities, grades).grades(similarities), grades))
-        told.append(quadratic(cross_validated(similarities, grades, list(range(60))), grades))
+        told.append(quadratic(cross_validate(similarities, grades, list(range(60))), grades))
 
     assert np.mean(told) < 0.1 < np.mean(own)
 
@@ -97,7 +97,7 @@ def test_a_task_is_never_graded_by_cuts_it_had_a_part_in() -> None:
     similarities = [float(at % 6) for at in range(60)]
     grades = [[0, 4, 1, 3, 2, 0][at % 6] for at in range(60)]
     tasks = [at % 6 for at in range(60)]
-    found = cross_validated(similarities, grades, tasks, folds=6)
+    found = cross_validate(similarities, grades, tasks, folds=6)
     whole = calibrate(similarities, grades).grades(similarities)
 
     assert (found != whole).any()
@@ -109,22 +109,22 @@ def test_one_seed_gives_one_result() -> None:
     similarities, grades = noisy(40, 0.3, 3)
 
     assert (
-        cross_validated(similarities, grades, ["t"] * 40, seed=5).tolist()
-        == cross_validated(similarities, grades, ["t"] * 40, seed=5).tolist()
+        cross_validate(similarities, grades, ["t"] * 40, seed=5).tolist()
+        == cross_validate(similarities, grades, ["t"] * 40, seed=5).tolist()
     )
 
 
 @pytest.mark.parametrize(
-    ("similarities", "grades", "told"),
+    ("similarities", "grades", "message"),
     [
-        ([0.1] * 5, [0, 1, 2, 3, 4], "5 human grades were given, expected 20 or more"),
+        ([0.1] * 5, [0, 1, 2, 3, 4], "5 human grades, expected 20 or more"),
         ([0.1] * 20, [1] * 20, "every human grade is 1, expected several"),
         ([0.1] * 20, [0, 5] * 10, "a human grade is 5, expected whole numbers from 0 to 4"),
         ([0.1] * 20, [0, 1], "20 similarities and 2 human grades"),
         ([float("nan")] * 20, [0, 1] * 10, "`similarities` holds nan"),
     ],
 )
-def test_what_calibrates_nothing_is_refused(similarities: Any, grades: Any, told: str) -> None:
+def test_what_calibrates_nothing_is_refused(similarities: Any, grades: Any, message: str) -> None:
     """In words."""
-    with pytest.raises(BadSample, match=told):
+    with pytest.raises(BadSample, match=message):
         calibrate(similarities, grades)

@@ -102,9 +102,9 @@ def test_a_killed_job_goes_on_and_pays_for_nothing_twice(serve: Serve, folder: P
     before = server.paid.total()
 
     rest = started(of_run(server))
-    _, told = rest.communicate(timeout=60)
+    _, stderr = rest.communicate(timeout=60)
 
-    assert rest.returncode == 0, told
+    assert rest.returncode == 0, stderr
     assert before < DOCUMENTS
     assert len(server.paid) == DOCUMENTS
     assert server.paid.total() - DOCUMENTS <= 4
@@ -122,12 +122,12 @@ def test_an_interrupted_job_leaves_what_is_finished_and_exits_with_130(serve: Se
     process = started(of_run(server))
     wait_for(lambda: server.paid.total() >= 8)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert "Stopped: interrupted" in told
-    assert "Questions: 0 answered by the cache" in told  # what was asked now is not told as of earlier
-    assert "Traceback" not in told
+    assert "Stopped: interrupted" in stderr
+    assert "Questions: 0 answered by the cache" in stderr  # new answers do not count as earlier ones
+    assert "Traceback" not in stderr
     assert 4 <= len(lines(folder / "labels.jsonl")) < DOCUMENTS
     assert all(row["grade"] == int(row["document"][1:]) % 5 for row in lines(folder / "labels.jsonl"))
 
@@ -144,7 +144,7 @@ def test_labels_of_a_run_are_judgments(serve: Serve, invoke: Invoke, folder: Pat
         "document": "d4",
         "grade": 4,
         "labeller": "small relevance/1",
-        "prompt": "0e1bd606c3d7c734",
+        "prompt": "d7cbbba1e527981b",
         "tokens": 107,
     }
     assert (folder / "qrels.txt").read_text() == "q1 0 d0 0\nq1 0 d1 1\nq1 0 d2 2\nq1 0 d3 3\nq1 0 d4 4\n"
@@ -161,7 +161,7 @@ def test_labels_of_a_trace_hold_all_keys(serve: Serve, invoke: Invoke, folder: P
 
     assert result.exit_code == 0
     assert [(row["url"], row["gain"]) for row in rows] == [(f"https://example.org/{n}", n) for n in (1, 2, 3)]
-    assert "4 results, 3 different, 0 judged before" in result.stderr
+    assert "4 results, 3 distinct, 0 judged before" in result.stderr
     assert [label.gain for label in judged.read_labels(folder / "labels.jsonl")] == [1, 2, 3]
 
 
@@ -180,7 +180,7 @@ def test_failures_are_counted_kept_apart_and_exit_with_4(serve: Serve, invoke: I
 
     assert result.exit_code == 4
     assert "2 of 3 labelled (66.7 %)" in result.stderr
-    assert "Failed, and left without a label: 1 (no grade)" in result.stderr
+    assert "Failed, left without a label: 1 (no grade)" in result.stderr
     assert [row["gain"] for row in lines(folder / "labels.jsonl")] == [1, 3]
     (failure,) = lines(folder / "failures.jsonl")
     assert (failure["url"], failure["failure"], failure["answer"]) == (
@@ -221,15 +221,15 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(serve: Serve, invoke: Invoke,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
-        (["trace.jsonl", "-o", "l.jsonl"], "no endpoint is named"),
-        (["trace.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "no place is named for the labels"),
-        (["trace.jsonl", "-o", "-"], "labels on standard output need a place for their answers"),
+        (["trace.jsonl", "-o", "l.jsonl"], "no endpoint is given"),
+        (["trace.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "no file is given for the labels"),
+        (["trace.jsonl", "-o", "-"], "labels on standard output need a file for the answers"),
         (["trace.jsonl", "-o", "no/l.jsonl"], "the folder of no/l.jsonl does not exist"),
         (["trace.jsonl", "-o", "l.txt"], "id is missing, expected text without white space"),
-        (["bm25.run", "-o", "l.jsonl"], "a run holds ids alone"),
-        (["trace.jsonl", "-o", "docs.jsonl"], "docs.jsonl exists already, and no earlier job has made it"),
+        (["bm25.run", "-o", "l.jsonl"], "a run contains only ids"),
+        (["trace.jsonl", "-o", "docs.jsonl"], "docs.jsonl exists already and is not from an earlier job"),
         (
             ["trace.jsonl", "-o", "l.jsonl", "--endpoint", "localhost"],
             "expected an address that begins with http://",
@@ -237,13 +237,13 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(serve: Serve, invoke: Invoke,
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_asked(
-    invoke: Invoke, arguments: list[str], told: str
+    invoke: Invoke, arguments: list[str], message: str
 ) -> None:
     """Each with exit code 2 and words."""
     result = invoke(None, *arguments)
 
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_the_key_is_sent_and_appears_nowhere(serve: Serve, folder: Path) -> None:
@@ -259,12 +259,12 @@ def test_the_key_is_sent_and_appears_nowhere(serve: Serve, folder: Path) -> None
         ["--debug", *of_run(server, "--failures", "failures.jsonl", "--key-variable", "MY_KEY")],
         MY_KEY=SECRET,
     )
-    out, told = process.communicate(timeout=60)
+    out, stderr = process.communicate(timeout=60)
 
     assert process.returncode == 2
-    assert "refuses the key (401): Bad key [key]" in told
+    assert "refuses the key (401): Bad key [key]" in stderr
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
-    written = [out.encode(), told.encode(), *(path.read_bytes() for path in folder.iterdir())]
+    written = [out.encode(), stderr.encode(), *(path.read_bytes() for path in folder.iterdir())]
     assert len(written) > 6
     assert not any(SECRET.encode() in each for each in written)
     assert b"[key]" in (folder / "failures.jsonl").read_bytes()
@@ -314,7 +314,7 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(
     serve: Serve, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Silent for half a minute; then rate, cost and time left."""
-    monkeypatch.setattr("judged.cli.meter.EVERY", 0.0)
+    monkeypatch.setattr("judged.cli.progress.LINE_INTERVAL", 0.0)
     result = invoke(serve(), "trace.jsonl", "-o", "labels.jsonl", "--price-in", "1000", "--price-out", "0")
 
     assert "Labelling: 3 of 3 (100 %), " in result.stderr

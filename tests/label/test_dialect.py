@@ -56,7 +56,7 @@ def test_a_structure_that_is_asked_for_is_not_given_up(serve: Serve, label_run: 
     server = serve(taking("text"))
 
     with pytest.raises(EndpointFailed, match="refuses every request: status 400"):
-        label_run(server, structure="json_schema", documents=9)
+        label_run(server, structure="json_schema", number=9)
     assert len(server.requests) == 5
 
 

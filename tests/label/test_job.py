@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sqlite3
 from collections import Counter
@@ -15,8 +16,7 @@ from time import monotonic
 import pytest
 
 from judged.errors import BadProtocol, EndpointFailed
-from judged.label.job import Standing
-from judged.label.labelling import Labelling
+from judged.label import Labelling, Progress
 from label.conftest import LabelRun, Serve
 from label.server import Request, Response, completion, graded, refusing
 
@@ -89,7 +89,7 @@ def test_what_may_pass_is_asked_again(serve: Serve, label_run: LabelRun, fault: 
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(serve: Serve, label_run: LabelRun) -> None:
     """The first request about each result hangs for longer than the timeout."""
     slow = Response(200, completion('{"score": 4}').body, delay=0.6)
-    labelling = label_run(serve(first_times(1, slow)), timeout=0.2, documents=2)
+    labelling = label_run(serve(first_times(1, slow)), timeout=0.2, number=2)
 
     assert grades(labelling) == {"d0": 0, "d1": 1}
 
@@ -102,13 +102,13 @@ def test_retry_after_is_waited_for(serve: Serve, label_run: LabelRun) -> None:
         came.append(monotonic())
         return Response(429, "", {"retry-after": "0.4"}) if request.number == 1 else graded(request)
 
-    label_run(serve(answer), documents=3)
+    label_run(serve(answer), number=3)
 
     assert came[1] - came[0] >= 0.4
 
 
 @pytest.mark.parametrize(
-    ("response", "told"),
+    ("response", "message"),
     [
         (refusing(401, "Incorrect API key provided"), "refuses the key (401)"),
         (refusing(402, "Insufficient balance"), "asks for payment (402)"),
@@ -119,12 +119,12 @@ def test_retry_after_is_waited_for(serve: Serve, label_run: LabelRun) -> None:
     ],
 )
 def test_what_will_not_pass_stops_the_whole_job(
-    serve: Serve, label_run: LabelRun, response: Response, told: str
+    serve: Serve, label_run: LabelRun, response: Response, message: str
 ) -> None:
     """A wrong key or model is told at once, after one request, not five times over."""
     server = serve(lambda _: response)
 
-    with pytest.raises(EndpointFailed, match=told.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(EndpointFailed, match=re.escape(message)):
         label_run(server)
     assert len(server.requests) == 1
 
@@ -143,7 +143,7 @@ def test_a_key_that_is_revoked_on_the_way_stops_the_job_and_keeps_what_was_answe
     assert (labelling.cached, labelling.asked) == (3, 2)
 
 
-def test_an_endpoint_that_is_not_there_is_told_in_one_sentence(serve: Serve, label_run: LabelRun) -> None:
+def test_an_endpoint_that_is_not_there_is_reported_in_one_sentence(serve: Serve, label_run: LabelRun) -> None:
     """Nothing listens: the job stops after its first question."""
     server = serve(lambda _: Response(0))
 
@@ -155,7 +155,7 @@ def test_an_endpoint_that_is_not_there_is_told_in_one_sentence(serve: Serve, lab
 def test_an_endpoint_that_is_lost_on_the_way_stops_the_job(serve: Serve, label_run: LabelRun) -> None:
     """After ten questions in a row without an answer the rest is not asked; nothing is a grade."""
     server = serve(lambda request: graded(request) if request.number <= 5 else refusing(500, "gone"))
-    labelling = label_run(server, documents=40, attempts=1, concurrency=1)
+    labelling = label_run(server, number=40, attempts=1, concurrency=1)
 
     assert len(labelling.rows) == 5
     assert len(labelling.failures) == 10
@@ -178,7 +178,7 @@ def test_one_request_that_always_fails_is_a_counted_failure(serve: Serve, label_
 
 def test_pushing_back_for_long_fails_nothing(serve: Serve, label_run: LabelRun) -> None:
     """Rate limits are waited out far beyond the attempts that faults are given."""
-    labelling = label_run(serve(first_times(8, refusing(429, "slow down"))), attempts=2, documents=3)
+    labelling = label_run(serve(first_times(8, refusing(429, "slow down"))), attempts=2, number=3)
 
     assert labelling.complete
 
@@ -241,7 +241,7 @@ def test_requests_without_an_answer_are_asked_again_by_the_next_job(
 def test_no_more_than_the_allowed_requests_run_at_once(serve: Serve, label_run: LabelRun) -> None:
     """The server never sees a fourth."""
     server = serve(lambda request: Response(200, graded(request).body, delay=0.02))
-    label_run(server, documents=20, concurrency=3)
+    label_run(server, number=20, concurrency=3)
 
     assert 2 <= server.most_at_once <= 3
 
@@ -249,7 +249,7 @@ def test_no_more_than_the_allowed_requests_run_at_once(serve: Serve, label_run: 
 def test_the_rate_is_kept(serve: Serve, label_run: LabelRun) -> None:
     """At 1,200 a minute, six requests take a quarter of a second at least."""
     began = monotonic()
-    label_run(serve(), documents=6, rate=1200)
+    label_run(serve(), number=6, rate=1200)
 
     assert monotonic() - began >= 0.25
 
@@ -257,7 +257,7 @@ def test_the_rate_is_kept(serve: Serve, label_run: LabelRun) -> None:
 def test_equal_content_is_asked_about_once(serve: Serve, label_run: LabelRun) -> None:
     """Documents that read the same share an answer, and each has its label."""
     server = serve()
-    labelling = label_run(server, docs=dict.fromkeys(["d0", "d1", "d2", "d3", "d4"], "worth 3"))
+    labelling = label_run(server, documents=dict.fromkeys(["d0", "d1", "d2", "d3", "d4"], "worth 3"))
 
     assert set(grades(labelling).values()) == {3}
     assert len(labelling.rows) == 5
@@ -326,7 +326,7 @@ def test_two_jobs_at_once_share_a_cache_and_pay_for_nothing_twice(
     server = serve(lambda request: Response(200, graded(request).body, delay=0.01))
 
     async def both() -> list[Labelling]:
-        calls = [asyncio.to_thread(label_run, server, cache=tmp_path / "c", documents=30) for _ in range(2)]
+        calls = [asyncio.to_thread(label_run, server, cache=tmp_path / "c", number=30) for _ in range(2)]
         return await asyncio.gather(*calls)
 
     first, second = asyncio.run(both())
@@ -372,7 +372,7 @@ def test_an_interruption_within_a_running_loop_ends_the_work(
         return Response(200, graded(request).body, delay=0.05)
 
     async def cell() -> Labelling:
-        return label_run(server, documents=40, concurrency=2, cache=tmp_path / "c")
+        return label_run(server, number=40, concurrency=2, cache=tmp_path / "c")
 
     server = serve(answer)
     loop = asyncio.new_event_loop()
@@ -381,7 +381,7 @@ def test_an_interruption_within_a_running_loop_ends_the_work(
     loop.close()
     asked = len(server.requests)
     server.answer = graded
-    rest = label_run(server, documents=40, cache=tmp_path / "c")
+    rest = label_run(server, number=40, cache=tmp_path / "c")
 
     assert asked < 10
     assert rest.complete
@@ -395,7 +395,7 @@ def test_the_budget_is_never_passed(serve: Serve, label_run: LabelRun, tmp_path:
     """
     server = serve()
     terms = {"prices": (10_000, 10_000), "budget": 10.0, "max_tokens": 20, "cache": tmp_path / "c"}
-    labelling = label_run(server, documents=40, **terms)
+    labelling = label_run(server, number=40, **terms)
 
     assert labelling.stopped == "the budget is reached"
     assert 4 <= len(labelling.rows) <= 9
@@ -408,9 +408,9 @@ def test_a_job_that_goes_on_keeps_its_budget(serve: Serve, label_run: LabelRun, 
     """What earlier answers cost counts, so that the same command never spends more than it says."""
     server = serve()
     terms = {"prices": (10_000, 10_000), "budget": 10.0, "max_tokens": 20, "cache": tmp_path / "c"}
-    first = label_run(server, documents=40, **terms)
-    second = label_run(server, documents=40, **terms)
-    more = label_run(server, documents=40, **{**terms, "budget": 100.0})
+    first = label_run(server, number=40, **terms)
+    second = label_run(server, number=40, **terms)
+    more = label_run(server, number=40, **{**terms, "budget": 100.0})
 
     assert second.asked == 0
     assert second.spent == first.spent
@@ -425,32 +425,31 @@ def test_a_budget_without_prices_is_refused(serve: Serve, label_run: LabelRun) -
         label_run(serve(), budget=1.0)
 
 
-def test_progress_is_told(serve: Serve, label_run: LabelRun) -> None:
+def test_progress_is_reported(serve: Serve, label_run: LabelRun) -> None:
     """One call for each question, with what failed and what was spent."""
-    told: list[Standing] = []
-    label_run(serve(), prices=(10_000, 10_000), progress=told.append)
+    steps: list[Progress] = []
+    label_run(serve(), prices=(10_000, 10_000), progress=steps.append)
 
-    assert [(each.done, each.total, each.failed) for each in told] == [(n, 5, 0) for n in range(1, 6)]
-    assert told[-1].spent == pytest.approx(5.35)
+    assert [(step.done, step.total, step.failed) for step in steps] == [(n, 5, 0) for n in range(1, 6)]
+    assert steps[-1].spent == pytest.approx(5.35)
 
 
-def test_trouble_is_told_while_it_lasts(serve: Serve, label_run: LabelRun) -> None:
-    """Nobody looks at a bar that stands at nought without being told why."""
-    told: list[Standing] = []
-    label_run(serve(first_times(1, refusing(503, "busy"))), documents=1, progress=told.append)
+def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun) -> None:
+    """Nobody looks at a bar that stands at nought without being steps why."""
+    steps: list[Progress] = []
+    label_run(serve(first_times(1, refusing(503, "busy"))), number=1, progress=steps.append)
 
-    assert [(each.done, each.faults, each.trouble) for each in told] == [
+    assert [(step.done, step.retries, step.problem) for step in steps] == [
         (0, 1, "status 503"),
         (1, 1, "status 503"),
     ]
 
 
-def test_labels_tell_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:
+def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:
     """The mass on 0 to 4 where the digit was said is kept, and little of it is warned of."""
-    from judged.label.asking import Asking
-    from judged.label.labels import label_pool
+    from judged.label import Endpoint, Labeller
+    from judged.label.api import label_pool
     from judged.label.pool import Item, Pool
-    from judged.label.service import Service
 
     tokens = [
         {"token": "{", "logprob": 0.0, "top_logprobs": []},
@@ -466,7 +465,7 @@ def test_labels_tell_how_probable_legal_grades_were(serve: Serve, tmp_path: Path
     ]
     server = serve(lambda _: completion('{"score": 3}', logprobs={"content": tokens}))
     pool = Pool("run", (Item("q", "", "text", {"query": "q", "document": "d"}),), 1)
-    labelling = label_pool(pool, Asking("m", logprobs=True), Service(server.address), cache=tmp_path / "c")
+    labelling = label_pool(pool, Labeller("m", logprobs=True), Endpoint(server.address), cache=tmp_path / "c")
 
     assert server.requests[0].body["logprobs"] is True
     assert labelling.rows[0]["mass"] == pytest.approx(0.15, abs=1e-4)
@@ -475,23 +474,23 @@ def test_labels_tell_how_probable_legal_grades_were(serve: Serve, tmp_path: Path
 
 def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
     """The name of the cache, before anything is asked; a lock whose process is gone holds nobody up."""
-    told: list[Standing] = []
+    steps: list[Progress] = []
     server = serve()
     with sqlite3.connect(f"{tmp_path / 'c'}-job", isolation_level=None, check_same_thread=False) as other:
         other.execute("BEGIN EXCLUSIVE")
         ending = Timer(0.2, other.rollback)
         ending.start()
-        labelling = label_run(server, cache=tmp_path / "c", progress=told.append)
+        labelling = label_run(server, cache=tmp_path / "c", progress=steps.append)
         ending.join()
     other.close()
 
     assert labelling.complete
-    assert told[0].waits
-    assert told[0].trouble == f"waiting for another job that uses {tmp_path / 'c'}"
-    assert not any(each.waits for each in told[1:])
+    assert steps[0].waiting
+    assert steps[0].problem == f"waiting for another job that uses {tmp_path / 'c'}"
+    assert not any(step.waiting for step in steps[1:])
 
 
-def test_pushing_back_without_end_is_told_as_such(serve: Serve, label_run: LabelRun) -> None:
+def test_pushing_back_without_end_is_reported_as_such(serve: Serve, label_run: LabelRun) -> None:
     """Not as a server that is not there."""
     server = serve(lambda _: refusing(429, "slow down"))
 

@@ -12,17 +12,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judged.errors import BadInput, BadProtocol, Unreadable
-from judged.label.asking import Asking
+from judged.label.budget import Budget, Prices, estimate_pool
 from judged.label.cache import Answer, Cache
-from judged.label.estimate import estimate_pool
-from judged.label.key import Key
-from judged.label.money import Prices, Purse, tokens_of
+from judged.label.client import Endpoint, Key, RetryPolicy, parse_retry_after
 from judged.label.pool import Item, Pool
-from judged.label.prompt import Prompt, read_prompt
-from judged.label.service import Service
-from judged.label.throttle import Throttle
-from judged.label.turn import turn_at
-from judged.label.waiting import asked_to_wait, seconds_to_wait
+from judged.label.prompt import Labeller, Prompt, estimate_tokens, read_prompt
+from judged.label.run import Throttle, backoff, cache_lock
 
 
 @pytest.mark.parametrize(
@@ -41,20 +36,20 @@ from judged.label.waiting import asked_to_wait, seconds_to_wait
 )
 def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     """Seconds, milliseconds and dates; what is none of these asks for nothing."""
-    assert asked_to_wait(headers) == seconds
+    assert parse_retry_after(headers) == seconds
 
 
 def test_retry_after_may_be_a_date() -> None:
     """RFC 9110 allows an HTTP date: the time until then."""
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
 
-    assert asked_to_wait({"retry-after": date}) == pytest.approx(30, abs=2)
+    assert parse_retry_after({"retry-after": date}) == pytest.approx(30, abs=2)
 
 
 @given(st.integers(0, 30), st.none() | st.floats(0, 600))
 def test_waits_are_as_asked_or_within_a_bound_that_doubles(repetition: int, asked: float | None) -> None:
     """Full jitter below 0.5 · 2^n seconds and a minute; never less than the endpoint asked for."""
-    wait = seconds_to_wait(repetition, asked, random.Random())  # noqa: S311 - waiting times are no secrets
+    wait = backoff(repetition, asked, random.Random())  # noqa: S311 - waiting times are no secrets
 
     if asked is None:
         assert 0 <= wait <= min(60.0, 0.5 * 2**repetition)
@@ -86,24 +81,24 @@ def test_the_identity_of_a_prompt_is_its_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        ("name: a\nversion: 1\ntemplate: '{query}'\n", "the template holds no {text}"),
+        ("name: a\nversion: 1\ntemplate: '{query}'\n", "the template has no {text}"),
         ("name: a\nversion: 1\ntemplate: '{query}{text}'\nscale: [0, 5]\n", "scale is [0, 5]"),
         ("name: a\nversion: 1\ntemplate: '{query}{text}'\nscale: [2]\n", "scale is [2]"),
-        ("name: a\nversion: 1\ntemplate: '{query}{text}'\nfields: []\n", "fields are []"),
+        ("name: a\nversion: 1\ntemplate: '{query}{text}'\nfields: []\n", "the fields are []"),
         ("name: a\ntemplate: '{query}{text}'\n", "missing required field `version`"),
         ("name: a\nversion: 1\ntemplate: '{query}{text}'\nmodel: x\n", "unknown field `model`"),
         ("name: [", "while parsing"),
     ],
 )
-def test_a_prompt_that_cannot_ask_is_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_a_prompt_that_cannot_ask_is_refused(tmp_path: Path, text: str, message: str) -> None:
     """What is wrong with the file is told, with its name."""
     (tmp_path / "p.yaml").write_text(text)
 
     with pytest.raises(BadInput) as caught:
         read_prompt(tmp_path / "p.yaml")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     with pytest.raises(Unreadable, match="cannot be read"):
         read_prompt(tmp_path / "absent.yaml")
 
@@ -115,7 +110,7 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert repr(key) == "Key(MY_KEY: set)"
     assert (
-        key.hide("Incorrect key sk-secret at https://me:pw@host/v1")
+        key.redact("Incorrect key sk-secret at https://me:pw@host/v1")
         == "Incorrect key [key] at https://host/v1"
     )
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -126,14 +121,14 @@ def test_a_variable_that_is_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch)
     """Whoever names one means it."""
     monkeypatch.delenv("NO_KEY", raising=False)
 
-    with pytest.raises(BadProtocol, match="NO_KEY, which is to hold the key, is not set"):
+    with pytest.raises(BadProtocol, match="NO_KEY, named as the one with the key, is not set"):
         Key("NO_KEY")
 
 
 def test_the_address_of_the_request_itself_is_an_endpoint_too() -> None:
     """Many copy it from an example."""
-    assert Service("http://localhost:8000/v1/chat/completions").endpoint == "http://localhost:8000/v1"
-    assert Service("http://localhost:8000/v1/").endpoint == "http://localhost:8000/v1"
+    assert Endpoint("http://localhost:8000/v1/chat/completions").url == "http://localhost:8000/v1"
+    assert Endpoint("http://localhost:8000/v1/").url == "http://localhost:8000/v1"
 
 
 def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
@@ -163,9 +158,9 @@ def test_a_cache_that_breaks_on_the_way_is_told_in_words(tmp_path: Path) -> None
 
 def test_the_cache_says_what_was_asked_with() -> None:
     """Scale, temperature, seed and longest answer stand beside model and prompt."""
-    asking = Asking("m", Prompt("p", 1, "{query} {text}", scale=(0, 1)), seed=3)
+    labeller = Labeller("m", Prompt("p", 1, "{query} {text}", scale=(0, 1)), seed=3)
 
-    assert asking.settings == '{"scale":[0,1],"temperature":0.0,"seed":3,"max_tokens":512}'
+    assert labeller.settings == '{"scale":[0,1],"temperature":0.0,"seed":3,"max_tokens":512}'
 
 
 def test_the_last_answer_with_a_grade_holds() -> None:
@@ -184,38 +179,40 @@ def test_the_last_answer_with_a_grade_holds() -> None:
 
 def test_tokens_are_estimated_by_the_stated_rule() -> None:
     """Forty ASCII characters are ten tokens, three others three, and a request ten."""
-    assert tokens_of([{"content": "a" * 40 + "日本語"}]) == 23
+    assert estimate_tokens([{"content": "a" * 40 + "日本語"}]) == 23
 
 
-def test_a_purse_sets_aside_what_requests_under_way_may_cost() -> None:
+def test_a_budget_reserves_what_pending_requests_may_cost() -> None:
     """Two requests of 1.5 × 100 × 0.01 + 100 × 0.01 = 2.5 fit into 5; a third does not until one is over."""
-    purse = Purse(Prices(10_000, 10_000), budget=5.0)
-    first = purse.set_aside(100, 100)
-    second = purse.set_aside(100, 100)
+    budget = Budget(Prices(10_000, 10_000), limit=5.0)
+    first = budget.reserve(100, 100)
+    second = budget.reserve(100, 100)
 
     assert (first, second) == (2.5, 2.5)
-    assert purse.set_aside(100, 100) is None
-    purse.release(2.5)
-    assert purse.set_aside(100, 100) == 2.5
+    assert budget.reserve(100, 100) is None
+    budget.release(2.5)
+    assert budget.reserve(100, 100) == 2.5
 
 
-def test_a_purse_learns_that_estimates_fall_short() -> None:
+def test_a_budget_reserves_more_if_estimates_fall_short() -> None:
     """If three times the estimate was counted, 3.3 times are set aside: 330 × 0.01."""
-    purse = Purse(Prices(10_000, 0), budget=100.0)
-    purse.learn(100, 300)
+    budget = Budget(Prices(10_000, 0), limit=100.0)
+    budget.raise_margin(100, 300)
 
-    assert purse.set_aside(100, 0) == pytest.approx(3.3)
+    assert budget.reserve(100, 0) == pytest.approx(3.3)
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: Asking(" "),
-        lambda: Asking("m", max_tokens=0),
+        lambda: Labeller(" "),
+        lambda: Labeller("m", max_tokens=0),
         lambda: Prices(-1, 0),
-        lambda: Purse(Prices(1, 1), budget=0),
-        lambda: Throttle(0),
-        lambda: Throttle(1, 0),
+        lambda: Budget(Prices(1, 1), limit=0),
+        lambda: Endpoint("http://localhost/v1", concurrency=0),
+        lambda: Endpoint("http://localhost/v1", rate=0),
+        lambda: Endpoint("http://localhost/v1", timeout=0),
+        lambda: RetryPolicy(attempts=0),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: object) -> None:
@@ -227,13 +224,13 @@ def test_settings_that_make_no_sense_are_refused(wrong: object) -> None:
 def test_pushing_back_halves_what_runs_at_once_and_success_raises_it_again() -> None:
     """8 → 4 for all requests that were under way, then → 2 for one that began later; never below 1."""
     throttle = Throttle(8)
-    throttle.pushed_back(began=1.0, wait=None)
-    throttle.pushed_back(began=1.0, wait=None)
+    throttle.slow_down(started=1.0, wait=None)
+    throttle.slow_down(started=1.0, wait=None)
     once = throttle.limit
-    throttle.pushed_back(began=float("inf"), wait=None)
+    throttle.slow_down(started=float("inf"), wait=None)
     twice = throttle.limit
     for _ in range(200):
-        throttle.eased()
+        throttle.speed_up()
 
     assert (once, twice, throttle.limit) == (4.0, 2.0, 8.0)
 
@@ -243,10 +240,10 @@ def test_an_estimate_counts_each_question_once() -> None:
 
     The prompt `QUERY TEXT` has 1 + 1 + 4 characters, so ceil(6 / 4) + 10 = 12 tokens are read in each.
     """
-    asking = Asking("m", Prompt("p", 1, "{query} {text}", fields=("match", "score")))
+    labeller = Labeller("m", Prompt("p", 1, "{query} {text}", fields=("match", "score")))
     items = [Item("a", "", text, {}) for text in ("same", "same", "diff")]
     estimate = estimate_pool(
-        Pool("run", tuple(items), 9), asking, cache=None, prices=Prices(1_000_000, 500_000)
+        Pool("run", tuple(items), 9), labeller, cache=None, prices=Prices(1_000_000, 500_000)
     )
 
     assert (estimate.requests, estimate.tokens_in, estimate.tokens_out) == (2, 24, 32)
@@ -272,6 +269,6 @@ def test_a_cache_that_cannot_be_locked_is_told_in_words(tmp_path: Path) -> None:
 
     with (
         pytest.raises(Unreadable, match="cannot be locked against other jobs"),
-        turn_at(tmp_path / "c", print),
+        cache_lock(tmp_path / "c", print),
     ):
         pass

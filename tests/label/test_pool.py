@@ -12,12 +12,18 @@ import pyarrow.parquet
 import pytest
 
 from judged.errors import BadInput, BadProtocol, Unreadable, Unusable
-from judged.label.gather import gather
+from judged.label.pool import Pool, PoolOptions, build_pool
 from judged.label.texts import Text, read_documents, read_queries
 
 RUN = b"q1 Q0 d1 1 3.0 x\nq1 Q0 d2 2 2.0 x\nq1 Q0 d3 3 1.0 x\nq2 Q0 d1 1 1.0 x\n"
 QUERIES = {"q1": "first", "q2": "second"}
 DOCS = {"d1": {"title": "One", "text": "1"}, "d2": "2", "d3": "3"}
+
+
+def gather(source: Any, **given: Any) -> Pool:
+    """Build the pool of a source; texts and judgments are arguments of their own, the rest are options."""
+    inputs = {name: given.pop(name) for name in ("queries", "documents", "judged") if name in given}
+    return build_pool(source, **inputs, options=PoolOptions(**given))
 
 
 def session(*searches: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
@@ -38,7 +44,7 @@ def traces(tmp_path: Path, *sessions: dict[str, Any]) -> Path:
 
 def test_a_run_is_labelled_with_its_texts() -> None:
     """Every document of every query, with title and text."""
-    pool = gather(RUN, queries=QUERIES, docs=DOCS)
+    pool = gather(RUN, queries=QUERIES, documents=DOCS)
 
     assert (pool.kind, pool.results) == ("run", 4)
     assert [(item.query, item.title, item.text) for item in pool.items] == [
@@ -53,7 +59,7 @@ def test_a_run_is_labelled_with_its_texts() -> None:
 def test_several_runs_are_one_pool() -> None:
     """A pair that both have is labelled once."""
     other = b"q1 Q0 d3 1 3.0 y\nq2 Q0 d2 1 1.0 y\n"
-    pool = gather([RUN, other], queries=QUERIES, docs=DOCS)
+    pool = gather([RUN, other], queries=QUERIES, documents=DOCS)
 
     assert pool.results == 6
     assert [tuple(item.row.values()) for item in pool.items] == [
@@ -73,7 +79,7 @@ def test_an_open_file_is_read_once(tmp_path: Path) -> None:
     with path.open("rb") as file:
         assert len(gather(file).items) == 1
     with (tmp_path / "some.run").open("rb") as file:
-        assert len(gather(file, kind="run", queries=QUERIES, docs=DOCS).items) == 4
+        assert len(gather(file, kind="run", queries=QUERIES, documents=DOCS).items) == 4
 
 
 def test_several_traces_are_one_pool(tmp_path: Path) -> None:
@@ -85,7 +91,7 @@ def test_several_traces_are_one_pool(tmp_path: Path) -> None:
 
     assert len(gather([path, tmp_path / "other.jsonl"]).items) == 1
     assert len(gather([session([page])]).items) == 1  # a trace in memory
-    with pytest.raises(BadProtocol, match="runs and traces are labelled apart"):
+    with pytest.raises(BadProtocol, match="runs and traces cannot be labelled together"):
         gather([path, tmp_path / "some.run"])
 
 
@@ -104,14 +110,14 @@ def test_a_log_in_words_is_no_run(tmp_path: Path) -> None:
 
 def test_only_the_first_of_each_query_are_labelled_down_to_a_depth() -> None:
     """Depth 1: the best document of each query by score."""
-    pool = gather(RUN, queries=QUERIES, docs=DOCS, depth=1)
+    pool = gather(RUN, queries=QUERIES, documents=DOCS, depth=1)
 
     assert [item.row["document"] for item in pool.items] == ["d1", "d1"]
 
 
 def test_what_is_judged_is_not_labelled_again() -> None:
     """Pools are completed: whatever has a grade is left out, and its text need not be there."""
-    pool = gather(RUN, queries={"q1": "first"}, docs=DOCS, judged=b"q1 0 d2 0\nq2 0 d1 -1\n")
+    pool = gather(RUN, queries={"q1": "first"}, documents=DOCS, judged=b"q1 0 d2 0\nq2 0 d1 -1\n")
 
     assert [item.row["document"] for item in pool.items] == ["d1", "d3"]
     assert pool.judged == 2
@@ -120,23 +126,25 @@ def test_what_is_judged_is_not_labelled_again() -> None:
 def test_texts_that_are_not_there_are_told_by_id() -> None:
     """Both kinds at once; leniently they are counted."""
     with pytest.raises(Unusable) as caught:
-        gather(RUN, queries={"q1": "first"}, docs={"d1": "1"})
+        gather(RUN, queries={"q1": "first"}, documents={"d1": "1"})
 
     assert str(caught.value).splitlines()[:4] == [
         "run cannot be used: document-without-text (2), query-without-text (1)",
-        "  query `q2`: is in the run, and has no text",
-        "  document `d2`: is in the run, and has no text",
-        "  document `d3`: is in the run, and has no text",
+        "  query `q2`: is in the run but has no text",
+        "  document `d2`: is in the run but has no text",
+        "  document `d3`: is in the run but has no text",
     ]
-    lenient = gather(RUN, queries={"q1": "first"}, docs={"d1": "1"}, lenient=True)
+    lenient = gather(RUN, queries={"q1": "first"}, documents={"d1": "1"}, lenient=True)
     assert len(lenient.items) == 1
     assert "left out: document-without-text (2)" in lenient.notes
 
 
 def test_a_run_without_texts_is_refused() -> None:
     """Ids alone tell a model nothing."""
-    with pytest.raises(BadProtocol, match="a run holds ids alone, and `queries` are not given"):
-        gather(RUN, docs=DOCS)
+    with pytest.raises(
+        BadProtocol, match="a run contains only ids, and the texts of its queries are missing"
+    ):
+        gather(RUN, documents=DOCS)
 
 
 def test_a_result_of_agents_is_labelled_once_for_its_task(tmp_path: Path) -> None:
@@ -213,10 +221,10 @@ def test_results_without_a_text_are_told_with_their_place(tmp_path: Path) -> Non
     path = traces(tmp_path, session([{"id": "1"}, {"id": "2", "title": "B"}]))
 
     with pytest.raises(
-        Unusable, match=r"traces.jsonl:1, session `c1`: result `1`: neither title nor snippet"
+        Unusable, match=r"traces.jsonl:1, session `c1`: result `1` has neither a title nor a snippet"
     ):
         gather(path)
-    assert [item.text for item in gather(path, docs={"1": "one"}).items] == ["one", ""]
+    assert [item.text for item in gather(path, documents={"1": "one"}).items] == ["one", ""]
     lenient = gather(path, lenient=True)
     assert (len(lenient.items), lenient.notes) == (1, ("left out: result-without-text (1)",))
 
@@ -268,7 +276,7 @@ def test_queries_are_read_from_what_collections_come_in(tmp_path: Path, text: by
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (b'{"_id": "a"}\n', ":1: has no text"),
         (b'{"_id": "a", "text": "x"}\n{"text": "x"}\n', ":2: has no id"),
@@ -279,13 +287,15 @@ def test_queries_are_read_from_what_collections_come_in(tmp_path: Path, text: by
         (b"id,text\na\n", ":2: 1 columns, expected 2"),
     ],
 )
-def test_texts_that_cannot_be_read_are_told_with_their_line(tmp_path: Path, text: bytes, told: str) -> None:
+def test_texts_that_cannot_be_read_are_told_with_their_line(
+    tmp_path: Path, text: bytes, message: str
+) -> None:
     """All of them at once, the first in words."""
     (tmp_path / "docs").write_bytes(text)
 
     with pytest.raises(Unusable) as caught:
         read_documents(tmp_path / "docs", None)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -315,15 +325,15 @@ def test_a_label_names_the_tool_of_its_id(tmp_path: Path) -> None:
 
 def test_a_blank_text_is_none(tmp_path: Path) -> None:
     """White space is not paid for: it is refused, or left out and counted."""
-    with pytest.raises(Unusable, match="document `b`: is in the run, and has no text"):
-        gather({"q": ["a", "b"]}, queries={"q": "x"}, docs={"a": "text", "b": " \n"})
+    with pytest.raises(Unusable, match="document `b`: is in the run but has no text"):
+        gather({"q": ["a", "b"]}, queries={"q": "x"}, documents={"a": "text", "b": " \n"})
     (tmp_path / "docs").write_text('{"_id": "a", "text": "x"}\n{"_id": "b", "title": "", "text": ""}\n')
-    pool = gather({"q": ["a", "b"]}, queries={"q": "x"}, docs=tmp_path / "docs", lenient=True)
+    pool = gather({"q": ["a", "b"]}, queries={"q": "x"}, documents=tmp_path / "docs", lenient=True)
     blank = traces(tmp_path, session([{"id": "d", "title": "", "snippet": "  "}]))
 
     assert [item.row["document"] for item in pool.items] == ["a"]
     assert pool.notes == ("left out: document-without-text (1)",)
-    with pytest.raises(Unusable, match="neither title nor snippet"):
+    with pytest.raises(Unusable, match="has neither a title nor a snippet"):
         gather(blank)
 
 

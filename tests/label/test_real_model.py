@@ -15,11 +15,9 @@ from typing import Any
 
 import pytest
 
-from judged.label.asking import Asking
-from judged.label.labelling import Labelling
-from judged.label.labels import label_pool
+from judged.label import Endpoint, Labeller, Labelling
+from judged.label.api import label_pool
 from judged.label.pool import Item, Pool
-from judged.label.service import Service
 
 pytestmark = pytest.mark.slow
 
@@ -70,9 +68,9 @@ def labelled(address: str, cache: Path, **settings: Any) -> Labelling:
     items = tuple(
         Item(query, title, text, {"query": query, "document": title}) for query, title, text in PAIRS
     )
-    asking = Asking("SmolLM2-135M-Instruct", seed=1, **settings)
-    service = Service(address, concurrency=2, timeout=120)
-    return label_pool(Pool("run", items, len(items)), asking, service, cache=cache)
+    labeller = Labeller("SmolLM2-135M-Instruct", seed=1, **settings)
+    endpoint = Endpoint(address, concurrency=2, timeout=120)
+    return label_pool(Pool("run", items, len(items)), labeller, endpoint, cache=cache)
 
 
 def test_a_real_model_labels_under_a_schema_and_never_twice(address: str, tmp_path: Path) -> None:

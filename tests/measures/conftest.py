@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judged.engine.align import align
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 from judged.protocol import Protocol
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judged.measures.cards import Card, card, catalogue_markdown
-from judged.measures.catalogue import MEASURES, SESSION_MEASURES
+from judged.measures.cards import Card, make_card, render_catalogue
+from judged.measures.families import MEASURES, SESSION_MEASURES
+from judged.measures.laws import Law
 
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
 EVERY_OF_SESSIONS = pytest.mark.parametrize("name", list(SESSION_MEASURES))
@@ -18,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "measures.md"
 @EVERY
 def test_no_part_of_a_card_is_missing(name: str) -> None:
     """Meaning, formula, symbols, conventions, agreement, example and references are all there."""
-    it = card(name)
+    it = make_card(name)
     optional = {"parameters", "spellings", "bounds"}
     empty = [each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)]
 
@@ -33,18 +34,18 @@ def test_no_part_of_a_card_is_missing(name: str) -> None:
 @EVERY
 def test_every_parameter_is_described(name: str) -> None:
     """With its meaning, its values and its default, and what `@` sets first."""
-    it, measure = card(name), MEASURES[name]
+    it, measure = make_card(name), MEASURES[name]
 
     assert {each.name for each in it.parameters} == set(measure.defaults)
     assert all(each.meaning and each.expected for each in it.parameters)
     assert [each.at for each in it.parameters] == sorted((each.at for each in it.parameters), reverse=True)
-    assert any(each.at for each in it.parameters) == (measure.at is not None)
+    assert any(each.at for each in it.parameters) == (measure.at_parameter is not None)
 
 
 @EVERY_OF_SESSIONS
 def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
     """The same without ties, which sessions do not have, and without other tools, of which none measures them."""
-    it, measure = card(name, family="session"), SESSION_MEASURES[name]
+    it, measure = make_card(name, family="session"), SESSION_MEASURES[name]
     optional = {"parameters", "spellings", "ties", "agrees_with"}
     empty = [each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)]
 
@@ -55,23 +56,23 @@ def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
     assert "sessions" in it.aggregate
     assert {each.name for each in it.parameters} == set(measure.defaults)
     assert all(each.meaning and each.expected and each.default for each in it.parameters)
-    assert it.parameters == () or it.parameters[0].at == (measure.at is not None)
+    assert it.parameters == () or it.parameters[0].at == (measure.at_parameter is not None)
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in SESSION_MEASURES if "rate" in SESSION_MEASURES[name].properties]
+    "name", [name for name in SESSION_MEASURES if Law.RATE in SESSION_MEASURES[name].laws]
 )
 def test_the_card_of_a_rate_says_that_it_is_not_shown_alone(name: str) -> None:
     """It rises when an agent stops early."""
-    told = card(name, family="session").symbols
+    told = make_card(name, family="session").symbols
 
     assert "never shown alone: read it beside `CG` and `N`" in told
 
 
 def test_names_that_two_families_have_are_told_apart() -> None:
     """In headings, in links to them, and in what a card says."""
-    ranked, session = card("DCG"), card(SESSION_MEASURES["DCG"] @ 3)
-    page = catalogue_markdown()
+    ranked, session = make_card("DCG"), make_card(SESSION_MEASURES["DCG"] @ 3)
+    page = render_catalogue()
 
     assert (ranked.heading, session.heading) == ("DCG", "DCG (session)")
     assert (ranked.unknown, session.unknown) == ("unjudged", "unlabelled")
@@ -84,7 +85,7 @@ def test_names_that_two_families_have_are_told_apart() -> None:
 
 def test_a_card_says_what_the_measure_says() -> None:
     """The card of nDCG, part by part."""
-    it = card(MEASURES["nDCG"] @ 10)
+    it = make_card(MEASURES["nDCG"] @ 10)
 
     assert it.name == "nDCG"
     assert it.family == "ranked"
@@ -103,24 +104,24 @@ def test_a_card_says_what_the_measure_says() -> None:
 
 def test_ranges_are_worded() -> None:
     """Bounded, bounded below, unbounded, and text."""
-    assert card("DCG").range == "0 or more"
-    assert card("yaap").range == "any number"
-    assert card("relstring").range == "text"
-    assert card("FallOut").direction == "lower is better"
+    assert make_card("DCG").range == "0 or more"
+    assert make_card("yaap").range == "any number"
+    assert make_card("relstring").range == "text"
+    assert make_card("FallOut").direction == "lower is better"
 
 
 def test_a_card_is_markdown() -> None:
     """Heading, formula, facts, table of parameters, example, references."""
-    text = card("RBP").to_markdown(level=4)
+    text = make_card("RBP").to_markdown(level=4)
 
     assert text.startswith("#### RBP\n")
     assert "$$\n\\mathrm{RBP} = " in text
     assert "- **Unjudged:** has no gain" in text
     assert "| `p` | persistence: the chance" in text
-    assert "```pycon\n>>> from judged.measures.ranked.rbp import rank_biased_precision\n" in text
+    assert "```pycon\n>>> from judged.measures.ranked.cascade import rank_biased_precision\n" in text
     assert text.rstrip().endswith("doi:10.1145/1416950.1416952")
 
 
 def test_the_page_of_measures_is_up_to_date() -> None:
     """`python -m judged.measures.cards > docs/measures.md` would change nothing."""
-    assert PAGE.read_text(encoding="utf-8") == catalogue_markdown()
+    assert PAGE.read_text(encoding="utf-8") == render_catalogue()

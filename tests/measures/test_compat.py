@@ -10,7 +10,7 @@ import pytest
 
 from judged.engine.evaluate import evaluate
 from judged.kernels.examples import make_ranking
-from judged.measures.ranked.compat import compatibility
+from judged.measures.ranked.compatibility import compatibility
 
 Score = Callable[..., dict[str, Any]]
 

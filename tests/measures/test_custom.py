@@ -19,10 +19,10 @@ from judged.errors import BadMeasure, UnknownName
 from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
-from judged.measures.cards import card
-from judged.measures.catalogue import FAMILIES, MEASURES
+from judged.measures.cards import make_card
 from judged.measures.custom import undefine
-from judged.measures.names import parse_measure
+from judged.measures.families import FAMILIES, MEASURES
+from judged.measures.parse import parse_measure
 from strategies import queries, view
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 1}}
@@ -61,7 +61,7 @@ def share_of_one(
 def Share() -> judged.Measure:
     """A measure with a known parameter, one of its own, and an `@`."""
     floor = judged.Parameter.number("the least that a query scores", low=0, high=1)
-    return judged.define("Share", share, at="cutoff", parameters={"floor": floor})
+    return judged.define("Share", share, at_parameter="cutoff", parameters={"floor": floor})
 
 
 def test_it_is_written_printed_and_parsed(Share: judged.Measure) -> None:
@@ -87,7 +87,7 @@ def test_it_is_scored_by_name(Share: judged.Measure) -> None:
 
 def test_its_docstring_is_its_card(Share: judged.Measure) -> None:
     """Parts that are missing are left out; parameters are described as told."""
-    it = card(Share)
+    it = make_card(Share)
     text = it.to_markdown()
 
     assert it.meaning.startswith("The share of relevant documents among the first `cutoff`")
@@ -102,8 +102,8 @@ def test_a_card_needs_no_docstring() -> None:
     """A lambda says nothing, and the card says that."""
     judged.define("Ones", lambda ranking: np.ones(len(ranking)))
 
-    assert card("Ones").meaning == "Whoever defined it says nothing of it."
-    assert "$$" not in card("Ones").to_markdown()
+    assert make_card("Ones").meaning == "No description was given."
+    assert "$$" not in make_card("Ones").to_markdown()
 
 
 def test_the_command_shows_it(Share: judged.Measure) -> None:
@@ -225,10 +225,10 @@ def nothing(ranking: Ranking) -> Floats:
 @pytest.mark.parametrize(
     ("name", "function", "given", "told"),
     [
-        ("ndcg", nothing, {}, "`ndcg` is taken: it stands for the measure nDCG"),
-        ("nDCG", nothing, {"replace": True}, "`nDCG` is taken: it stands for the measure nDCG"),
-        ("MRR", nothing, {}, "`MRR` is taken: it stands for the measure RR"),
-        ("Official", nothing, {}, "it stands for trec_eval's measures `official`"),
+        ("ndcg", nothing, {}, "`ndcg` is taken: it means the measure nDCG"),
+        ("nDCG", nothing, {"replace": True}, "`nDCG` is taken: it means the measure nDCG"),
+        ("MRR", nothing, {}, "`MRR` is taken: it means the measure RR"),
+        ("Official", nothing, {}, "it means trec_eval's measures `official`"),
         ("My P", nothing, {}, "'My P' cannot be the name of a measure"),
         ("Mine_5", nothing, {}, "'Mine_5' cannot be the name of a measure"),
         ("5mine", nothing, {}, "'5mine' cannot be the name of a measure"),
@@ -250,7 +250,12 @@ def nothing(ranking: Ranking) -> Floats:
             {},
             "`p` of Mine must be a number between 0 and 1, not 2",
         ),
-        ("Mine", nothing, {"at": "cutoff"}, "`at` of `Mine` must be one of its parameters, not 'cutoff'"),
+        (
+            "Mine",
+            nothing,
+            {"at_parameter": "cutoff"},
+            "`at_parameter` of `Mine` must be one of its parameters, not 'cutoff'",
+        ),
         ("Mine", nothing, {"bounds": (1, 0)}, "the bounds of `Mine` must be a lower and a higher number"),
         (
             "Mine",
@@ -327,7 +332,7 @@ def found(ranking, *, cutoff: int = 10):
     """Whether anything judged is among the first results."""
     return ranking.within(cutoff)[:0].sum() + 0.25 * (ranking.retrieved > 0)
 
-Plugged = judged.define("Plugged", found, at="cutoff")
+Plugged = judged.define("Plugged", found, at_parameter="cutoff")
 '''
 
 
@@ -424,4 +429,4 @@ def test_a_measure_made_by_hand_can_be_announced(installed: Callable[..., None])
 def test_a_law_that_is_none_is_refused() -> None:
     """Laws are relied on, so a misspelt one is an error that names the right ones."""
     with pytest.raises(UnknownName, match="law of measures"):
-        judged.define("Misspelt", lambda ranking: ranking.retrieved, properties=["grow"])
+        judged.define("Misspelt", lambda ranking: ranking.retrieved, laws=["grow"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judged.kernels.examples import make_ranking
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 
 Score = Callable[..., dict[str, Any]]
 

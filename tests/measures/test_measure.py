@@ -7,8 +7,8 @@ import pytest
 
 from judged.errors import BadMeasure
 from judged.kernels.examples import make_ranking
-from judged.measures.catalogue import FAMILIES, MEASURES
-from judged.measures.parameters import checked, written
+from judged.measures.families import FAMILIES, MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES, registry_for
+from judged.measures.parameters import format_value
 
 P, AP, nDCG, RBP = (MEASURES[name] for name in ("P", "AP", "nDCG", "RBP"))
 
@@ -80,16 +80,17 @@ def test_words_are_those_of_the_signature() -> None:
 
 def test_values_come_into_one_form() -> None:
     """A table of gains is the same whether it comes as a dict, as pairs or with whole floats."""
-    assert checked("nDCG", "gains", {2: 9.0, 1.0: 3}) == ((1, 3), (2, 9))
-    assert checked("nDCG", "gains", ((1, 3), (2, 9))) == ((1, 3), (2, 9))
-    assert written(((1.0, 3.5),)) == "{1: 3.5}"
+    assert dict(MEASURES["nDCG"](gains={2: 9.0, 1.0: 3}).set_parameters)["gains"] == ((1, 3), (2, 9))
+    assert dict(MEASURES["nDCG"](gains=((1, 3), (2, 9))).set_parameters)["gains"] == ((1, 3), (2, 9))
+    assert format_value(((1.0, 3.5),)) == "{1: 3.5}"
 
 
 def test_families_hold_every_measure_once() -> None:
     """The lists of families are the catalogue."""
     listed = [name for names in FAMILIES.values() for name in names]
 
-    assert listed == list(MEASURES)
+    assert listed == [*MEASURES, *PREFERENCE_MEASURES, *SESSION_MEASURES]
     for family, names in FAMILIES.items():
-        assert {MEASURES[name].family for name in names} == {family}
-    assert all(MEASURES[name].name == name for name in MEASURES)
+        measures = [registry_for(family)[name] for name in names]
+        assert {measure.family for measure in measures} == {family}
+        assert [measure.name for measure in measures] == list(names)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
-from judged.measures.catalogue import MEASURES
-from judged.measures.names import ALIASES, parse_measure, parse_measures
+from judged.measures.families import MEASURES
+from judged.measures.parse import parse_measure, parse_measures
+from judged.measures.ranked import RANKED
 
 
 @pytest.mark.parametrize(
@@ -120,10 +121,10 @@ def test_every_spelling_is_understood(text: str, measure: str) -> None:
     assert str(parse_measure(text)) == measure
 
 
-@pytest.mark.parametrize("name", list(ALIASES))
+@pytest.mark.parametrize("name", list(RANKED.aliases))
 def test_every_alias_names_a_measure(name: str) -> None:
     """No alias leads nowhere, and none hides a measure's own name."""
-    assert parse_measure(name).name == ALIASES[name].measure
+    assert parse_measure(name).name == RANKED.aliases[name].measure
     assert name.lower() not in {each.lower() for each in MEASURES}
 
 

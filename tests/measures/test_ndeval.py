@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.engine.evaluate import evaluate
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from judged.tables.judgments import Judgments
 
 pyndeval = pytest.importorskip("pyndeval", reason="pyndeval, which the values come from, is not installed")

@@ -13,10 +13,11 @@ import judged
 from judged.errors import BadInput, BadMeasure, WrongKind
 from judged.kernels.examples import make_preferences
 from judged.kernels.preferences.view import PreferenceView
-from judged.measures.cards import Card, card
-from judged.measures.catalogue import FAMILIES, MEASURES, PREFERENCE_MEASURES
+from judged.measures.cards import Card, make_card
+from judged.measures.families import FAMILIES, MEASURES, PREFERENCE_MEASURES
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measure, parse_measures
+from judged.measures.parse import parse_measure, parse_measures
 
 EVERY = pytest.mark.parametrize("name", list(PREFERENCE_MEASURES))
 SHARES = [name for name in PREFERENCE_MEASURES if "num_prefs" not in name]
@@ -141,7 +142,7 @@ def test_stays_within_its_bounds_and_is_whole_if_a_count(
     score = value(name, make_preferences((ranked, said)))
 
     assert low <= score <= high + 1e-12
-    assert "whole" not in PREFERENCE_MEASURES[name].properties or score == int(score)
+    assert Law.WHOLE not in PREFERENCE_MEASURES[name].laws or score == int(score)
 
 
 @EVERY
@@ -205,7 +206,7 @@ def test_takes_no_queries_at_all() -> None:
 @EVERY
 def test_no_part_of_a_card_is_missing(name: str) -> None:
     """Meaning, formula, symbols, conventions, agreement, example and references are all there."""
-    it = card(name)
+    it = make_card(name)
     optional = {"parameters", "spellings", "bounds"}
 
     assert [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.measures.trec_names import TrecMeasure, expand
+from judged.measures.trec_eval import TrecMeasure, expand
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
 

@@ -15,9 +15,9 @@ import pytest
 from judged.errors import BadMeasure
 from judged.kernels.examples import make_sessions
 from judged.kernels.sessions.view import SessionView
-from judged.measures.catalogue import SESSION_MEASURES
-from judged.measures.names import parse_measure
-from judged.measures.pooling import pooled
+from judged.measures.families import SESSION_MEASURES
+from judged.measures.measure import pooled_value
+from judged.measures.parse import parse_measure
 
 E1 = ["a3 b1 c4 | a3 d0", "b1 e2 c4", "f0 g2 a3 e2"]
 E2 = ["a3 b0", "", "c2"]
@@ -176,8 +176,8 @@ def test_pooled_shares_weigh_results_and_means_weigh_sessions() -> None:
     steps = make_sessions(*E9)
 
     assert np.mean(SESSION_MEASURES["SRE"].per_query(steps)) == pytest.approx(0.3)
-    assert pooled(SESSION_MEASURES["SRE_micro"], steps) == pytest.approx(0.166667, abs=5e-7)
-    assert math.isnan(pooled(SESSION_MEASURES["SRR_micro"], make_sessions([], [""])))
+    assert pooled_value(SESSION_MEASURES["SRE_micro"], steps) == pytest.approx(0.166667, abs=5e-7)
+    assert math.isnan(pooled_value(SESSION_MEASURES["SRR_micro"], make_sessions([], [""])))
 
 
 def test_what_was_seen_in_an_earlier_turn_is_new_in_the_last() -> None:
@@ -243,4 +243,4 @@ def test_without_a_reference_nothing_is_made_up(measure: str) -> None:
 def test_a_measure_that_is_not_pooled_is_not_pooled() -> None:
     """Only shares of counts can be."""
     with pytest.raises(BadMeasure, match="CG@last is not pooled"):
-        pooled(SESSION_MEASURES["CG"], make_sessions(E1))
+        pooled_value(SESSION_MEASURES["CG"], make_sessions(E1))

@@ -6,9 +6,8 @@ import pytest
 
 import judged
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.catalogue import MEASURES, SESSION_MEASURES
-from judged.measures.names import measures_called, parse_measure, parse_measures
-from judged.measures.session_names import parse_session_measures
+from judged.measures.families import MEASURES, SESSION_MEASURES
+from judged.measures.parse import find_measures, parse_measure, parse_measures
 
 
 @pytest.mark.parametrize(
@@ -70,11 +69,11 @@ def test_several_measures_may_stand_in_one_string() -> None:
     named = parse_measures("CG@1,3 SRR@last, cg@3,srr", family="session")
 
     assert list(map(str, named)) == ["CG@1", "CG@3", "SRR@last"]
-    assert parse_session_measures([SESSION_MEASURES["CG"] @ 2, "N"]) == [
+    assert parse_measures([SESSION_MEASURES["CG"] @ 2, "N"], family="session") == [
         SESSION_MEASURES["CG"] @ 2,
         SESSION_MEASURES["N"],
     ]
-    assert parse_session_measures(SESSION_MEASURES["N"]) == [SESSION_MEASURES["N"]]
+    assert parse_measures(SESSION_MEASURES["N"], family="session") == [SESSION_MEASURES["N"]]
 
 
 def test_a_name_is_looked_up_in_the_family_of_what_is_scored() -> None:
@@ -84,9 +83,9 @@ def test_a_name_is_looked_up_in_the_family_of_what_is_scored() -> None:
     assert (ranked.family, session.family) == ("ranked", "session")
     assert str(ranked) == str(session)
     assert ranked != session
-    assert [each.family for each in measures_called("dcg")] == ["ranked", "session"]
-    assert [each.family for each in measures_called("srr")] == ["session"]
-    assert [each.family for each in measures_called('nDCG(gain="exp")@5')] == ["ranked"]
+    assert [each.family for each in find_measures("dcg")] == ["ranked", "session"]
+    assert [each.family for each in find_measures("srr")] == ["session"]
+    assert [each.family for each in find_measures('nDCG(gain="exp")@5')] == ["ranked"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_an_unknown_name_has_a_nearest_one() -> None:
     with pytest.raises(UnknownName, match="did you mean `Coverage`"):
         parse_measure("Coverag", family="session")
     with pytest.raises(UnknownName, match="did you mean `AvgGain`"):
-        measures_called("AvgGian")
+        find_measures("AvgGian")
     with pytest.raises(UnknownName, match="`judged measures` lists them all; for example `CG@3`"):
         parse_measure("xyzzy", family="session")
 
@@ -134,7 +133,7 @@ def test_a_measure_of_the_wrong_family_is_refused() -> None:
     with pytest.raises(
         BadMeasure, match="`AP` is a measure of the family `ranked`, expected one of sessions"
     ):
-        parse_session_measures([MEASURES["AP"]])
+        parse_measures([MEASURES["AP"]], family="session")
     for measure in ("CG@3", "CG@last", SESSION_MEASURES["CG"] @ 3):
         with pytest.raises(BadMeasure, match="is a measure of sessions, not of ranked results") as caught:
             judged.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, [measure])
@@ -153,7 +152,7 @@ def test_no_measure_at_all_is_refused(nothing: list[str] | str) -> None:
 def test_what_is_no_text_is_refused() -> None:
     """A number names nothing."""
     with pytest.raises(BadMeasure, match="must be a Measure or a string, not 3"):
-        parse_session_measures([3])  # type: ignore[list-item]
+        parse_measures([3], family="session")  # type: ignore[list-item]
 
 
 def test_a_measure_that_is_defined_cannot_be_pooled() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from judged.errors import BadMeasure, UnknownName
 from judged.kernels.examples import make_ranking
-from judged.measures.ranked.set_f import SetF
-from judged.measures.trec_names import TrecMeasure, Version, expand, names
+from judged.measures.ranked.sets import SetF
+from judged.measures.trec_eval import TrecMeasure, Version, expand, list_names
 
 DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
@@ -48,10 +48,10 @@ def test_all_trec_is_printed_in_the_order_of_trec_eval_9() -> None:
 
 def test_names_are_those_of_measures_c() -> None:
     """trec_eval 10 has five names more than 9; none is listed in `all_trec` that is not known."""
-    new = [name for name in names(10) if name not in names(9)]
+    new = [name for name in list_names(10) if name not in list_names(9)]
 
     assert new == ["dcg", "ideal_dcg", "rbp", "rbp_resid", "unj"]
-    assert "yaap" in names(9)
+    assert "yaap" in list_names(9)
 
 
 def test_official_is_the_default() -> None:

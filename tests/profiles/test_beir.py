@@ -6,8 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings, strategies as st
+
+from profiles.inputs import Case, agrees, cases
 
 evaluation: Any = pytest.importorskip("beir.retrieval.evaluation", reason="beir is not installed")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
+
+from profiles.inputs import Case, agrees, cases
 
 pytest.importorskip("ir_measures", reason="gdeval.pl comes with ir_measures, which is not installed")
 if shutil.which("perl") is None:

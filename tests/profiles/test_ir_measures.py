@@ -6,8 +6,9 @@ import shutil
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
+
+from profiles.inputs import Case, agrees, cases
 
 ir_measures: Any = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
 # ir_measures' own, from Python 3.12 on

@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings
+
+from profiles.inputs import Case, agrees, cases
 
 script: Any = pytest.importorskip(
     "ir_measures.bin.msmarco_eval", reason="the script comes with ir_measures, which is not installed"

@@ -10,8 +10,9 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings
+
+from profiles.inputs import Case, agrees, cases
 
 NAMES = ["ndcg_at_3", "map_at_3", "recall_at_3", "precision_at_3", "hit_rate_at_3", "mrr_at_3", "accuracy"]
 

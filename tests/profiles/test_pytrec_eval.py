@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import given, settings
+
+from profiles.inputs import Case, agrees, cases
 
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed")
 

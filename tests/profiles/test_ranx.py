@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases, scored
 from hypothesis import HealthCheck, assume, given, settings
+
+from profiles.inputs import Case, agrees, cases, scored
 
 ranx: Any = pytest.importorskip("ranx", reason="ranx is not installed")
 

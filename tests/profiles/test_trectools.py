@@ -7,8 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from engine.profiles.inputs import Case, agrees, cases
 from hypothesis import HealthCheck, given, settings
+
+from profiles.inputs import Case, agrees, cases
 
 trectools: Any = pytest.importorskip("trectools", reason="trectools is not installed")
 

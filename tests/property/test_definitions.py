@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judged.measures.catalogue import MEASURES
-from judged.measures.names import parse_measure
+from judged.measures.families import MEASURES
+from judged.measures.parse import parse_measure
 from strategies import Query, queries, variants, view
 
 Parameters = dict[str, Any]

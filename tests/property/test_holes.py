@@ -14,12 +14,12 @@ from judged.engine.align import align
 from judged.engine.unjudged import hole_bounds
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measure
+from judged.measures.parse import parse_measure
 from strategies import variants
 
-NUMBERS = [name for name in MEASURES if not MEASURES[name].text and not MEASURES[name].intents]
+NUMBERS = [name for name in MEASURES if not MEASURES[name].text and MEASURES[name].needs != "intents"]
 QUICK = settings(max_examples=12, deadline=None)
 
 
@@ -65,7 +65,7 @@ def test_bounds_contain_every_completion(
         with patch("judged.engine.unjudged.COMPLETIONS", few):
             bounds = hole_bounds(measure, meeting)
     except BadMeasure:
-        assert {"gains", "stops"} & dict(measure.given).keys()
+        assert {"gains", "stops"} & dict(measure.set_parameters).keys()
         return
     values = every_completion(measure, judged, results, depth)
 

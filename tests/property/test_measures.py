@@ -15,20 +15,31 @@ from hypothesis import given, settings, strategies as st
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.examples import make_ranking
 from judged.kernels.ranked.ranking import Ranking
-from judged.measures.catalogue import MEASURES
-from judged.measures.laws import LAWS
+from judged.measures.families import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measure
 from judged.measures.parameters import PARAMETERS
+from judged.measures.parse import parse_measure
 from strategies import VALUES, Query, queries, variants, view
 
 QUICK = settings(max_examples=15, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
 
 
-def having(law: str) -> pytest.MarkDecorator:
-    """The measures listed under a law."""
-    return pytest.mark.parametrize("name", [name for name in MEASURES if law in MEASURES[name].properties])
+CHECKED_ELSEWHERE = {
+    *(Law.RELEVANCE_ONLY, Law.GAIN_ONLY, Law.JUDGMENT_ONLY, Law.LINEAR, Law.STEPWISE, Law.BY_GRADE),
+    *(Law.GROWS, Law.IN_ORDER, Law.PARTED, Law.DISCOUNTED_RATIO),
+}
+"""Laws that say how values over tie orders and judgments still to be made are found: `test_ties.py` and
+`test_holes.py` check them against all orders and judgments."""
+CHECKED: set[Law] = set()
+"""Laws that a test of this file checks."""
+
+
+def having(law: Law) -> pytest.MarkDecorator:
+    """Parametrise a test with the measures that declare a law."""
+    CHECKED.add(law)
+    return pytest.mark.parametrize("name", [name for name in MEASURES if law in MEASURES[name].laws])
 
 
 def usable(name: str, cutoff: int = 5) -> Measure:
@@ -45,13 +56,16 @@ def values(measure: Measure, ranking: Ranking) -> list[object]:
 
 
 def test_no_measure_is_forgotten() -> None:
-    """Every measure is listed under one law or more, and no law is without a measure.
+    """Every measure declares one law or more, and every law that a measure declares is checked by a test."""
+    assert [name for name in MEASURES if not MEASURES[name].laws] == []
+    assert {law for name in MEASURES for law in MEASURES[name].laws} == CHECKED | CHECKED_ELSEWHERE
 
-    Laws that say how values over tie orders and judgments still to be made are found are held to all orders and
-    judgments in `test_ties.py` and `test_holes.py`, the others here.
-    """
-    assert {name: MEASURES[name].properties for name in MEASURES if not MEASURES[name].properties} == {}
-    assert {law for name in MEASURES for law in MEASURES[name].properties} == set(LAWS)
+
+def test_no_law_is_forgotten() -> None:
+    """Every law is declared by a measure of some family."""
+    every = [table[name] for table in (MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES) for name in table]
+
+    assert {law for measure in every for law in measure.laws} == set(Law)
 
 
 def test_no_parameter_is_forgotten() -> None:
@@ -65,7 +79,7 @@ def test_no_parameter_is_forgotten() -> None:
 
 def _keeps_to_a_scale(measure: Measure) -> bool:
     """Whether nothing is set that takes the measure beyond its bounds: gains, or grades that nothing divides."""
-    return "gains" not in dict(measure.given) and dict(measure.given).get("gain") != "grade"
+    return "gains" not in dict(measure.set_parameters) and dict(measure.set_parameters).get("gain") != "grade"
 
 
 @EVERY
@@ -118,7 +132,7 @@ def test_takes_no_queries_at_all(name: str) -> None:
     assert len(usable(name).per_query(make_ranking())) == 0
 
 
-@having("swap")
+@having(Law.SWAP)
 @QUICK
 @given(
     found=st.lists(st.integers(0, 4), min_size=2, max_size=10),
@@ -140,7 +154,7 @@ def test_moving_a_better_result_up_never_hurts(
         assert after <= before + 1e-12
 
 
-@having("zero-if-nothing-found")
+@having(Law.ZERO_IF_NOTHING_FOUND)
 @QUICK
 @given(
     found=st.lists(st.sampled_from([None, -1, 0]), max_size=8),
@@ -151,7 +165,7 @@ def test_is_zero_if_nothing_is_found(name: str, found: list[int | None], missed:
     assert values(usable(name), view([Query(tuple(found), tuple(missed))])) == [0.0]
 
 
-@having("one-if-ideal")
+@having(Law.ONE_IF_IDEAL)
 @QUICK
 @given(grades=st.lists(st.integers(1, 4), min_size=1, max_size=10))
 def test_is_one_if_ideal(name: str, grades: list[int]) -> None:
@@ -161,7 +175,7 @@ def test_is_one_if_ideal(name: str, grades: list[int]) -> None:
     assert values(usable(name, cutoff=len(grades)), best) == [pytest.approx(1.0, abs=1e-12)]
 
 
-@having("order-free")
+@having(Law.ORDER_FREE)
 @QUICK
 @given(data=st.data(), query=queries(grades=(-1, 0, 1, 2)))
 def test_does_not_depend_on_the_order_of_results(name: str, data: st.DataObject, query: Query) -> None:
@@ -172,7 +186,7 @@ def test_does_not_depend_on_the_order_of_results(name: str, data: st.DataObject,
     assert values(usable(name), view([shuffled])) == values(usable(name), view([plain]))
 
 
-@having("grade-free")
+@having(Law.GRADE_FREE)
 @QUICK
 @given(data=st.data(), query=queries())
 def test_does_not_depend_on_grades(name: str, data: st.DataObject, query: Query) -> None:
@@ -185,7 +199,7 @@ def test_does_not_depend_on_grades(name: str, data: st.DataObject, query: Query)
     )
 
 
-@having("run-free")
+@having(Law.RUN_FREE)
 @QUICK
 @given(query=queries())
 def test_does_not_depend_on_the_run(name: str, query: Query) -> None:
@@ -193,10 +207,10 @@ def test_does_not_depend_on_the_run(name: str, query: Query) -> None:
     nothing = Query((), tuple(query.judged))
 
     assert values(usable(name), view([nothing])) == values(usable(name), view([query]))
-    assert not MEASURES[name].of_run
+    assert not MEASURES[name].zero_if_missing
 
 
-@having("whole")
+@having(Law.WHOLE)
 @QUICK
 @given(query=queries())
 def test_is_a_whole_number(name: str, query: Query) -> None:
@@ -207,7 +221,7 @@ def test_is_a_whole_number(name: str, query: Query) -> None:
     assert value == math.floor(value)
 
 
-@having("one-or-more")
+@having(Law.ONE_OR_MORE)
 @QUICK
 @given(query=queries())
 def test_is_one_or_more(name: str, query: Query) -> None:
@@ -215,7 +229,7 @@ def test_is_one_or_more(name: str, query: Query) -> None:
     assert usable(name).per_query(view([query]))[0] >= 1.0
 
 
-@having("zero-if-all-is-known")
+@having(Law.ZERO_IF_ALL_IS_KNOWN)
 @QUICK
 @given(grades=st.lists(st.integers(0, 4), min_size=1, max_size=10))
 def test_is_zero_if_all_is_known(name: str, grades: list[int]) -> None:
@@ -225,7 +239,7 @@ def test_is_zero_if_all_is_known(name: str, grades: list[int]) -> None:
     assert values(measure, view([Query(tuple(grades))])) == [0.0]
 
 
-@having("text")
+@having(Law.TEXT)
 @QUICK
 @given(query=queries(), cutoff=st.integers(1, 15))
 def test_has_a_character_for_each_result(name: str, query: Query, cutoff: int) -> None:

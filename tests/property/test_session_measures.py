@@ -12,13 +12,12 @@ from hypothesis import given, settings, strategies as st
 
 from good_gain import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
 from judged.kernels.examples import make_sessions
-from judged.kernels.sessions.view import UNLABELLED, SessionView
-from judged.measures.catalogue import SESSION_MEASURES
-from judged.measures.laws import SESSION_LAWS
-from judged.measures.measure import Measure
-from judged.measures.names import parse_measure
-from judged.measures.pooling import pooled
-from judged.measures.session_parameters import SESSION_PARAMETERS
+from judged.kernels.sessions.view import GAINS, UNLABELLED, SessionView
+from judged.measures.families import SESSION_MEASURES
+from judged.measures.laws import Law
+from judged.measures.measure import Measure, pooled_value
+from judged.measures.parameters import HIGHEST_GAIN, SESSION_PARAMETERS
+from judged.measures.parse import parse_measure
 
 QUICK = settings(max_examples=12, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(SESSION_MEASURES))
@@ -30,16 +29,21 @@ PER_ITERATION = {"AvgGain", "MarginalGain"}
 several = st.lists(sessions(), min_size=1, max_size=4)
 
 
-def having(law: str) -> pytest.MarkDecorator:
-    """The measures listed under a law."""
+CHECKED: set[Law] = set()
+"""Laws that a test of this file checks."""
+
+
+def having(law: Law) -> pytest.MarkDecorator:
+    """Parametrise a test with the measures that declare a law."""
+    CHECKED.add(law)
     return pytest.mark.parametrize(
-        "name", [name for name in SESSION_MEASURES if law in SESSION_MEASURES[name].properties]
+        "name", [name for name in SESSION_MEASURES if law in SESSION_MEASURES[name].laws]
     )
 
 
 def with_iteration(*, but: set[str] = frozenset()) -> pytest.MarkDecorator:  # type: ignore[assignment]
     """The measures that can be asked for at an iteration."""
-    names = [name for name in SESSION_MEASURES if SESSION_MEASURES[name].at and name not in but]
+    names = [name for name in SESSION_MEASURES if SESSION_MEASURES[name].at_parameter and name not in but]
     return pytest.mark.parametrize("name", names)
 
 
@@ -58,10 +62,11 @@ def test_no_measure_and_no_parameter_is_forgotten() -> None:
     """Every measure is listed under a law, every law has a measure, and every parameter is described and drawn."""
     every = [SESSION_MEASURES[name] for name in SESSION_MEASURES]
 
-    assert [each for each in every if not each.properties] == []
-    assert {law for each in every for law in each.properties} == set(SESSION_LAWS)
+    assert [each for each in every if not each.laws] == []
+    assert {law for each in every for law in each.laws} == CHECKED
     assert {name for each in every for name in each.defaults} == set(SESSION_PARAMETERS) == set(PARAMETERS)
     assert {each.family for each in every} == {"session"}
+    assert GAINS[-1] == HIGHEST_GAIN
 
 
 @EVERY
@@ -192,7 +197,7 @@ def test_takes_no_sessions_at_all(name: str) -> None:
     assert len(SESSION_MEASURES[name].per_query(make_sessions(reference=[]))) == 0
 
 
-@having("whole")
+@having(Law.WHOLE)
 @QUICK
 @given(data=st.data(), told=sessions())
 def test_whole_numbers_stay_whole(name: str, data: st.DataObject, told: Told) -> None:
@@ -202,7 +207,7 @@ def test_whole_numbers_stay_whole(name: str, data: st.DataObject, told: Told) ->
     assert math.isnan(value) or value == int(value)
 
 
-@having("accumulates")
+@having(Law.ACCUMULATES)
 @QUICK
 @given(data=st.data(), told=sessions())
 def test_what_accumulates_never_falls(name: str, data: st.DataObject, told: Told) -> None:
@@ -213,7 +218,7 @@ def test_what_accumulates_never_falls(name: str, data: st.DataObject, told: Told
     assert all(first <= second for first, second in pairwise(values) if not math.isnan(first))
 
 
-@having("grows")
+@having(Law.GROWS)
 @QUICK
 @given(data=st.data(), told=sessions())
 def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataObject, told: Told) -> None:
@@ -231,7 +236,7 @@ def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataO
     assert math.isnan(before) == math.isnan(after) == math.isnan(most)
 
 
-@having("gain-free")
+@having(Law.GAIN_FREE)
 @QUICK
 @given(data=st.data(), told=sessions(), labels=st.fixed_dictionaries(dict.fromkeys(NAMES, st.integers(0, 4))))
 def test_what_is_gain_free_does_not_look_at_labels(
@@ -243,7 +248,7 @@ def test_what_is_gain_free_does_not_look_at_labels(
     assert same(one(measure, replace(told, labels=dict(labels))), one(measure, told))
 
 
-@having("rate")
+@having(Law.RATE)
 @QUICK
 @given(data=st.data(), told=sessions(), again=st.lists(st.sampled_from(NAMES), max_size=3))
 def test_a_rate_never_rises_by_going_on_in_vain(
@@ -266,7 +271,7 @@ def test_a_rate_never_rises_by_going_on_in_vain(
 NOTHING = [[], [""], ["", "|"]]
 
 
-@having("zero-if-nothing-found")
+@having(Law.ZERO_IF_NOTHING_FOUND)
 @pytest.mark.parametrize("session", NOTHING)
 def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -> None:
     """Never searched, or searched in vain: the session stays in the mean."""
@@ -275,7 +280,7 @@ def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -
     assert [each.per_query(make_sessions(session)).tolist() for each in values] == [[0.0]] * 4
 
 
-@having("undefined-if-nothing-found")
+@having(Law.UNDEFINED_IF_NOTHING_FOUND)
 @pytest.mark.parametrize("session", NOTHING)
 def test_rates_and_shares_are_undefined_without_results(name: str, session: list[str]) -> None:
     """So that nobody has the lowest redundancy by not searching."""
@@ -336,8 +341,8 @@ def test_pooled_values_are_those_of_one_long_list(told: list[Told]) -> None:
 
     for name, part in (("SRE_micro", good), ("SRR_micro", again)):
         measure = SESSION_MEASURES[name]
-        assert pooled(measure, steps) == pytest.approx(part / every if every else math.nan, nan_ok=True)
-        assert same(pooled(measure, view(told[0])), one(measure, told[0]))
+        assert pooled_value(measure, steps) == pytest.approx(part / every if every else math.nan, nan_ok=True)
+        assert same(pooled_value(measure, view(told[0])), one(measure, told[0]))
 
 
 @settings(max_examples=40, deadline=None)

@@ -12,7 +12,7 @@ from judged import Protocol, evaluate
 from judged.engine.align import align
 from judged.engine.ties import expected, tie_range
 from judged.io.read import read_judgments, read_run
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from strategies import variants
 
@@ -33,7 +33,7 @@ def tied_query(draw: st.DrawFn) -> tuple[dict[str, int], dict[str, float]]:
 
 def needed(measure: Measure, judged: dict[str, int]) -> dict[str, object]:
     """The judgments as the measure needs them: for two intents, where it looks at intents."""
-    if not measure.intents:
+    if measure.needs != "intents":
         return dict(judged)
     return {name: {"1": grade, "2": (grade + ord(name[-1])) % 3} for name, grade in judged.items()}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judged.measures.cards import card
-from judged.measures.catalogue import MEASURES
+from judged.measures.cards import make_card
+from judged.measures.families import MEASURES
 from judged.report.formula import formula_text, prose_text
 
 
@@ -36,7 +36,7 @@ def test_prose_keeps_its_words() -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_has_a_formula_that_can_be_shown(name: str) -> None:
     """No command of LaTeX is left over, and all brackets close."""
-    text = formula_text(card(name).formula)
+    text = formula_text(make_card(name).formula)
 
     assert text
     assert "\\" not in text

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadSample
 from judged.stats import Undefined, two_way_anova
-from judged.stats.t_test import paired_t
+from judged.stats.paired_tests import paired_t
 from stats.sakai import SAKAI
 
 tables = st.tuples(st.integers(2, 8), st.integers(2, 5)).flatmap(

@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadSample
 from judged.stats import Undefined, correlated_t_posterior, signed_rank_posterior
-from judged.stats.bayesian import _shares, _sums_beyond
-from judged.stats.t_test import paired_t
+from judged.stats.bayesian import _posterior_shares, _sums_beyond
+from judged.stats.paired_tests import paired_t
 from stats.sakai import SAKAI
 
 scores = st.integers(0, 20).map(lambda x: x / 20)
@@ -94,7 +94,7 @@ def test_beliefs_add_up_and_turn_with_the_systems(
 @given(pair=pairs, rope=st.sampled_from([0.0, 0.025, 0.1]))
 def test_ranked_beliefs_add_up(pair: tuple[list[float], list[float]], rope: float) -> None:
     """Three shares of one whole, each between 0 and 1."""
-    found = signed_rank_posterior(*pair, rope=rope, rounds=200)
+    found = signed_rank_posterior(*pair, rope=rope, resamples=200)
     shares = [found.worse, found.equivalent, found.better]
 
     assert sum(shares) == pytest.approx(1, abs=1e-9)  # type: ignore[arg-type]
@@ -122,11 +122,13 @@ def test_weights_of_pairs_are_those_of_all_pairs_one_by_one(z: list[float], bord
 def test_one_seed_gives_one_result_whatever_the_blocks() -> None:
     """The weights drawn are the same however many are drawn at a time; another seed gives others."""
     differences = np.random.default_rng(2).normal(0.1, 1, 30)
-    settings_: dict[str, Any] = {"prior": 0.5, "rounds": 300, "seed": 4}
-    found = [_shares(differences, 0.01, 1e-12, **settings_, block=block) for block in (1, 500, 10**6)]
+    settings_: dict[str, Any] = {"prior": 0.5, "resamples": 300, "seed": 4}
+    found = [
+        _posterior_shares(differences, 0.01, 1e-12, **settings_, block=block) for block in (1, 500, 10**6)
+    ]
 
     assert len(set(found)) == 1
-    assert _shares(differences, 0.01, 1e-12, **{**settings_, "seed": 5}) != found[0]
+    assert _posterior_shares(differences, 0.01, 1e-12, **{**settings_, "seed": 5}) != found[0]
 
 
 def test_clear_cases_are_clear() -> None:
@@ -154,7 +156,7 @@ def test_no_spread_is_said_and_ranks_still_answer(first: list[float], second: li
     assert {str(each) for each in (found.low, found.high, found.worse, found.equivalent, found.better)} == {
         told
     }
-    assert isinstance(signed_rank_posterior(first, second, rounds=50).better, float)
+    assert isinstance(signed_rank_posterior(first, second, resamples=50).better, float)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_no_spread_is_said_and_ranks_still_answer(first: list[float], second: li
         (lambda: correlated_t_posterior([1, 2], [1, 3], correlation=1), "correlation is 1"),
         (lambda: correlated_t_posterior([1, 2], [1, 3], level=2), "level is 2"),
         (lambda: signed_rank_posterior([1, 2], [1, 3], prior=-1), "`prior` is -1"),
-        (lambda: signed_rank_posterior([1, 2], [1, 3], rounds=0), "`rounds` 0"),
+        (lambda: signed_rank_posterior([1, 2], [1, 3], resamples=0), "`resamples` 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call: Any, told: str) -> None:

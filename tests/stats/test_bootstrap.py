@@ -9,9 +9,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from judged.errors import BadSample, UnknownName
 from judged.stats.bootstrap import bootstrap_interval, percentile, ratio
-from judged.stats.interval import Interval, student_interval
-from judged.stats.undefined import Undefined
-from judged.stats.wilson import wilson_interval
+from judged.stats.intervals import Interval, student_interval, wilson_interval
+from judged.stats.outcome import Undefined
 
 VALUES = np.random.default_rng(1).gamma(2.0, size=80)
 OTHERS = np.random.default_rng(2).gamma(3.0, size=80)
@@ -41,7 +40,7 @@ def test_agrees_with_scipy(method: str, ours: object, theirs: object) -> None:
     expected = stats.bootstrap(
         (VALUES,), theirs, method=names[method], n_resamples=20_000, vectorized=True, rng=3
     ).confidence_interval
-    made = interval(VALUES, ours, method=method, resampled=20_000)
+    made = interval(VALUES, ours, method=method, resamples=20_000)
     width = expected.high - expected.low
 
     assert made.method == method
@@ -59,7 +58,7 @@ def test_ratios_are_drawn_together() -> None:
         n_resamples=20_000,
         rng=3,
     ).confidence_interval
-    made = interval(VALUES, ratio(OTHERS), resampled=20_000)
+    made = interval(VALUES, ratio(OTHERS), resamples=20_000)
 
     assert made.mean == pytest.approx(VALUES.mean() / OTHERS.mean())
     assert (made.low, made.high) == pytest.approx((expected.low, expected.high), rel=0.02)
@@ -73,10 +72,10 @@ def test_one_seed_gives_one_interval() -> None:
 
 def test_fewer_resamples_are_the_first_of_more() -> None:
     """What is drawn does not depend on how much is drawn, so nothing depends on blocks."""
-    from judged.stats.resampling import resamples
+    from judged.stats.bootstrap import draw_resamples
 
-    few = np.concatenate(list(resamples(9, count=100, seed=1)))
-    more = np.concatenate(list(resamples(9, count=128, seed=1)))
+    few = np.concatenate(list(draw_resamples(9, resamples=100, seed=1)))
+    more = np.concatenate(list(draw_resamples(9, resamples=128, seed=1)))
 
     assert (few == more[:100]).all()
 
@@ -144,7 +143,7 @@ def test_bca_covers_too_little_where_most_queries_tie_and_student_does_not() -> 
         first, other = (rng.choice([1, 0.5, 1 / 3, 0], p=[0.5, 0.2, 0.1, 0.2], size=25) for _ in range(2))
         d = first - np.where(rng.random(25) < 0.8, first, other)
         if d.any():
-            exact, made = student_interval(d), interval(d, resampled=499, seed=seed)
+            exact, made = student_interval(d), interval(d, resamples=499, seed=seed)
             student.append(exact.low <= 0 <= exact.high)
             bca.append(made.low <= 0 <= made.high)
 

@@ -32,8 +32,8 @@ def test_it_covers_where_an_interval_of_items_would_not() -> None:
     rng, covered, alone = np.random.default_rng(3), 0, 0
     for seed in range(200):
         first, second, cluster = drawn(rng, 40, 10)
-        found = kappa_interval(first, second, cluster, resampled=400, seed=seed)
-        items = kappa_interval(first, second, range(len(first)), resampled=400, seed=seed)
+        found = kappa_interval(first, second, cluster, resamples=400, seed=seed)
+        items = kappa_interval(first, second, range(len(first)), resamples=400, seed=seed)
         covered += found.low <= 0.5 <= found.high
         alone += items.low <= 0.5 <= items.high
 
@@ -44,11 +44,11 @@ def test_it_covers_where_an_interval_of_items_would_not() -> None:
 def test_bounds_are_the_quantiles_over_resampled_clusters() -> None:
     """The same as κ of the items put together, cluster by cluster, with the same draws."""
     first, second, cluster = drawn(np.random.default_rng(8), 6, 5)
-    found = kappa_interval(first, second, cluster, weights="quadratic", resampled=50, seed=4)
-    from judged.stats.resampling import resamples
+    found = kappa_interval(first, second, cluster, weights="quadratic", resamples=50, seed=4)
+    from judged.stats.bootstrap import draw_resamples
 
     kappas = []
-    for block in resamples(6, count=50, seed=4):
+    for block in draw_resamples(6, resamples=50, seed=4):
         for places in block:
             rows = [at for place in places for at in range(30) if cluster[at] == place]
             kappas.append(
@@ -62,7 +62,7 @@ def test_bounds_are_the_quantiles_over_resampled_clusters() -> None:
 def test_it_is_an_interval_or_says_why_not(panel: list[tuple[int, int, str]], weights: Any) -> None:
     """The mean is κ itself; nothing is ever nan."""
     first, second, cluster = (list(each) for each in zip(*panel, strict=True))
-    found = kappa_interval(first, second, cluster, weights=weights, resampled=20)
+    found = kappa_interval(first, second, cluster, weights=weights, resamples=20)
 
     if isinstance(found, Undefined):
         assert found.reason
@@ -81,12 +81,12 @@ def test_it_is_an_interval_or_says_why_not(panel: list[tuple[int, int, str]], we
 )
 def test_what_has_no_interval_says_why(first: Any, second: Any, clusters: Any, told: str) -> None:
     """In words."""
-    assert kappa_interval(first, second, clusters, resampled=16) == Undefined(told)
+    assert kappa_interval(first, second, clusters, resamples=16) == Undefined(told)
 
 
 def test_a_resample_of_one_label_leaves_it_undefined() -> None:
     """One of two clusters, drawn twice, is of one label."""
-    found = kappa_interval([0, 1], [0, 1], ["a", "b"], resampled=16)
+    found = kappa_interval([0, 1], [0, 1], ["a", "b"], resamples=16)
 
     assert isinstance(found, Undefined)
     assert re.fullmatch(r"\d+ of 16 resamples have one label only", found.reason)

@@ -7,9 +7,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from judged.stats.interaction import interaction_test
-from judged.stats.outcome import Outcome
-from judged.stats.undefined import NO_SPREAD, Undefined
+from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
+from judged.stats.randomisation import interaction_test
 
 GROUP = np.array([0, 0, 0, 1, 1, 1, 1])
 DIFFERENCES = np.array([0.5, 0.2, 0.4, 0.1, -0.3, 0.3, -0.1])
@@ -57,7 +56,7 @@ def test_groups_of_different_sizes_weigh_by_them() -> None:
 def test_p_is_uniform_where_nothing_depends() -> None:
     """400 columns of normal differences in three groups: shares below a level are that level, four standard errors."""
     draws = np.random.default_rng(3).normal(size=(30, 400))
-    ps = np.array([p_of(each) for each in interaction_test(draws, np.arange(30) % 3, resampled=999)])
+    ps = np.array([p_of(each) for each in interaction_test(draws, np.arange(30) % 3, resamples=999)])
 
     for level in (0.05, 0.2, 0.5):
         assert (ps <= level).mean() == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 400))

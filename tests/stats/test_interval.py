@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judged.errors import BadSample
-from judged.stats.interval import student_interval
+from judged.stats.intervals import student_interval
 
 
 @pytest.mark.parametrize(

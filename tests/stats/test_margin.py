@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadSample
 from judged.stats.margin import MarginTest, margin_test
+from judged.stats.outcome import Undefined
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -159,7 +160,7 @@ def test_the_result_does_not_depend_on_how_many_signs_are_drawn_at_a_time(
 ) -> None:
     """Blocks bound the memory and change no number."""
     whole = margin_test(drawn(21), test="randomisation")
-    monkeypatch.setattr("judged.stats.margin.CELLS", 21 * 17)
+    monkeypatch.setattr("judged.stats.randomisation.CELLS", 21 * 17)
 
     assert margin_test(drawn(21), test="randomisation").p_above == whole.p_above
 
@@ -196,14 +197,14 @@ def test_where_nothing_can_be_estimated_the_outcome_is_stated(
     """Equal everywhere is a pass from the margin up; one query shows nothing."""
     found = margin_test(differences, margin=margin, test=test)  # type: ignore[arg-type]
 
-    assert (found.verdict, found.undefined, found.detectable) == (verdict, undefined, None)
+    assert (found.verdict, found.undefined, found.detectable) == (verdict, Undefined(undefined), None)
 
 
 def test_no_difference_at_all_passes_whatever_the_margins_of_the_queries() -> None:
     """A share of the baseline has a spread even where the systems do not differ."""
     found = margin_test(np.zeros(3), margin=np.array([-0.02, 0.0, 0.0]))
 
-    assert (found.verdict, found.undefined) == ("pass", "no spread")
+    assert (found.verdict, found.undefined) == ("pass", Undefined("no spread"))
 
 
 def test_margins_of_queries_are_taken_off_one_by_one() -> None:

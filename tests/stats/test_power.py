@@ -12,10 +12,16 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from judged.errors import BadSample
 from judged.stats.corrections import CORRECTIONS
-from judged.stats.effect import hedges, probability_of_superiority, standardised_difference
-from judged.stats.equivalence import Equivalence, equivalence_test
-from judged.stats.power import detectable_difference, power_of, queries_needed
-from judged.stats.undefined import Undefined
+from judged.stats.effects import (
+    detectable_difference,
+    hedges,
+    probability_of_superiority,
+    queries_needed,
+    standardised_difference,
+    t_test_power,
+)
+from judged.stats.margin import Equivalence, equivalence_test
+from judged.stats.outcome import Undefined
 
 DIFFERENCES = np.random.default_rng(9).normal(0.02, 0.1, size=50)
 PS = [0.01, 0.6, 0.04, 0.001, 0.04, 0.03]
@@ -26,7 +32,7 @@ PS = [0.01, 0.6, 0.04, 0.001, 0.04, 0.03]
 )
 def test_power_agrees_with_statsmodels(effect: float, size: int) -> None:
     """`TTestPower().power`."""
-    assert power_of(effect, size) == pytest.approx(TTestPower().power(effect, size, 0.05), abs=1e-7)
+    assert t_test_power(effect, size) == pytest.approx(TTestPower().power(effect, size, 0.05), abs=1e-7)
 
 
 def test_the_smallest_detectable_difference_agrees_with_statsmodels() -> None:

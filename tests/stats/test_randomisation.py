@@ -43,7 +43,7 @@ def test_small_samples_are_enumerated_exactly() -> None:
     p, corrected = enumerated(SMALL)
     result = randomise(SMALL)
 
-    assert (result.exact, result.flips) == (True, 256)
+    assert (result.exact, result.resamples) == (True, 256)
     assert result.p.tolist() == p
     assert result.corrected.tolist() == corrected
 
@@ -71,7 +71,7 @@ def test_fifths_are_counted_as_ties() -> None:
 @pytest.mark.parametrize("block", [1, 7, 64, 100_000])
 def test_blocks_change_nothing(scores: np.ndarray, block: int) -> None:
     """However many flips are held at once, the result is the same to the last bit."""
-    usual, other = randomise(scores, flips=500), randomise(scores, flips=500, block=block)
+    usual, other = randomise(scores, resamples=500), randomise(scores, resamples=500, block=block)
 
     assert usual.p.tolist() == other.p.tolist()
     assert usual.corrected.tolist() == other.corrected.tolist()
@@ -111,7 +111,7 @@ def test_systems_that_are_the_same_have_p_1() -> None:
 def test_false_claims_among_many_pairs_stay_at_the_level() -> None:
     """Ten pairs of five equal systems, 200 times: any claim at 0.1 in at most 10 % and four standard errors."""
     rng = np.random.default_rng(1)
-    claims = [randomise(rng.random((25, 5)), flips=199).corrected.min() <= 0.1 for _ in range(200)]
+    claims = [randomise(rng.random((25, 5)), resamples=199).corrected.min() <= 0.1 for _ in range(200)]
 
     assert np.mean(claims) <= 0.1 + 4 * np.sqrt(0.1 * 0.9 / 200)
     assert np.mean(claims) >= 0.1 - 4 * np.sqrt(0.1 * 0.9 / 200)
@@ -122,7 +122,7 @@ def test_false_claims_among_many_pairs_stay_at_the_level() -> None:
     [
         (np.zeros((3, 1)), {}, "two or more"),
         (np.array([[0.1, np.nan], [0.2, 0.3]]), {}, "holds nan"),
-        (LARGE, {"flips": 0}, "at least one"),
+        (LARGE, {"resamples": 0}, "expected 1 or more"),
     ],
 )
 def test_what_cannot_be_randomised_is_refused(

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadSample, UnknownName
 from judged.stats import Undefined, kendall_tau, rank_biased_overlap, spearman_rho, tau_ap, tau_ap_b
-from judged.stats.rank_agreement import RankAgreement
+from judged.stats.rank_correlation import RankAgreement
 
 Coefficient = Callable[..., RankAgreement]
 SYMMETRICAL = pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_what_rankings_cannot_say_is_said(found: RankAgreement, told: str) -> No
     [
         ([0.1, float("nan")], [0.1, 0.2], "holds nan"),
         ([], [], "holds no values"),
-        (["a", "b"], [0.1, 0.2], "no number"),
-        (3, [0.1], "no number"),
+        (["a", "b"], [0.1, 0.2], "not a number"),
+        (3, [0.1], "not a number"),
     ],
 )
 def test_what_is_no_ranking_is_refused(coefficient: Coefficient, first: Any, second: Any, told: str) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 import judged
 from judged.errors import BadSample
+from judged.stats.paired_tests import paired_t
 from judged.stats.risk import georisk, trisk, urisk, zrisk
-from judged.stats.t_test import paired_t
 
 scores = st.lists(st.integers(0, 100), min_size=1, max_size=12).map(lambda each: [x / 100 for x in each])
 pairs = scores.flatmap(
@@ -152,7 +152,7 @@ def test_scores_are_paired_by_query() -> None:
         (lambda: urisk([math.nan], [0.2]), "`scores` holds nan, expected finite numbers"),
         (lambda: urisk([0.1], [math.inf]), "`baseline` holds inf"),
         (lambda: urisk([], []), "holds no values"),
-        (lambda: urisk(["x"], [0.1]), "`scores` holds what is no number"),
+        (lambda: urisk(["x"], [0.1]), "`scores` holds a value that is not a number"),
         (lambda: urisk([0.1], [0.1], alpha=-1), "`alpha` is -1, expected a number from 0"),
         (lambda: trisk([0.1], [0.1], alpha=math.nan), "`alpha` is nan"),
         (lambda: georisk({"a": [0.1]}), "1 was given, expected two or more"),

@@ -11,11 +11,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from judged.stats.effect import standardised_difference
-from judged.stats.interval import student_interval
+from judged.stats.effects import standardised_difference
+from judged.stats.intervals import student_interval
 from judged.stats.outcome import Outcome
 from judged.stats.paired import differences, wins_ties_losses
-from judged.stats.significance import difference_test
+from judged.stats.paired_tests import difference_test
 
 X = [0.7, 0.3, 0.2, 0.6, 0.4, 0.4, 0.0, 0.7, 0.1, 0.3, 0.5, 0.4, 0.0, 0.6, 0.5, 0.3, 0.1, 0.5, 0.2, 0.1]
 Y = [0.5, 0.1, 0.0, 0.2, 0.4, 0.3, 0.0, 0.5, 0.3, 0.3, 0.4, 0.4, 0.1, 0.4, 0.2, 0.1, 0.1, 0.6, 0.3, 0.2]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from judged.errors import BadSample, UnknownName
 from judged.stats.outcome import Outcome
-from judged.stats.significance import TESTS, difference_test
+from judged.stats.paired_tests import TESTS, difference_test
 
 RNG = np.random.default_rng(7)
 FIRST, SECOND = RNG.random(30), RNG.random(30)
@@ -89,7 +89,7 @@ def test_p_is_never_0(test: str) -> None:
     """Even where no draw comes near, p is 1 / (B + 1)."""
     first = np.linspace(1, 2, 40)
 
-    assert p_of(first, np.zeros(40), test, resampled=999) == 1 / 1000
+    assert p_of(first, np.zeros(40), test, resamples=999) == 1 / 1000
 
 
 @pytest.mark.parametrize("test", sorted(TESTS))
@@ -129,7 +129,7 @@ def test_p_is_uniform_where_nothing_differs(test: str) -> None:
     """
     rng = np.random.default_rng(11)
     draws = rng.normal(size=(2_000 if test != "randomisation" else 400, 25, 2))
-    ps = np.array([p_of(each[:, 0], each[:, 1], test, resampled=399) for each in draws])
+    ps = np.array([p_of(each[:, 0], each[:, 1], test, resamples=399) for each in draws])
 
     for level in (0.01, 0.05, 0.2, 0.5):
         error = 4 * np.sqrt(level * (1 - level) / len(ps))
@@ -148,7 +148,7 @@ def test_any_scores_have_a_p_or_a_reason(test: str, pairs: list[tuple[float, flo
     """Whatever the scores: a probability, or words; exchanging the systems changes neither."""
     first, second = map(list, zip(*pairs, strict=True))
     outcome, mirrored = (
-        difference_test(*both, test, resampled=99) for both in ((first, second), (second, first))
+        difference_test(*both, test, resamples=99) for both in ((first, second), (second, first))
     )
 
     if isinstance(outcome, Outcome):

@@ -12,12 +12,11 @@ import pytest
 from judged import evaluate, stats
 
 
-def test_names_are_listed_once_and_found_where_they_are_said_to_be() -> None:
-    """`__all__` holds what the table of homes resolves, and no name is a module's."""
+def test_every_name_can_be_imported_and_none_is_a_module() -> None:
+    """The stub lists what there is; a module of the same name would hide a function."""
     modules = {path.stem for path in Path(stats.__file__).parent.glob("*.py")}
 
-    assert sorted(stats.__all__) == sorted(stats._HOMES)
-    assert all(getattr(stats, name).__module__ == home for name, home in stats._HOMES.items())
+    assert all(getattr(stats, name).__module__.startswith("judged.stats.") for name in stats.__all__)
     assert not modules & set(stats.__all__)
     assert set(stats.__all__) <= set(dir(stats))
 
@@ -62,7 +61,7 @@ def test_scores_of_runs_go_in_as_they_are() -> None:
         stats.confusion_matrix([1], [1]),
         stats.grade_bias([1], [1]),
         stats.correlated_t_posterior([0.1], [0.2]),
-        stats.signed_rank_posterior([0.1], [0.2], rounds=10),
+        stats.signed_rank_posterior([0.1], [0.2], resamples=10),
     ],
     ids=lambda result: type(result).__name__,
 )

@@ -9,7 +9,7 @@ import pytest
 from judged.errors import BadSample
 from judged.stats.corrections import holm
 from judged.stats.outcome import stars
-from judged.stats.t_test import independent_t, paired_t
+from judged.stats.paired_tests import independent_t, paired_t
 
 FIRST, SECOND = [0.5, 0.6, 0.9], [0.4, 0.6, 0.6]
 

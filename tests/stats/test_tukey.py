@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadSample
-from judged.stats import label_permutations, randomised_tukey_hsd, tukey_hsd
-from judged.stats.label_permutations import range_p_values
-from judged.stats.layout import layout
-from judged.stats.t_test import paired_t
+from judged.stats import multiple, randomised_tukey_hsd, tukey_hsd
+from judged.stats.multiple import _range_p_values
+from judged.stats.paired import pair_scores
+from judged.stats.paired_tests import paired_t
 from stats.sakai import EFFECTS, SAKAI
 
 small = st.tuples(st.integers(1, 3), st.integers(2, 3)).flatmap(
@@ -100,8 +100,8 @@ def test_drawn_arrangements_come_near_the_exact_share(monkeypatch: pytest.Monkey
     """Within four standard errors, with (k + 1) / (B + 1)."""
     values = np.random.default_rng(3).random((5, 3)) + np.array([0.0, 0.1, 0.2])
     exact = [pair.p for pair in randomised_tukey_hsd(values).pairs]
-    monkeypatch.setattr(label_permutations, "EXACT", 0)
-    drawn = randomised_tukey_hsd(values, rounds=20_000)
+    monkeypatch.setattr(multiple, "EXACT_ARRANGEMENTS", 0)
+    drawn = randomised_tukey_hsd(values, resamples=20_000)
 
     assert (drawn.method, drawn.arrangements) == ("randomisation", 20_000)
     assert [pair.p for pair in drawn.pairs] == pytest.approx(exact, abs=4 * 0.5 / np.sqrt(20_000))
@@ -109,19 +109,21 @@ def test_drawn_arrangements_come_near_the_exact_share(monkeypatch: pytest.Monkey
 
 def test_one_seed_gives_one_result_whatever_the_blocks() -> None:
     """The numbers drawn are the same however many are permuted at a time; another seed gives others."""
-    of = layout(np.random.default_rng(1).random((30, 4)))
+    of = pair_scores(np.random.default_rng(1).random((30, 4)))
     gaps = np.array([0.01, 0.05, 0.1])
-    found = [range_p_values(of, gaps, rounds=500, seed=9, block=block).p for block in (1, 700, 5000, 10**6)]
+    found = [
+        _range_p_values(of, gaps, resamples=500, seed=9, block=block)[0] for block in (1, 700, 5000, 10**6)
+    ]
 
     assert all((each == found[0]).all() for each in found)
-    assert (range_p_values(of, gaps, rounds=500, seed=10).p != found[0]).any()
+    assert (_range_p_values(of, gaps, resamples=500, seed=10)[0] != found[0]).any()
 
 
 def test_exact_shares_do_not_depend_on_the_blocks() -> None:
     """All arrangements are looked at, in pieces of any size."""
-    of = layout(np.random.default_rng(1).random((4, 3)))
+    of = pair_scores(np.random.default_rng(1).random((4, 3)))
     gaps = np.array([0.05, 0.2])
-    found = [range_p_values(of, gaps, rounds=1, seed=0, block=block).p for block in (1, 100, 10**6)]
+    found = [_range_p_values(of, gaps, resamples=1, seed=0, block=block)[0] for block in (1, 100, 10**6)]
 
     assert all((each == found[0]).all() for each in found)
 
@@ -130,7 +132,7 @@ def test_drawn_p_values_are_never_zero() -> None:
     """However far apart two systems are, the arrangement at hand is one of all."""
     values = np.random.default_rng(1).random((40, 2)) + np.array([0, 100])
 
-    assert randomised_tukey_hsd(values, rounds=99).pairs[0].p == 0.01
+    assert randomised_tukey_hsd(values, resamples=99).pairs[0].p == 0.01
 
 
 def test_under_the_null_the_least_p_value_is_uniform() -> None:
@@ -140,7 +142,7 @@ def test_under_the_null_the_least_p_value_is_uniform() -> None:
     """
     rng = np.random.default_rng(20)
     least = [
-        min(pair.p for pair in randomised_tukey_hsd(table, rounds=99, seed=at).pairs)  # type: ignore[type-var]
+        min(pair.p for pair in randomised_tukey_hsd(table, resamples=99, seed=at).pairs)  # type: ignore[type-var]
         for at, table in enumerate(rng.beta(0.6, 2, size=(400, 12, 3)))
     ]
     rejected = np.mean(np.array(least) <= 0.05)
@@ -177,9 +179,9 @@ def test_no_chance_is_said_and_randomisation_still_answers(
     assert (other.low, other.high) == (None, None)
 
 
-def test_levels_and_rounds_that_make_no_sense_are_refused() -> None:
-    """A level of 95, and no round at all."""
+def test_levels_and_resamples_that_make_no_sense_are_refused() -> None:
+    """A level of 95, and no resample at all."""
     with pytest.raises(BadSample, match=r"95 % is written 0\.95"):
         tukey_hsd(SAKAI, level=95)
-    with pytest.raises(BadSample, match="`rounds` is 0"):
-        randomised_tukey_hsd(SAKAI, rounds=0)
+    with pytest.raises(BadSample, match="`resamples` is 0"):
+        randomised_tukey_hsd(SAKAI, resamples=0)

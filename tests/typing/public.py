@@ -35,7 +35,7 @@ def lints(path: Path) -> None:
 
 def labels(path: Path) -> None:
     """A run or traces and a model in; gains, failures and cost out."""
-    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m", cache=None)
+    labelling = judged.label_results(path, endpoint="http://localhost/v1", model="m")
 
     assert_type(labelling, judged.Labelling)
     assert_type(labelling.labels, judged.Labels)
@@ -77,7 +77,9 @@ def measures_are_made(function: Callable[..., list[float]]) -> None:
     """A function and a name make a measure."""
     weight = judged.Parameter.number("how much it counts", low=0)
 
-    assert_type(judged.define("Mine", function, at="cutoff", parameters={"weight": weight}), judged.Measure)
+    assert_type(
+        judged.define("Mine", function, at_parameter="cutoff", parameters={"weight": weight}), judged.Measure
+    )
     assert_type(judged.define_per_query("Other", lambda *_: 0.5, bounds=(0, 1)), judged.Measure)
 
 

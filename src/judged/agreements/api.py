@@ -1,4 +1,4 @@
-"""`agreement`: how far labels of a machine can be trusted, by the grades that people gave to the same results."""
+"""`agreement`: how far labels can be trusted, measured against human grades of the same results."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from judged.agreements.grades import Grade, Graded, Grades, read_grades
+from judged.agreements.grades import Grade, GradedResult, Grades, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
+from judged.arrays import Floats
 from judged.errors import BadSample, Unusable
 from judged.problem import Problem
-from judged.stats.interval import checked_level
+from judged.stats.paired import check_level
 
 __all__ = ["agreement"]
 
@@ -31,11 +32,11 @@ def agreement(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Agreement:
-    """How far `labels` agree with the grades of `human`, and what the human means are in the light of both.
+    """Measure how far `labels` agree with the grades of `human`, and estimate the human means from both.
 
-    Both are anything that `judged.read_labels` or `judged.read_judgments` takes. Results are paired by task and id (or
-    domain id, or URL); what only one of them has is counted. `threshold` is the grade from which a result is good.
-    `judges` are further ones, by name. With `runs`, by name, `measures` rank them under both, by the results that both have.
+    Both are anything that `judged.read_labels` or `judged.read_judgments` reads. Results are paired by task and id
+    (or domain id, or URL); results of one side only are counted. A result is good from the grade `threshold` on.
+    `judges` are further ones by name. `runs`, by name, are ranked by `measures` under both, on the results both graded.
 
     Example:
         >>> human = {"t1": {"d1": 3, "d2": 0, "d3": 2}, "t2": {"d1": 0, "d4": 4}}
@@ -44,79 +45,80 @@ def agreement(
         >>> found.items, found.only_labels, round(found.kappa_at(2).value, 4)
         (5, 1, 0.6154)
     """
-    checked_level(level)
+    check_level(level)
     people, machine = read_grades(human), read_grades(labels)
-    if people.name == machine.name:  # objects in memory have no names of their own
+    if people.name == machine.name:  # objects in memory have no name
         machine, people = replace(machine, name="labels"), replace(people, name="human")
-    pairs = [(item, machine.place_of(item)) for item in people.items]
-    matched = [(item, machine.items[at]) for item, at in pairs if at is not None]
-    if not matched:
+    positions = [machine.find(item) for item in people.items]
+    pairs = [
+        (item, machine.items[position])
+        for item, position in zip(people.items, positions, strict=True)
+        if position is not None
+    ]
+    if not pairs:
         raise _nothing_shared(machine, people)
-    taken = {at for _, at in pairs if at is not None}
-    rest = [item for at, item in enumerate(machine.items) if at not in taken]
-    further = {name: read_grades(source, name=name) for name, source in (judges or {}).items()}
+    paired = set(positions)
+    rest = [item for position, item in enumerate(machine.items) if position not in paired]
+    others = [read_grades(source, name=name) for name, source in (judges or {}).items()]
+    names = [measures] if isinstance(measures, str) else list(measures)
     return Agreement(
         labels=machine.name,
         human=people.name,
-        truth=_numbers(item.grade for item, _ in matched),
-        given=_numbers(label.grade for _, label in matched),
-        tasks=tuple(item.task for item, _ in matched),
-        others=_numbers(item.grade for item in rest),
+        truth=_to_numpy(item.grade for item, _ in pairs),
+        given=_to_numpy(label.grade for _, label in pairs),
+        tasks=tuple(item.task for item, _ in pairs),
+        others=_to_numpy(item.grade for item in rest),
         other_tasks=tuple(item.task for item in rest),
-        only_human=len(people) - len(matched),
-        panel=_panel([people, machine, *further.values()]),
-        systems=rank_runs(matched, runs, _listed(measures), protocol=protocol) if runs else (),
+        only_human=len(people) - len(pairs),
+        panel=_collect_panel([people, machine, *others]),
+        systems=rank_runs(pairs, runs, names, protocol=protocol) if runs else (),
         threshold=threshold,
         level=level,
         resamples=resamples,
         seed=seed,
-        notes=tuple(_notes([machine, people, *further.values()])),
+        notes=tuple(_make_notes([machine, people, *others])),
     )
 
 
-def _panel(judges: Sequence[Grades]) -> dict[str, tuple[Grade | None, ...]]:
-    """The grades of every judge on the results of the first; None where there is none."""
+def _collect_panel(judges: Sequence[Grades]) -> dict[str, tuple[Grade | None, ...]]:
+    """Return the grades of every judge on the results of the first; None where a judge has none."""
     panel: dict[str, tuple[Grade | None, ...]] = {}
-    for each in judges:
-        if each.name in panel:
-            msg = f"two judges are called `{each.name}`, expected different names"
+    for judge in judges:
+        if judge.name in panel:
+            msg = f"two judges are called `{judge.name}`, expected different names"
             raise BadSample(msg, hint="`NAME=FILE`, or the key in `judges`, names a judge")
-        places = [each.place_of(item) for item in judges[0].items]
-        panel[each.name] = tuple(None if at is None else each.items[at].grade for at in places)
+        positions = [judge.find(item) for item in judges[0].items]
+        panel[judge.name] = tuple(None if at is None else judge.items[at].grade for at in positions)
     return panel
 
 
 def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
-    mine, theirs = labels.items[0], human.items[0]
-    told = f"holds no result that `{human.name}` has, expected some in both"
-    hint = f"the first result here is {_words(mine)}, and there {_words(theirs)}"
-    return Unusable("the labels", [Problem.error("no-shared-result", labels.name, told)], hint=hint)
+    def describe(item: GradedResult) -> str:
+        task = "of any task" if item.task is None else f"of task `{item.task}`"
+        return f"`{item.keys[0][:60]}` {task}"
+
+    problem = f"has no result in common with `{human.name}`"
+    hint = f"its first result is {describe(labels.items[0])}, the other's is {describe(human.items[0])}"
+    return Unusable("the labels", [Problem.error("no-shared-result", labels.name, problem)], hint=hint)
 
 
-def _words(item: Graded) -> str:
-    task = "of any task" if item.task is None else f"of task `{item.task}`"
-    return f"`{item.keys[0][:60]}` {task}"
-
-
-def _notes(every: Sequence[Grades]) -> Iterator[str]:
-    """What was noticed of the judges: grades given twice, and scales that may not be the same."""
-    for each in every:
-        if each.repeated:
+def _make_notes(judges: Sequence[Grades]) -> Iterator[str]:
+    """Yield notes on repeated grades, and on scales that may differ."""
+    for judge in judges:
+        if judge.repeated:
+            repeats = "grade repeats" if judge.repeated == 1 else "grades repeat"
             yield (
-                f"{each.name}: {each.repeated:,} further {'grade' if each.repeated == 1 else 'grades'} of results that had one, {each.conflicts:,} of them"
-                " another than the first, which counts"
+                f"{judge.name}: {judge.repeated:,} {repeats} an earlier one of the same result, {judge.conflicts:,} of"
+                " them with another value; the first counts"
             )
-    ranges = {
-        each.name: (min(g.grade for g in each.items), max(g.grade for g in each.items)) for each in every
-    }
+    ranges = {}
+    for judge in judges:
+        grades = [item.grade for item in judge.items]
+        ranges[judge.name] = min(grades), max(grades)
     if len(set(ranges.values())) > 1:
-        told = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ranges.items())
-        yield f"grades do not go as far on all sides: {told}"
+        spans = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ranges.items())
+        yield f"the ranges of grades differ: {spans}"
 
 
-def _listed(measures: Iterable[Any] | str) -> list[Any]:
-    return [measures] if isinstance(measures, str) else list(measures)
-
-
-def _numbers(grades: Iterable[Grade]) -> Any:
+def _to_numpy(grades: Iterable[Grade]) -> Floats:
     return np.array(list(grades), dtype=np.float64)

@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.corrected_rate import CorrectedRate, rogan_gladen_rate
-from judged.stats.paired import Floats
-from judged.stats.prediction_powered import PoweredMean, prediction_powered_mean
-from judged.stats.strata import StratifiedMean, stratified_mean
-from judged.stats.undefined import Undefined
+from judged.stats.outcome import Undefined
+from judged.stats.prediction_powered import (
+    CorrectedRate,
+    PoweredMean,
+    StratifiedMean,
+    prediction_powered_mean,
+    rogan_gladen_rate,
+    stratified_mean,
+)
 
 __all__ = ["Corrected", "corrected_mean"]
 

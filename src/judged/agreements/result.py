@@ -13,21 +13,23 @@ import numpy as np
 from judged.agreements.corrected import Corrected, corrected_mean
 from judged.agreements.grades import Grade
 from judged.agreements.system_order import RankedSystems
+from judged.arrays import Floats
 from judged.blocks import Table
-from judged.stats.clustered_kappa import kappa_interval
-from judged.stats.interval import Interval
-from judged.stats.judge_agreement import (
+from judged.stats.intervals import Interval
+from judged.stats.outcome import Undefined
+from judged.stats.rater_agreement import (
+    Alpha,
     Confusion,
+    Distance,
     GradeBias,
     Kappa,
     Weights,
     cohen_kappa,
     confusion_matrix,
     grade_bias,
+    kappa_interval,
+    krippendorff_alpha,
 )
-from judged.stats.krippendorff import Alpha, Distance, krippendorff_alpha
-from judged.stats.paired import Floats
-from judged.stats.undefined import Undefined
 
 __all__ = ["ENOUGH", "FAIR", "FEW", "Agreement", "Part"]
 
@@ -148,7 +150,7 @@ class Agreement:
             self._good(self.given).tolist(),
             self.tasks,
             level=self.level,
-            resampled=self.resamples,
+            resamples=self.resamples,
             seed=self.seed,
         )
 

@@ -1,4 +1,4 @@
-"""Whether two sets of labels put systems in the same order."""
+"""Whether labels and human grades rank systems alike."""
 
 from __future__ import annotations
 
@@ -6,40 +6,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judged.agreements.grades import Graded
+from judged.agreements.grades import GradedResult
 from judged.engine.evaluate import evaluate
 from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
 from judged.problem import Problem
-from judged.stats.rank_agreement import RankAgreement, kendall_tau, tau_ap, tau_ap_b
-from judged.stats.rows import Cell, as_cell
-from judged.stats.undefined import Undefined
+from judged.stats.outcome import Cell, Undefined, as_cell
+from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.tables.judgments import Judgments
 
 __all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]
 
 TOP = 5
-"""How many of the best systems, by the human grades, are looked at apart."""
+"""How many of the best systems, by human grades, are also compared alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedSystems:
-    """Systems by one measure under human grades and under labels, and how alike the orders are."""
+    """Systems ranked by one measure under human grades and under labels, with rank correlations."""
 
     measure: str
     human: Mapping[str, float]
-    """The score of each system under human grades, the best first."""
+    """Score of each system under human grades, the best first."""
     labels: Mapping[str, float]
-    """The same under labels, in the same order."""
+    """Score of each system under labels, in the same order."""
     tau: RankAgreement
     tau_ap: RankAgreement
-    """With the top weighing more; the symmetrical variant where human grades tie systems."""
+    """τ_AP, which weighs the top more; its symmetric variant if human grades tie systems."""
     top_tau: RankAgreement | Undefined
     """τ_b of the best five systems alone."""
     higher_is_better: bool = True
 
     def rows(self) -> list[dict[str, Cell]]:
-        """A dict for each system: its scores and places under both."""
+        """Return a dict for each system: its scores and places under both."""
         return [
             {
                 "measure": self.measure,
@@ -53,12 +52,12 @@ class RankedSystems:
         ]
 
     def _place(self, scores: Mapping[str, float], name: str) -> int:
-        """One more than how many systems are better."""
+        """Return one more than the number of better systems."""
         sign = 1 if self.higher_is_better else -1
         return 1 + sum(sign * other > sign * scores[name] for other in scores.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything by name, for JSON; what is undefined as its words."""
+        """Return everything by name, for JSON."""
         return {
             "measure": self.measure,
             "systems": self.rows(),
@@ -73,52 +72,56 @@ class RankedSystems:
 def rank_systems(
     measure: str, human: Mapping[str, float], labels: Mapping[str, float], *, higher_is_better: bool = True
 ) -> RankedSystems:
-    """How alike two sets of scores of the same systems rank them; `human` is the truth.
+    """Compare how two sets of scores rank the same systems; `human` is the truth.
 
     >>> found = rank_systems("nDCG@10", {"a": 0.7, "b": 0.5, "c": 0.4}, {"a": 0.8, "b": 0.5, "c": 0.6})
     >>> round(found.tau.value, 4), found.tau_ap.value
     (0.3333, 0.5)
     """
     if set(human) != set(labels):
-        strange = ", ".join(sorted(set(human) ^ set(labels))[:3])
-        msg = f"human grades and labels score different systems, expected the same: {strange} in one only"
+        unshared = ", ".join(sorted(set(human) ^ set(labels))[:3])
+        msg = f"human grades and labels score different systems, expected the same: {unshared} in only one of them"
         raise BadSample(msg)
     sign = 1 if higher_is_better else -1
     order = sorted(human, key=lambda name: -sign * human[name])
     truth, given = ({name: sign * scores[name] for name in order} for scores in (human, labels))
     top = order[:TOP]
-    weighed = tau_ap(truth, given)
+    weighted = tau_ap(truth, given)
     return RankedSystems(
         measure,
         {name: human[name] for name in order},
         {name: labels[name] for name in order},
         kendall_tau(truth, given),
-        tau_ap_b(truth, given) if isinstance(weighed.value, Undefined) else weighed,
+        tau_ap_b(truth, given) if isinstance(weighted.value, Undefined) else weighted,
         kendall_tau({name: truth[name] for name in top}, {name: given[name] for name in top})
         if len(order) > TOP
-        else Undefined(f"there are no more than {TOP} systems"),
+        else Undefined(f"there are only {len(order)} systems"),
         higher_is_better,
     )
 
 
 def rank_runs(
-    pairs: Sequence[tuple[Graded, Graded]], runs: Mapping[str, Any], measures: Iterable[Any], *, protocol: Any
+    pairs: Sequence[tuple[GradedResult, GradedResult]],
+    runs: Mapping[str, Any],
+    measures: Iterable[Any],
+    *,
+    protocol: Any,
 ) -> tuple[RankedSystems, ...]:
-    """Runs scored under both by each measure; `pairs` are what people and labels said of the same results.
+    """Score runs by each measure under both; `pairs` are a human grade and a label of the same results.
 
-    Only these judge: what one side lacks would count as bad under it, and tell nothing of its grades.
+    Only these pairs count: a result that one side lacks would count as bad there and say nothing about its grades.
     """
-    wanted = list(measures)
-    read = {name: read_run(run, name=name) for name, run in runs.items()}
+    chosen = list(measures)
+    tables = {name: read_run(run, name=name) for name, run in runs.items()}
     scored = [
-        {name: evaluate(judgments, run, wanted, protocol=protocol) for name, run in read.items()}
-        for judgments in _judgments(pairs)
+        {name: evaluate(judgments, run, chosen, protocol=protocol) for name, run in tables.items()}
+        for judgments in _to_judgments(pairs)
     ]
     first = next(iter(scored[0].values()))
     return tuple(
         rank_systems(
             str(measure),
-            *({name: each[measure] for name, each in evaluations.items()} for evaluations in scored),
+            *({name: result[measure] for name, result in evaluations.items()} for evaluations in scored),
             higher_is_better=measure.higher_is_better is not False,
         )
         for measure in first.measures
@@ -126,16 +129,16 @@ def rank_runs(
     )
 
 
-def _judgments(pairs: Sequence[tuple[Graded, Graded]]) -> tuple[Judgments, Judgments]:
-    """Human grades and labels as judgments of the same documents, known by the surest key that either has."""
+def _to_judgments(pairs: Sequence[tuple[GradedResult, GradedResult]]) -> tuple[Judgments, Judgments]:
+    """Return human grades and labels as judgments of the same documents, by the most reliable key of either."""
     both = {
         (item.task, max(item.keys, label.keys, key=len)[0]): (item.grade, label.grade)
         for item, label in pairs
         if item.task is not None
     }
     if not both:
-        told = "is of no task, expected tasks that the runs have as queries"
-        raise Unusable("the human grades", [Problem.error("too-few-tasks", "every grade", told)])
+        problem = "has no task, expected tasks that are queries of the runs"
+        raise Unusable("the human grades", [Problem.error("too-few-tasks", "every grade", problem)])
     query, document = zip(*both, strict=True)
     human, labels = zip(*both.values(), strict=True)
     return (

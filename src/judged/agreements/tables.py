@@ -15,12 +15,10 @@ from judged.errors import UnknownName
 from judged.report.heat_map import heat_map
 from judged.report.html import to_html
 from judged.report.text import to_text
-from judged.stats.interval import Interval
-from judged.stats.judge_agreement import Weights
-from judged.stats.krippendorff import Distance
+from judged.stats.intervals import Interval
+from judged.stats.outcome import Cell, Undefined, as_cell
 from judged.stats.prediction_powered import PoweredMean
-from judged.stats.rows import Cell, as_cell
-from judged.stats.undefined import Undefined
+from judged.stats.rater_agreement import Distance, Weights
 
 __all__ = [
     "as_html",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import InputPath, digest, named_runs, only_one_standard_input, split_name
+from judged.cli.inputs import InputPath, check_standard_input, digest, named_runs, split_name
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import EXTENSIONS as TABLES, format_of, laid_out, says_bold
 from judged.result import write_file
@@ -92,7 +92,7 @@ def command(labels: str, human: str, runs: tuple[str, ...], **options: Any) -> N
     if runs and options["traces"]:
         msg = "RUNs and --sessions cannot stand together: one set of measures ranks one kind of system"
         raise click.UsageError(msg)
-    only_one_standard_input([labels, human, *further.values(), *ranked.values()])
+    check_standard_input([labels, human, *further.values(), *ranked.values()])
     found = _found(labels, human, further, ranked, options)
     inputs = {"labels": labels, "human": human}
     how = {"by_task": options["by"] == "task", "digits": options["digits"], "inputs": inputs}
@@ -107,7 +107,7 @@ def _found(
     labels: str, human: str, judges: dict[str, str], runs: dict[str, str], options: dict[str, Any]
 ) -> Agreement:
     from judged.agreements.api import agreement
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     profile = profile_of(options)
     named = [name for text in options["measures"] for name in split_measures(text)]

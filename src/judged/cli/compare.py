@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.compared import rendered_comparison
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     compared_by,
     conventions,
@@ -116,7 +116,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     _refuse_names([run.name for run in named], options["baselines"])
     if options["picture"] and not options["timings"]:
         msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
@@ -155,12 +155,12 @@ def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
 
 def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Comparison:
     from judged.comparison.compare import compare_evaluations
-    from judged.comparison.latency import read_timings
+    from judged.comparison.latency import read_latencies
     from judged.comparison.slices import read_attributes
 
     settings = settings_of(options)
     attributes = read_attributes(options["slices"]) if options["slices"] else None
-    samples = read_timings(options["timings"]) if options["timings"] else None
+    samples = read_latencies(options["timings"]) if options["timings"] else None
     return compare_evaluations(
         _evaluated(qrels, runs, profile_of(options), options),
         baseline=options["baselines"],
@@ -174,7 +174,7 @@ def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[st
     """Every run, scored; what was noticed about it is told at once."""
     from judged.cli.score import evaluated
     from judged.engine.inputs import judgments_demanded
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     named = tuple(name for text in options["measures"] for name in split_measures(text))
     measures = named or profile.default_measures or DEFAULT_MEASURES

@@ -1,4 +1,4 @@
-"""The configuration file of `judged score`: read, checked key by key, and turned into settings."""
+"""The YAML configuration file of `judged score`, and how YAML files are checked."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from judged.protocol import Protocol
 __all__ = [
     "Configuration",
     "Conventions",
+    "check_keys",
     "given_conventions",
-    "parsed_yaml",
     "read_configuration",
-    "refuse_unknown",
+    "read_yaml",
 ]
 
 
 class Statistics(Struct, frozen=True):
-    """What is said of the means beside their values."""
+    """Statistics shown beside the means."""
 
     confidence_intervals: bool = False
     significance_testing: bool = False
@@ -30,7 +30,7 @@ class Statistics(Struct, frozen=True):
 
 
 class Performance(Struct, frozen=True):
-    """How the work is done; none of it changes a number."""
+    """Performance settings; none of them changes a number."""
 
     batch_size: int | UnsetType = UNSET
     caching_enabled: bool | UnsetType = UNSET
@@ -38,7 +38,7 @@ class Performance(Struct, frozen=True):
 
 
 class RetrievalMetrics(Struct, frozen=True):
-    """Which measures, of which grades, with which statistics."""
+    """Measures, grades and statistics."""
 
     enabled_metrics: tuple[str, ...] = ()
     graded_relevance: bool | UnsetType = UNSET
@@ -64,14 +64,14 @@ else:
 
 
 class Configuration(Struct, frozen=True):
-    """Everything a configuration file may say."""
+    """The settings of a configuration file."""
 
     retrieval_metrics: RetrievalMetrics = RetrievalMetrics()
     protocol: Conventions = Conventions()
 
     @property
     def statistics(self) -> Statistics:
-        """What is said of the means beside their values."""
+        """Statistics shown beside the means."""
         return self.retrieval_metrics.statistical_analysis
 
     @property
@@ -81,15 +81,15 @@ class Configuration(Struct, frozen=True):
 
     @property
     def threads(self) -> int | None:
-        """One thread where parallel work is switched off; else whatever the engine chooses."""
+        """One thread if parallel processing is off; None lets the engine choose."""
         return 1 if self.retrieval_metrics.performance.parallel_processing is False else None
 
     def conventions(self) -> dict[str, Any]:
-        """The settings of the protocol that the file makes."""
+        """Return the conventions that the file sets."""
         return given_conventions(self.protocol)
 
     def without_effect(self) -> list[str]:
-        """The settings that are accepted and change nothing, in words."""
+        """Return a sentence for each setting that is accepted and has no effect."""
         reasons = {
             "batch_size": "all queries are scored together",
             "caching_enabled": "nothing is computed twice",
@@ -108,11 +108,11 @@ def given_conventions(settings: Conventions) -> dict[str, Any]:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """What the file says; every key and value is checked, and the first fault is worded with its place."""
-    content = parsed_yaml(path)
+    """Read a configuration file; an unknown key or a wrong value is an error that names its place."""
+    content = read_yaml(path)
     if content is None:
         return Configuration()
-    refuse_unknown(content, Configuration, path, "")
+    check_keys(content, Configuration, path, "")
     try:
         configuration = msgspec.convert(content, Configuration)
     except msgspec.ValidationError as error:
@@ -127,8 +127,8 @@ def read_configuration(path: Path) -> Configuration:
     return configuration
 
 
-def parsed_yaml(path: Path) -> Any:
-    """What the file holds, as plain objects; a file that is no YAML is refused with its line."""
+def read_yaml(path: Path) -> Any:
+    """Return the content of a YAML file; a syntax error names its line."""
     import yaml
 
     try:
@@ -142,10 +142,10 @@ def parsed_yaml(path: Path) -> Any:
         raise BadProtocol(msg, hint="the file must be YAML, in UTF-8") from None
 
 
-def refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) -> None:
-    """Refuse a key that means nothing, saying which was probably meant."""
+def check_keys(content: Any, struct: type[Struct], path: Path, place: str) -> None:
+    """Raise `UnknownName` for an unknown key, suggesting the closest one."""
     if not isinstance(content, dict):
-        return  # `convert` words this better
+        return  # `convert` has the better message
     hints = get_type_hints(struct)
     for key, value in content.items():
         if key not in hints:
@@ -153,4 +153,4 @@ def refuse_unknown(content: Any, struct: type[Struct], path: Path, place: str) -
             raise UnknownName(kind, f"{place}{key}", [f"{place}{name}" for name in hints])
         inner = hints[key]
         if isinstance(inner, type) and issubclass(inner, Struct):
-            refuse_unknown(value, inner, path, f"{place}{key}.")
+            check_keys(value, inner, path, f"{place}{key}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import Input, InputPath, digest, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, digest, named_runs
 from judged.cli.options import conventions, profile_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.result import write_file
@@ -66,7 +66,7 @@ def command(qrels: str, run: str, **options: Any) -> None:
     refuse_bytes_on_a_terminal(options["kind"])
     _refuse_several(options)
     (named,) = named_runs((run,))
-    only_one_standard_input([qrels, named.path])
+    check_standard_input([qrels, named.path])
     outputs = {path: format_of(path) for path in options["outputs"]}
     told = _explained(qrels, named, profile_of(options), options)
     inputs = [("judgments", qrels), ("run", named.path)]

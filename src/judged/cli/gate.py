@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import click
 
-from judged.cli.inputs import InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import InputPath, check_standard_input, named_runs
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import format_of
 from judged.protocol import Protocol
@@ -138,7 +138,7 @@ def _from_words(qrels: str | None, run: str | None, options: dict[str, Any]) -> 
         msg = f"{' and '.join(missing)} not given; `--config FILE` takes gates from a file instead"
         raise click.UsageError(msg)
     named = (*named_runs((run,)), *named_runs((options["baseline"],)))
-    only_one_standard_input([qrels, *(each.path for each in named)])
+    check_standard_input([qrels, *(each.path for each in named)])
     given = {name: options[name] for name in SETTINGS if options[name] not in {None, ()}}
     gate = Gate(qrels=qrels, run=run, baseline=options["baseline"], **given)
     return [decided(gate, profile_of(options))], _chosen(options, None)

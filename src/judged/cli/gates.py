@@ -10,16 +10,16 @@ import click
 import msgspec
 from msgspec import Struct
 
-from judged.cli.configuration import Conventions, given_conventions, parsed_yaml, refuse_unknown
+from judged.cli.configuration import Conventions, check_keys, given_conventions, read_yaml
 from judged.cli.inputs import STANDARD_INPUT, named_runs, split_name
 from judged.errors import BadProtocol, JudgedError
 from judged.gates.delta import as_delta
 from judged.gates.gate import gate as gated
 from judged.gates.report import GateReport, RefusedGate
-from judged.measures.names import split_measures
+from judged.measures.parse import split_measures
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
-from judged.stats.margin import Test
+from judged.stats.margin import OneSidedTest
 
 __all__ = ["Gate", "Gates", "decided", "decided_all", "read_gates"]
 
@@ -34,7 +34,7 @@ class Gate(Struct, frozen=True):
     measures: tuple[str, ...] | str = ("nDCG@10",)
     min_delta: float | str = -0.01
     alpha: float = 0.05
-    test: Test = "t"
+    test: OneSidedTest = "t"
     seed: int = 0
     baseline_run: str | None = None
     allow_other_protocol: bool = False
@@ -59,13 +59,13 @@ class _File(Struct, frozen=True):
 
 def read_gates(path: Path) -> Gates:
     """What the file says; every key and value is checked, and the first fault is worded with its place."""
-    content = parsed_yaml(path)
-    refuse_unknown(content, _File, path, "")
+    content = read_yaml(path)
+    check_keys(content, _File, path, "")
     if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
         msg = f"{path}: `gates` is not there, expected a list of one gate or more"
         raise BadProtocol(msg, hint="each gate has `qrels`, `run` and `baseline`")
     defaults = content.get("defaults") or {}
-    refuse_unknown(defaults, Gate, path, "defaults.")
+    check_keys(defaults, Gate, path, "defaults.")
     gates = [_gate(each, defaults, number, path) for number, each in enumerate(content["gates"])]
     _refuse_namesakes(gates, path)
     return Gates(tuple(gates), _code(content.get("inconclusive"), path))
@@ -107,7 +107,7 @@ def decided_all(gates: Sequence[Gate]) -> list[GateReport | RefusedGate]:
 
 def _gate(content: Any, defaults: dict[str, Any], number: int, path: Path) -> Gate:
     place = f"gates[{number}]"
-    refuse_unknown(content, Gate, path, f"{place}.")
+    check_keys(content, Gate, path, f"{place}.")
     try:
         gate = msgspec.convert({**defaults, **content} if isinstance(content, dict) else content, Gate)
     except msgspec.ValidationError as error:

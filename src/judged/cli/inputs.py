@@ -1,4 +1,4 @@
-"""What the arguments of a command name: files, standard input, and runs with names of their own."""
+"""Input arguments: files, standard input, and runs with explicit names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = ["STANDARD_INPUT", "Input", "InputPath", "named_runs", "only_one_standard_input", "stem"]
+__all__ = ["STANDARD_INPUT", "Input", "InputPath", "check_standard_input", "named_runs", "stem"]
 
 STANDARD_INPUT = "-"
 COMPRESSED = {".gz", ".zst", ".zstd"}
@@ -20,19 +20,19 @@ COMPRESSED = {".gz", ".zst", ".zstd"}
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A run on the command line: the name it goes by, and where it is."""
+    """A run on the command line: its name and its path."""
 
     name: str
     path: str
 
     @property
     def label(self) -> str:
-        """What an error calls it: the file as it was given."""
+        """The name in error messages: the file as it was given."""
         return stem(self.path) if self.path == STANDARD_INPUT else self.path
 
 
 class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest click takes one
-    """A file, a folder, a data set's id or `-`; `NAME=PATH` gives a run a name of its own."""
+    """A file, a folder, a data set id or `-`; `NAME=PATH` names a run."""
 
     name = "path"
 
@@ -40,7 +40,7 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         self.named = named
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The argument as it is; of several runs, the one that is not there is better found at once."""
+        """Return the argument, after checking that the file exists: of several runs, a missing one is found at once."""
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT
         if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
@@ -48,12 +48,12 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """Files, as the shell knows them."""
+        """Complete file names."""
         return click.Path().shell_complete(ctx, param, incomplete)
 
 
 def split_name(text: str) -> tuple[str | None, str]:
-    """The name and the path of `NAME=PATH`; a file that is really called so needs no name."""
+    """Split `NAME=PATH`; an existing file of that name is not split."""
     name, equals, path = text.partition("=")
     if not equals or not name or Path(text).exists():
         return None, text
@@ -61,7 +61,7 @@ def split_name(text: str) -> tuple[str | None, str]:
 
 
 def named_runs(arguments: tuple[str, ...]) -> list[Input]:
-    """Every run with its name; two of one name are an error that says which."""
+    """Return every run with its name; two runs of the same name are an error."""
     runs = [Input(name or stem(path), path) for name, path in map(split_name, arguments)]
     first: dict[str, Input] = {}
     for run in runs:
@@ -74,15 +74,15 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
     return runs
 
 
-def only_one_standard_input(paths: list[str]) -> None:
-    """Refuse to read two things from one stream."""
+def check_standard_input(paths: list[str]) -> None:
+    """Raise `UsageError` if more than one input is standard input."""
     if paths.count(STANDARD_INPUT) > 1:
         msg = "only one input can be read from standard input (`-`)"
         raise click.UsageError(msg)
 
 
 def stem(path: str) -> str:
-    """The name of a file without its extension, compression aside.
+    """Return the name of a file without its extension and compression.
 
     >>> stem("runs/bm25.run.gz"), stem("-")
     ('bm25', 'standard input')
@@ -97,7 +97,7 @@ def stem(path: str) -> str:
 
 
 def digest(path: str) -> str | None:
-    """The SHA-256 of a file, in hexadecimal; None for what is not a file."""
+    """Return the SHA-256 of a file, in hexadecimal; None if it is not a file."""
     if path == STANDARD_INPUT or not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:

@@ -1,29 +1,32 @@
-"""`judged label`: grades from a language model for the results of a run or of agents."""
+"""`judged label`: grades by a language model for the results of runs or agents."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.pool_options import FILE, pool_of, pool_options
-from judged.errors import BadProtocol, JudgedError
+from judged.cli.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
+from judged.cli.progress import Progress
+from judged.errors import JudgedError
 
 if TYPE_CHECKING:
-    from judged.label.asking import Asking
-    from judged.label.labelling import Labelling
-    from judged.label.money import Prices
+    from judged.label.budget import Prices
+    from judged.label.client import Endpoint
     from judged.label.pool import Pool
-    from judged.label.service import Service
+    from judged.label.prompt import Labeller, Structure
+    from judged.label.result import Labelling
+    from judged.label.run import Progress as JobProgress
 
 __all__ = ["command"]
 
 INCOMPLETE = 4
+"""Exit code if results are left without a label."""
 SIMILARITY = "--similarity"
-BASE = "OPENAI_BASE_URL"
-STRUCTURES = ("json_schema", "json_object", "text")
 EXAMPLES = """\b
 Examples:
   judged label traces.jsonl --endpoint http://localhost:8000/v1 --model qwen3 -o labels.jsonl
@@ -32,16 +35,15 @@ Examples:
   judged label bm25.run --queries queries.tsv --docs corpus.jsonl --judged qrels.txt \\
       --endpoint https://api.openai.com/v1 --model gpt-5-mini -o qrels.new.txt
 """
-PLACE = click.Path(dir_okay=False, path_type=Path)
 
 
 class Command(click.Command):
-    """`judged label`; with `--similarity`, which asks no endpoint, a command of its own."""
+    """`judged label`; with `--similarity`, which needs no endpoint, another command."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context of this command, or of the one without a language model."""
+        """Return the context of this command, or of the one without a language model."""
         if SIMILARITY not in args:
             return super().make_context(info_name, args, parent, **extra)
         from judged.cli.label_similarity import similar
@@ -49,53 +51,141 @@ class Command(click.Command):
         return similar.make_context(f"{info_name} {SIMILARITY}", args, parent, **extra)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """Options of the command, apart from those of the pool."""
+
+    judged: Path | None
+    relabel: bool
+    endpoint: str
+    model: str
+    key_variable: str | None
+    prompt: Path | None
+    structure: Structure | None
+    temperature: float
+    seed: int | None
+    max_tokens: int
+    text_limit: int
+    logprobs: bool
+    concurrency: int
+    rate: float | None
+    timeout: float
+    attempts: int
+    reasks: int
+    output: Path | None
+    failures: Path | None
+    cache: Path | None
+    retry_failed: bool
+    force: bool
+    dry_run: bool
+    price_in: float | None
+    price_out: float | None
+    budget: float | None
+    quiet: bool
+
+    @property
+    def cache_path(self) -> Path | None:
+        """The cache: as given, or beside the output."""
+        if self.cache is not None or self.output is None:
+            return self.cache
+        return self.output.with_name(f"{self.output.name}.cache.sqlite")
+
+    def labeller(self) -> Labeller:
+        """Return the model with its prompt and settings."""
+        from judged.label.prompt import Labeller, read_prompt
+
+        return Labeller(
+            self.model,
+            read_prompt(self.prompt),
+            temperature=None if self.temperature < 0 else self.temperature,
+            seed=self.seed,
+            max_tokens=self.max_tokens,
+            structure=self.structure,
+            text_limit=self.text_limit,
+            logprobs=self.logprobs,
+        )
+
+    def address(self) -> Endpoint:
+        """Return the endpoint with its settings."""
+        from judged.label.client import Endpoint, RetryPolicy
+
+        return Endpoint(
+            self.endpoint,
+            key_variable=self.key_variable,
+            concurrency=self.concurrency,
+            rate=self.rate,
+            timeout=self.timeout,
+            retries=RetryPolicy(self.attempts, self.reasks),
+        )
+
+    def prices(self) -> Prices | None:
+        """Return the prices, if any were given."""
+        from judged.label.budget import Prices
+
+        if self.price_in is None and self.price_out is None:
+            return None
+        return Prices(self.price_in or 0.0, self.price_out or 0.0)
+
+
 @click.command("label", cls=Command, epilog=EXAMPLES)
 @pool_options
+@click.option("--judged", type=INPUT, metavar="FILE", help="Judgments or labels of results to leave out.")
+@click.option("--relabel", is_flag=True, help="Also label results that have a gain in the trace.")
 @click.option(
-    "--judged", type=FILE, metavar="FILE", help="Judgments or labels; what they grade is not labelled again."
+    "--endpoint",
+    default="",
+    metavar="URL",
+    help="Address of a server that speaks OpenAI's protocol.  [default: $OPENAI_BASE_URL]",
 )
-@click.option("--relabel", is_flag=True, help="Label results too that have a gain in the trace.")
+@click.option("--model", required=True, metavar="NAME", help="Name of the model at the endpoint.")
 @click.option(
-    "--endpoint", metavar="URL", help=f"Where the model answers, by OpenAI's protocol.  [default: ${BASE}]"
+    "--key-variable", metavar="NAME", help="Environment variable with the API key.  [default: OPENAI_API_KEY]"
 )
-@click.option("--model", required=True, metavar="NAME", help="The model, as the endpoint calls it.")
-@click.option(
-    "--key-variable", metavar="NAME", help="The environment variable with the key.  [default: OPENAI_API_KEY]"
-)
-@click.option("--prompt", type=FILE, metavar="FILE", help="A prompt of your own, in YAML.")
+@click.option("--prompt", type=INPUT, metavar="FILE", help="Your own prompt, in YAML.")
 @click.option(
     "--structure",
-    type=click.Choice(STRUCTURES),
-    help="How answers are held to their form.  [default: the strictest there is]",
+    type=click.Choice(["json_schema", "json_object", "text"]),
+    help="How the form of answers is enforced.  [default: the strictest that the endpoint supports]",
 )
 @click.option(
     "--temperature",
     type=float,
     default=0.0,
     show_default=True,
-    help="Of the model; negative leaves it to the endpoint.",
+    help="Sampling temperature; a negative one leaves it to the endpoint.",
 )
-@click.option("--seed", type=int, metavar="N", help="Of the model, where it takes one.")
+@click.option("--seed", type=int, metavar="N", help="Random seed of the model, if it accepts one.")
 @click.option(
-    "--max-tokens", type=click.IntRange(min=1), default=512, show_default=True, help="The longest answer."
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=512,
+    show_default=True,
+    help="Maximum length of an answer.",
 )
 @click.option(
     "--text-limit",
     type=click.IntRange(min=1),
     default=20_000,
     show_default=True,
-    help="Characters of a text that are shown.",
+    help="Number of characters of a text that the model reads.",
 )
 @click.option(
     "--logprobs",
     is_flag=True,
-    help="Record how much probability lay on legal grades, and warn if it is little.",
+    help="Record the probability of legal grades, and warn if it is low.",
 )
 @click.option(
-    "--concurrency", type=click.IntRange(min=1), default=8, show_default=True, help="Requests at once."
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Maximum number of simultaneous requests.",
 )
 @click.option(
-    "--rate", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Requests a minute at most."
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="N",
+    help="Maximum number of requests per minute.",
 )
 @click.option(
     "--timeout",
@@ -109,7 +199,7 @@ class Command(click.Command):
     type=click.IntRange(min=1),
     default=6,
     show_default=True,
-    help="How often a request is made before it counts as failed.",
+    help="How often to send a request before it counts as failed.",
 )
 @click.option(
     "--reasks",
@@ -119,155 +209,122 @@ class Command(click.Command):
     help="How often to ask again if an answer states no grade.",
 )
 @click.option(
-    "-o", "--output", type=PLACE, metavar="FILE", help="The labels: .jsonl, .csv, .tsv, else TREC judgments."
-)
-@click.option("--failures", type=PLACE, metavar="FILE", help="What failed, with the raw answers, as JSONL.")
-@click.option(
-    "--cache", type=PLACE, metavar="FILE", help="Where answers are kept.  [default: OUTPUT.cache.sqlite]"
-)
-@click.option(
-    "--retry-failed", is_flag=True, help="Ask again what was answered without a grade in an earlier job."
-)
-@click.option("--force", is_flag=True, help="Write over an output that no earlier job has made.")
-@click.option("--dry-run", is_flag=True, help="Print what it would take; ask nothing.")
-@click.option(
-    "--price-in", type=click.FloatRange(min=0), metavar="X", help="The price of a million tokens read."
+    "-o",
+    "--output",
+    type=OUTPUT,
+    metavar="FILE",
+    help="File for the labels: .jsonl, .csv, .tsv, else TREC judgments.",
 )
 @click.option(
-    "--price-out", type=click.FloatRange(min=0), metavar="X", help="The price of a million tokens written."
+    "--failures", type=OUTPUT, metavar="FILE", help="File for failures and their raw answers, as JSONL."
+)
+@click.option(
+    "--cache",
+    type=OUTPUT,
+    metavar="FILE",
+    help="File that stores all answers.  [default: OUTPUT.cache.sqlite]",
+)
+@click.option(
+    "--retry-failed", is_flag=True, help="Ask again if the answer in an earlier job stated no grade."
+)
+@click.option("--force", is_flag=True, help="Overwrite an output that is not from an earlier job.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print an estimate of requests, tokens, cost and time; send nothing."
+)
+@click.option("--price-in", type=click.FloatRange(min=0), metavar="X", help="Price of a million tokens read.")
+@click.option(
+    "--price-out", type=click.FloatRange(min=0), metavar="X", help="Price of a million tokens written."
 )
 @click.option(
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="X",
-    help="Stop before all answers cost more than this.",
+    help="Stop before the total cost of all answers exceeds this.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def command(sources: tuple[Path, ...], **options: Any) -> None:
-    """Grade every different result of the TRACEs or RUNs from 0 to 4 with a language model.
+def command(inputs: PoolInputs, **given: Any) -> None:
+    """Grade every distinct result of the TRACEs or RUNs from 0 to 4 with a language model.
 
-    A run holds ids alone, so it needs --queries and --docs; the traces of agents mostly hold all texts. The key
-    is taken from the environment only. Every answer is kept as it comes: after an interruption, the same command
-    asks only what is not there yet. An answer that states no grade is a failure that is counted, never a 0; if
-    any is left, or the budget is reached, the exit code is 4. `judged label --similarity --help` tells of labels
-    without a language model.
+    A run contains only ids, so it needs --queries and --docs; traces of agents mostly contain all texts. The API key
+    is read from the environment only. Every answer is stored as it arrives: after an interruption, the same command
+    asks only what is missing. An answer that states no grade is counted as a failure, never as a 0. If a result is
+    left without a label, or the budget is reached, the exit code is 4. For labels without a language model see
+    `judged label --similarity --help`.
     """
-    output, cache = options["output"], _cache(options)
-    _refuse_to_lose(options, cache)
-    pool, asking = (
-        pool_of(sources, options, judged=options["judged"], relabel=options["relabel"]),
-        _asking(options),
-    )
-    if options["dry_run"]:
-        _estimate(pool, asking, cache, options)
+    options = _Options(**given)
+    if not options.dry_run:
+        _check_paths(options)
+    pool, labeller = inputs.build(judged=options.judged, relabel=options.relabel), options.labeller()
+    if options.dry_run:
+        _print_estimate(pool, labeller, options)
         return
-    _check_output(pool, output)
-    service = _service(options)
-    labelling = _labelled(pool, asking, service, cache, options)
+    _check_output(pool, options)
+    labelling = _label(pool, labeller, options)
     _write(labelling, options)
     if not labelling.complete:
         raise click.exceptions.Exit(INCOMPLETE)
 
 
-def _cache(options: dict[str, Any]) -> Path | None:
-    """Where answers are kept: as said, or beside the output."""
-    output: Path | None = options["output"]
-    named: Path | None = options["cache"]
-    if named is not None or output is None:
-        return named
-    return output.with_name(f"{output.name}.cache.sqlite")
-
-
-def _refuse_to_lose(options: dict[str, Any], cache: Path | None) -> None:
-    """Refuse a job whose labels would have no place, or would take that of somebody else's."""
-    if options["dry_run"]:
-        return
-    output: Path | None = options["output"]
+def _check_paths(options: _Options) -> None:
+    """Refuse a job whose labels have no place, or would overwrite other files."""
+    output, cache = options.output, options.cache_path
     if output is None or cache is None:
-        msg = "no place is named for the labels: `-o FILE`, or `--dry-run`"
+        msg = "no file is given for the labels: `-o FILE`, or `--dry-run`"
         raise click.UsageError(msg)
-    if str(output) == "-" and options["cache"] is None:
-        msg = "labels on standard output need a place for their answers: `--cache FILE`"
+    if str(output) == "-" and options.cache is None:
+        msg = "labels on standard output need a file for the answers: `--cache FILE`"
         raise click.UsageError(msg)
-    if output.is_file() and not cache.exists() and not options["force"]:
-        msg = f"{output} exists already, and no earlier job has made it: {cache} is not there"
-        raise JudgedError(msg, hint="`--force` writes over it")
-    for path in (output, cache, *([options["failures"]] if options["failures"] else [])):
+    if output.is_file() and not cache.exists() and not options.force:
+        msg = f"{output} exists already and is not from an earlier job: {cache} does not exist"
+        raise JudgedError(msg, hint="`--force` overwrites it")
+    for path in (output, cache, *([options.failures] if options.failures else [])):
         if not path.absolute().parent.is_dir():
             msg = f"the folder of {path} does not exist"
             raise JudgedError(msg)
 
 
-def _asking(options: dict[str, Any]) -> Asking:
-    from judged.label.asking import Asking
-    from judged.label.prompt import read_prompt
-
-    names = ("model", "seed", "max_tokens", "structure", "text_limit", "logprobs")
-    warmth = options["temperature"]
-    return Asking(
-        **{name: options[name] for name in names},
-        prompt=read_prompt(options["prompt"]),
-        temperature=None if warmth < 0 else warmth,
-    )
-
-
-def _service(options: dict[str, Any]) -> Service:
-    from judged.label.service import Patience, Service
-
-    endpoint = options["endpoint"] or os.environ.get(BASE)
-    if not endpoint:
-        msg = f"no endpoint is named: neither `--endpoint` nor the environment variable {BASE} is there"
-        raise BadProtocol(msg, hint="`--dry-run` needs none")
-    names = ("key_variable", "concurrency", "rate", "timeout", "budget")
-    return Service(
-        endpoint,
-        **{name: options[name] for name in names},
-        patience=Patience(options["attempts"], options["reasks"]),
-        prices=_prices(options),
-    )
-
-
-def _prices(options: dict[str, Any]) -> Prices | None:
-    from judged.label.money import Prices
-
-    told = options["price_in"], options["price_out"]
-    return None if told == (None, None) else Prices(told[0] or 0.0, told[1] or 0.0)
-
-
-def _estimate(pool: Pool, asking: Asking, cache: Path | None, options: dict[str, Any]) -> None:
-    from judged.label.estimate import estimate_pool
-
-    names = ("retry_failed", "concurrency", "rate")
-    terms = {name: options[name] for name in names}
-    for sentence in estimate_pool(pool, asking, cache=cache, prices=_prices(options), **terms).sentences():
-        click.echo(sentence)
-    _tell(pool.notes, options)
-
-
-def _check_output(pool: Pool, output: Path) -> None:
-    """Refuse an output that cannot hold these labels, before anything is paid for."""
+def _check_output(pool: Pool, options: _Options) -> None:
+    """Refuse an output format that cannot hold these labels, before anything is paid."""
     from judged.io.write import encode_labels
 
-    encode_labels([{**item.row, "gain": 0} for item in pool.items], output)
+    if options.output is not None:
+        encode_labels([{**item.row, "gain": 0} for item in pool.items], options.output)
 
 
-def _labelled(
-    pool: Pool, asking: Asking, service: Service, cache: Path | None, options: dict[str, Any]
-) -> Labelling:
-    from judged.cli.meter import Meter
-    from judged.label.labels import label_pool
+def _print_estimate(pool: Pool, labeller: Labeller, options: _Options) -> None:
+    from judged.label.budget import estimate_pool
+
+    estimate = estimate_pool(
+        pool,
+        labeller,
+        cache=options.cache_path,
+        retry_failed=options.retry_failed,
+        prices=options.prices(),
+        concurrency=options.concurrency,
+        rate=options.rate,
+    )
+    for sentence in estimate.sentences():
+        click.echo(sentence)
+    _print_sentences(pool.notes, options)
+
+
+def _label(pool: Pool, labeller: Labeller, options: _Options) -> Labelling:
+    """Label the pool; if it is interrupted, write what is finished."""
+    from judged.label.api import label_pool
+    from judged.label.budget import Budget
 
     finished: list[Labelling] = []
     try:
-        with Meter("Labelling", enabled=not options["quiet"]) as meter:
+        with Progress("Labelling", enabled=not options.quiet, delay=0.0, lines=True) as display:
             return label_pool(
                 pool,
-                asking,
-                service,
-                cache=cache,
-                retry_failed=options["retry_failed"],
-                tell=meter,
-                rescue=finished.append,
+                labeller,
+                options.address(),
+                cache=options.cache_path,
+                budget=Budget(options.prices(), options.budget),
+                retry_failed=options.retry_failed,
+                progress=_JobDisplay(display),
+                on_stop=finished.append,
             )
     except (KeyboardInterrupt, JudgedError):
         for labelling in finished:
@@ -276,19 +333,40 @@ def _labelled(
         raise
 
 
-def _write(labelling: Labelling, options: dict[str, Any]) -> None:
+class _JobDisplay:
+    """Shows the progress of a job: rate, cost, failures and retries."""
+
+    def __init__(self, display: Progress) -> None:
+        self._display = display
+        self._started = monotonic()
+
+    def __call__(self, job: JobProgress) -> None:
+        """Show the progress of the job now."""
+        if job.waiting:
+            self._display.announce(str(job.problem))
+            return
+        rate = 60 * job.done / max(monotonic() - self._started, 1e-9)
+        parts = [f"{rate:,.0f} a minute"]
+        parts += [f"cost {job.spent:.4f}"] if job.spent else []
+        parts += [f"{job.failed:,} failed"] if job.failed else []
+        parts += [f"{job.retries:,} retries (last: {job.problem})"] if job.retries else []
+        self._display(job.done, job.total, ", ".join(parts))
+
+
+def _write(labelling: Labelling, options: _Options) -> None:
     from msgspec.json import Encoder
 
     from judged.io.write import write_labels
     from judged.result import write_file
 
-    write_labels(labelling.rows, options["output"])
-    if options["failures"] is not None:
-        write_file(options["failures"], Encoder().encode_lines(labelling.failures))
-    _tell([*labelling.sentences(), f"wrote {options['output']}"], options)
+    if options.output is not None:
+        write_labels(labelling.rows, options.output)
+    if options.failures is not None:
+        write_file(options.failures, Encoder().encode_lines(labelling.failures))
+    _print_sentences([*labelling.sentences(), f"wrote {options.output}"], options)
 
 
-def _tell(sentences: Any, options: dict[str, Any]) -> None:
-    if not options["quiet"]:
+def _print_sentences(sentences: Iterable[str], options: _Options) -> None:
+    if not options.quiet:
         for sentence in sentences:
             click.echo(f"{sentence[0].upper()}{sentence[1:]}", err=True)

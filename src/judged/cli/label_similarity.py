@@ -1,4 +1,4 @@
-"""`judged label --similarity`: labels of a small model on this machine, calibrated on human grades."""
+"""`judged label --similarity`: labels by a small model on this machine, calibrated on human grades."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath
-from judged.cli.pool_options import pool_of, pool_options
+from judged.cli.pool_options import OUTPUT, PoolInputs, pool_options
 from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Examples:
 
 @click.command("label --similarity", epilog=EXAMPLES)
 @pool_options
-@click.option("--similarity", is_flag=True, help="Use no language model.")
+@click.option("--similarity", is_flag=True, expose_value=False, help="Use no language model.")
 @click.option(
     "--calibration",
     type=InputPath(),
@@ -46,34 +46,32 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT,
     required=True,
     metavar="FILE",
-    help="The labels: .jsonl, .csv, .tsv, else TREC judgments.",
+    help="File for the labels: .jsonl, .csv, .tsv, else TREC judgments.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def similar(sources: tuple[Path, ...], **options: Any) -> None:
+def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Path, *, quiet: bool) -> None:
     """Grade the results of TRACE or RUN from 0 to 4 by the similarity of query and text, without a language model.
 
-    A small embedding model runs on this machine; human grades of some of the results say from which similarity on
-    each grade begins. What they grade is left to them, the rest is labelled, and how far such labels agree with people
-    is told: each graded result by what the other tasks alone had taught.
+    A small embedding model runs on this machine; human grades of some of the results determine at which similarity
+    each grade begins. Results with a human grade are left to it, the others are labelled. The reported agreement with
+    people is cross-validated: each graded result is labelled by what was learned from the other tasks.
     """
     from judged.io.write import write_labels
-    from judged.label.similarity import similarity_labels
+    from judged.label.similarity import label_by_similarity
 
-    pool = pool_of(sources, options, relabel=True)
-    with Progress("Comparing texts", enabled=not options["quiet"]) as progress:
-        found = similarity_labels(
-            pool.items, calibration=options["calibration"], model=options["model"], progress=progress
-        )
-    write_labels(_rows(pool, found), options["output"])
-    if not options["quiet"]:
-        _tell(pool, found, options["output"])
+    pool = inputs.build(relabel=True)
+    with Progress("Comparing texts", enabled=not quiet) as progress:
+        found = label_by_similarity(pool.items, calibration=calibration, model=model, progress=progress)
+    write_labels(_make_rows(pool, found), output)
+    if not quiet:
+        _print_summary(pool, found, output)
 
 
-def _rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any]]:
-    """The labels as they are written: those of a run as judgments, which `judged score` reads."""
+def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any]]:
+    """Return the labels to write: those of a run as judgments, which `judged score` reads."""
     if pool.kind == "trace":
         return found.labels
     return [
@@ -82,12 +80,12 @@ def _rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any
     ]
 
 
-def _tell(pool: Pool, found: SimilarityLabels, output: Path) -> None:
+def _print_summary(pool: Pool, found: SimilarityLabels, output: Path) -> None:
     from judged.agreements.tables import as_text
 
     for note in pool.notes:
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Labelled: {len(found.labels):,} results by {found.agreement.labels}", err=True)
-    click.echo("Agreement with people, out of what the cuts were found with:\n", err=True)
+    click.echo("Cross-validated agreement with people:\n", err=True)
     click.echo(as_text(found.agreement), err=True, nl=False)
     click.echo(f"Wrote: {output}", err=True)

@@ -1,7 +1,7 @@
-"""The command `judged`: finds commands by name, and turns every error into words and an exit code.
+"""The command `judged`: imports commands when they are called, and turns every error into a message and an exit code.
 
-A command lives in `judged.cli.<name>` as `command`, and is imported only when it is called; the list that
-`--help` prints is the table below, so that asking for help loads neither NumPy nor Arrow.
+A command is `judged.cli.<name>:command`. The list that `--help` prints is the table below, so that asking for
+help loads neither NumPy nor Arrow.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
 COMMANDS = {
     "score": "Score runs against judgments",
-    "compare": "Compare runs: who is better, by how much, and how sure that is",
+    "compare": "Compare runs: which is better, by how much, with what confidence",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
-    "sessions": "Score agents' search sessions: good gain by iteration, efficiency, redundancy",
+    "sessions": "Score agents' search sessions: gain by iteration, efficiency, redundancy",
     "explain": "Show where a number comes from, and why two numbers differ",
     "label": "Grade the results of a run or of agents with a language model",
-    "agreement": "Compare labels with human grades: how far they can be trusted",
+    "agreement": "Measure how well labels agree with human grades",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
     "trec_eval": "Print what trec_eval prints, byte for byte",
     "measures": "List the measures, or explain one",
-    "convert": "Turn judgments and runs into another format",
+    "convert": "Convert judgments and runs to another format",
     "demo": "Build a small test collection, retrieve, score and compare",
     "completion": "Print the completion script of a shell",
 }
@@ -41,18 +41,18 @@ INTERNAL, INTERRUPTED, CLOSED = 70, 130, 141
 EXIT_CODES = {
     0: "done",
     1: "a gate shows a regression",
-    2: "the command line or an input is at fault; the message says how",
-    3: "a gate is inconclusive, where nothing else was chosen for that",
-    4: "labels are missing: some failed, or the job stopped before its end; what is finished is kept",
-    INTERNAL: "judged is at fault; please report it",
-    INTERRUPTED: "interrupted from the keyboard",
-    CLOSED: "whoever read the output went away",
+    2: "the command line or an input is wrong; the message says how",
+    3: "a gate is inconclusive (unless --inconclusive says otherwise)",
+    4: "labels are missing: some failed, or the job stopped early; finished ones are kept",
+    INTERNAL: "internal error; please report it",
+    INTERRUPTED: "interrupted (Ctrl-C)",
+    CLOSED: "the reader of the output closed it",
 }
-"""What each exit code means."""
+"""The meaning of each exit code."""
 
 
-class Refused(click.ClickException):
-    """Something the user can put right, worded by the library."""
+class UserError(click.ClickException):
+    """An error that the user can fix, worded by the library."""
 
     def __init__(self, error: JudgedError) -> None:
         super().__init__(str(error))
@@ -63,7 +63,7 @@ class Refused(click.ClickException):
         click.echo(f"Error: {self.message}", file=file, err=True)
 
 
-class Unreadable(click.ClickException):
+class FileError(click.ClickException):
     """A file that cannot be opened, read or written."""
 
     exit_code = 2
@@ -73,8 +73,8 @@ class Unreadable(click.ClickException):
         super().__init__(f"{place}{error.strerror or error}")
 
 
-class Unexpected(click.ClickException):
-    """A fault of judged's own: one line for the user, the traceback for those who ask."""
+class InternalError(click.ClickException):
+    """A bug in judged: one line for the user, and the traceback on request."""
 
     exit_code = INTERNAL
 
@@ -97,14 +97,14 @@ class Unexpected(click.ClickException):
 
 
 class Commands(click.Group):
-    """A group whose commands are imported when called, and whose errors are worded in one place."""
+    """A group whose commands are imported when called, and whose errors are handled in one place."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Every command's name."""
+        """Return the name of every command."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name, imported now."""
+        """Import and return the command of that name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"judged.cli.{cmd_name}").command
@@ -113,34 +113,34 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments name, or an error that says what was meant."""
+        """Return the command that the arguments name, or suggest one."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             kind = "command"
             raise UnknownName(kind, args[0], list(COMMANDS))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The table of commands; click would import every one of them to make it."""
+        """Write the table of commands; click would import every one of them to do that."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the library refuses becomes an error of the command line."""
+        """Run the command, and turn the library's errors into those of the command line."""
         try:
             return super().invoke(ctx)
         except JudgedError as error:
-            raise Refused(error) from error
+            raise UserError(error) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError:
-            _forget_output()
+            _discard_output()
             raise click.exceptions.Exit(CLOSED) from None
         except OSError as error:
-            raise Unreadable(error) from error
+            raise FileError(error) from error
         except Exception as error:
-            raise Unexpected(error, debug=_debug(ctx)) from error
+            raise InternalError(error, debug=_debug(ctx)) from error
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run the whole program and leave with its exit code."""
@@ -152,7 +152,7 @@ class Commands(click.Group):
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
-        except Refused as refused:
+        except UserError as refused:
             refused.show()
             sys.exit(refused.error.exit_code)
         except click.ClickException as error:
@@ -182,14 +182,16 @@ Examples:
     "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
 )
 def judged(*, debug: bool) -> None:
-    """Measure retrieval: ranked runs against judgments, and search sessions of agents, exactly and fast."""
+    """Measure retrieval: ranked runs against judgments, and agents' search sessions."""
 
 
 def main() -> NoReturn:
     """Run `judged` on the arguments of this process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # an old terminal shows `?` rather than a traceback
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal that is not UTF-8 shows `?` instead of a traceback
     judged.main(prog_name="judged")
     sys.exit(0)  # `judged.main` never returns; this tells type checkers so
 
@@ -198,8 +200,8 @@ def _debug(ctx: click.Context) -> bool:
     return bool(ctx.params.get("debug")) or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
 
 
-def _forget_output() -> None:
-    """Send what is still buffered nowhere, so that Python does not complain at exit."""
+def _discard_output() -> None:
+    """Discard what is still buffered, so that Python does not complain at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -32,7 +32,7 @@ WIDEST = 100
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
+    from judged.measures.families import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
 
     names = dict.fromkeys([*MEASURES, *PREFERENCE_MEASURES, *SESSION_MEASURES])
     return [name for name in names if name.lower().startswith(incomplete.lower())]
@@ -64,11 +64,11 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
 
         click.echo(described(PROFILES[profile], kind), nl=False)
         return
-    from judged.measures.cards import all_cards, card
-    from judged.measures.names import measures_called
+    from judged.measures.cards import list_cards, make_card
+    from judged.measures.parse import find_measures
 
-    named = [card(each) for name in names for each in measures_called(name)]
-    cards = list(dict.fromkeys(named)) if names else all_cards()
+    named = [make_card(measure) for name in names for measure in find_measures(name)]
+    cards = list(dict.fromkeys(named)) if names else list_cards()
     if kind == "json":
         from judged.report.data import to_json
 
@@ -96,10 +96,9 @@ def _families(cards: list[Card], kind: str) -> Iterator[str]:
 
 def _announced() -> Iterator[str]:
     """The names of measures that other packages bring; they are imported only when they are used."""
-    from judged.measures.catalogue import MEASURES
-    from judged.measures.plugins import plugin_names
+    from judged.measures.families import MEASURES, list_plugins
 
-    names = [name for name in plugin_names() if name not in MEASURES]
+    names = [name for name in list_plugins() if name not in MEASURES]
     if names:
         yield f"Other installed packages bring: {', '.join(names)}\n"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from judged.cli.output import FORMATS
+from judged.cli.output import FORMATS, OutputOptions
 from judged.comparison.settings import CORRECTIONS, TESTS, Settings, chosen_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
@@ -25,6 +26,115 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+Command: TypeAlias = Callable[..., None]
+
+
+def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[Command], Command]:
+    """Add the options that say what is printed and written; the command receives `output`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def receive(
+            *, output_format: str, paths: tuple[Path, ...], digits: int, quiet: bool, **options: Any
+        ) -> None:
+            command(output=OutputOptions(output_format, paths, digits, quiet), **options)
+
+        return add_options(
+            receive,
+            click.option(
+                "--format",
+                "output_format",
+                type=click.Choice(formats),
+                default=formats[0],
+                show_default=True,
+                help="Format of the output.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                "paths",
+                multiple=True,
+                metavar="FILE",
+                type=click.Path(dir_okay=False, path_type=Path),
+                help=f"Also write FILE, in the format of its extension{note}; may be repeated.",
+            ),
+            click.option(
+                "--digits",
+                type=click.IntRange(0, 17),
+                default=4,
+                show_default=True,
+                help="Decimals in tables.",
+            ),
+            click.option(
+                "-q", "--quiet", is_flag=True, help="Print neither notes nor progress on standard error."
+            ),
+        )
+
+    return decorate
+
+
+def comparison_options(command: Command) -> Command:
+    """Add the options that say how systems are compared; the command receives `settings`."""
+
+    @wraps(command)
+    def receive(
+        *, test: str, correction: str | None, level: float, resamples: int, seed: int, **options: Any
+    ) -> None:
+        settings = chosen_settings(
+            test=test, correction=correction, level=level, resamples=resamples, seed=seed
+        )
+        command(settings=settings, **options)
+
+    return add_options(
+        receive,
+        click.option(
+            "--test",
+            type=click.Choice(TESTS),
+            default=TESTS[0],
+            show_default=True,
+            help="Significance test; `welch` treats the samples as unpaired.",
+        ),
+        click.option(
+            "--correction",
+            type=click.Choice(CORRECTIONS),
+            help="Correction for multiple comparisons.  [default: maxT with randomisation, else holm]",
+        ),
+        click.option(
+            "--level", type=float, default=0.95, show_default=True, help="Confidence level of intervals."
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(min=1),
+            default=10_000,
+            show_default=True,
+            help="Number of random permutations or bootstrap samples.",
+        ),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
+    )
+
+
+def protocol_options(command: Command) -> Command:
+    """Add the options that choose a profile and change its protocol; the command receives `profile`."""
+
+    @wraps(command)
+    def receive(*, profile: str | None, **options: Any) -> None:
+        changes = {name: options.pop(name) for name in Protocol.conventions()}
+        given = {name: value for name, value in changes.items() if value is not None}
+        command(profile=PROFILES[profile or next(iter(PROFILES))].replace(**given), **options)
+
+    choice = click.option(
+        "--profile",
+        type=click.Choice(list(PROFILES)),
+        help=f"Score as another tool does.  [default: {next(iter(PROFILES))}]",
+    )
+    return add_options(receive, choice, *map(convention_option, Protocol.conventions().values()))
+
+
+def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Add click options to a command, in the order in which help lists them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def written_results(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[F], F]:
@@ -125,7 +235,7 @@ def named_measures(note: str) -> Callable[[F], F]:
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.catalogue import MEASURES, PREFERENCE_MEASURES
+    from judged.measures.families import MEASURES, PREFERENCE_MEASURES
 
     return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from judged.errors import UnknownName
 if TYPE_CHECKING:
     from judged.blocks import Table
     from judged.cli.scored import Scored
+    from judged.problem import Note
+    from judged.result import Result
 
 __all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "render", "says_bold"]
 
@@ -31,6 +33,7 @@ EXTENSIONS = {
     ".md": "markdown",
     ".tex": "latex",
     ".parquet": "parquet",
+    ".html": "html",
 }
 MANY = 8
 """More measures than this stand below each other."""
@@ -118,3 +121,62 @@ def fitted(table: Table, kind: str, *, digits: int) -> Table:
     wide = kind == "table" and width_of(table, digits=digits) > room
     many = len(table.columns) - 1 > MANY
     return transpose(replace(table, corner="measure")) if many or wide else table
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """What a command prints, which files it writes, and how."""
+
+    format: str = "table"
+    paths: tuple[Path, ...] = ()
+    digits: int = 4
+    quiet: bool = False
+
+    def check(self) -> None:
+        """Refuse what cannot be written, before any work is done."""
+        for path in self.paths:
+            check_extension(path)
+        if self.format == "parquet" and sys.stdout.isatty():
+            msg = "Parquet cannot be shown on a terminal; write it to a file with `-o scores.parquet`"
+            raise click.UsageError(msg)
+
+
+def check_extension(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> str:
+    """Return the format that a file's extension names; its folder must exist."""
+    if path.suffix.lower() not in extensions:
+        kind = f"format of `{path}`"
+        raise UnknownName(kind, path.suffix, extensions, hint=f"known extensions: {' '.join(extensions)}")
+    if not path.parent.is_dir():
+        msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
+        raise click.UsageError(msg)
+    return extensions[path.suffix.lower()]
+
+
+def emit(result: Result, output: OutputOptions, *, per_query: bool = False, title: str | None = None) -> None:
+    """Print a result, write it to the files asked for, and print its notes on standard error."""
+    from judged.blocks import Display
+    from judged.result import write_file
+
+    display = Display(digits=output.digits, per_query=per_query, notes=False, title=title)
+    for path in output.paths:
+        write_file(path, result.render(EXTENSIONS[path.suffix.lower()], display))
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else None
+    click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
+    if not output.quiet:
+        print_notes(result.notes, output.paths)
+
+
+def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
+    """Print notes, and the files that were written, on standard error."""
+    from judged.blocks import format_value
+
+    for note in notes:
+        click.echo(f"Note: {format_value(note.message)}", err=True)
+    for path in paths:
+        click.echo(f"Wrote: {path}", err=True)
+
+
+def supports_bold() -> bool:
+    """Return whether standard output is a terminal that shows bold text."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

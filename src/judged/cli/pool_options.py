@@ -1,10 +1,12 @@
-"""What `judged label` grades, with or without a language model: runs with texts beside them, or traces."""
+"""What `judged label` grades, with or without a language model: runs with their texts, or traces."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -14,58 +16,79 @@ from judged.dedup.rules import Unit
 if TYPE_CHECKING:
     from judged.label.pool import Pool
 
-__all__ = ["FILE", "pool_of", "pool_options"]
+__all__ = ["INPUT", "OUTPUT", "PoolInputs", "pool_options"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
-
-def pool_options(command: F) -> F:
-    """The runs or traces, and the options that say where their texts are and what counts as one result."""
-    for option in reversed(
-        [
-            click.argument("sources", metavar="TRACE|RUN...", nargs=-1, required=True, type=FILE),
-            click.option(
-                "--queries",
-                type=FILE,
-                metavar="FILE",
-                help="Texts of queries or tasks by id: TSV, CSV, JSONL, Parquet.",
-            ),
-            click.option(
-                "--docs",
-                type=FILE,
-                metavar="FILE",
-                help="Titles and texts of documents by id, in the same formats.",
-            ),
-            click.option(
-                "--kind",
-                type=click.Choice(["run", "trace"]),
-                help="What the input is, where it does not tell.",
-            ),
-            click.option(
-                "--depth",
-                type=click.IntRange(min=1),
-                metavar="K",
-                help="Only the first K of each query or search.",
-            ),
-            click.option(
-                "--unit",
-                type=click.Choice(get_args(Unit)),
-                default="document",
-                show_default=True,
-                help="What counts as one result of a trace, which is labelled once.",
-            ),
-            trace_options,
-        ]
-    ):
-        command = option(command)
-    return command
+_OPTIONS = (
+    click.argument("sources", metavar="TRACE|RUN...", nargs=-1, required=True, type=INPUT),
+    click.option(
+        "--queries",
+        type=INPUT,
+        metavar="FILE",
+        help="Texts of queries or tasks by id: TSV, CSV, JSONL, Parquet.",
+    ),
+    click.option(
+        "--docs",
+        "documents",
+        type=INPUT,
+        metavar="FILE",
+        help="Titles and texts of documents by id, in the same formats.",
+    ),
+    click.option(
+        "--kind", type=click.Choice(["run", "trace"]), help="Kind of the input, if it cannot be detected."
+    ),
+    click.option(
+        "--depth",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Only the first K results of each query or search.",
+    ),
+    click.option(
+        "--unit",
+        type=click.Choice(get_args(Unit)),
+        default="document",
+        show_default=True,
+        help="What counts as one result of a trace and is labelled once.",
+    ),
+    trace_options,
+)
+_POOL_NAMES = ("kind", "depth", "unit", "tools", "format", "turn", "lenient")
 
 
-def pool_of(sources: tuple[Path, ...], options: Mapping[str, Any], **more: Any) -> Pool:
-    """The results to be graded, each once, as the options of `pool_options` say."""
-    from judged.label.gather import gather
+@dataclass(frozen=True)
+class PoolInputs:
+    """Sources, texts and options that a pool is built from."""
 
-    names = ("kind", "queries", "docs", "depth", "unit", "tools", "turn", "lenient")
-    given = {name: options[name] for name in names}
-    return gather(sources, **given, trace_format=options["format"], **more)
+    sources: tuple[Path, ...]
+    queries: Path | None
+    documents: Path | None
+    options: dict[str, Any]
+
+    def build(self, *, judged: Path | None = None, relabel: bool = False) -> Pool:
+        """Build the pool of results to label."""
+        from judged.label.pool import PoolOptions, build_pool
+
+        return build_pool(
+            self.sources,
+            queries=self.queries,
+            documents=self.documents,
+            judged=judged,
+            options=PoolOptions(**self.options, relabel=relabel),
+        )
+
+
+def pool_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the arguments and options of a pool to a command, which gets them as one `PoolInputs`."""
+
+    @wraps(command)
+    def collect(**given: Any) -> None:
+        options = {name: given.pop(name) for name in _POOL_NAMES}
+        texts = given.pop("queries"), given.pop("documents")
+        command(PoolInputs(given.pop("sources"), *texts, options), **given)
+
+    decorated: Callable[..., None] = collect
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated

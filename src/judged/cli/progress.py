@@ -1,33 +1,50 @@
-"""A progress bar on standard error, for a person who has been waiting for a second."""
+"""Progress on standard error: a bar on a terminal, or a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
 from threading import Lock, Timer
+from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar, TaskID
 
 __all__ = ["Progress"]
 
-PATIENCE = 1.0
+DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
+LINE_INTERVAL = 30.0
+"""Seconds between two lines where there is no terminal."""
 
 
 class Progress:
-    """Tells how far a piece of work is; silent unless standard error is a terminal.
+    """Displays how much of a piece of work is done.
+
+    On a terminal it is a bar. Elsewhere nothing is shown, or, with `lines`, a line every half minute.
 
     >>> with Progress("Scoring", enabled=False) as progress:
     ...     progress(1, 2)
     """
 
-    def __init__(self, title: str, *, enabled: bool = True) -> None:
+    def __init__(
+        self, title: str, *, enabled: bool = True, delay: float = DELAY, lines: bool = False
+    ) -> None:
+        terminal = sys.stderr.isatty()
         self._title = title
-        self._enabled = enabled and sys.stderr.isatty()
+        self._lines = enabled and lines and not terminal
+        self._enabled = enabled and terminal
         self._lock = Lock()
-        self._bar: Any = None
-        self._task: Any = None
-        self._state: tuple[int, int | None] = (0, None)
-        self._timer = Timer(PATIENCE, self._show)
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._done = 0
+        self._total: int | None = None
+        self._text = ""
+        self._started = self._last_line = monotonic()
+        self._timer = Timer(delay, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -35,12 +52,27 @@ class Progress:
             self._timer.start()
         return self
 
-    def __call__(self, done: int, total: int | None = None) -> None:
-        """Say that `done` of `total` is done; without a total, how much was done is told."""
+    def __call__(self, done: int, total: int | None = None, detail: str = "") -> None:
+        """Show that `done` of `total` is done; without a total, the count alone."""
+        left = (
+            f"{_clock((total - done) * (monotonic() - self._started) / done)} left" if total and done else ""
+        )
         with self._lock:
-            self._state = (done, total)
-            if self._bar is not None:
-                self._bar.update(self._task, completed=done, total=total, description=self._described())
+            self._done, self._total = done, total
+            self._text = ", ".join(part for part in (detail, left) if part)
+            self._update()
+        if self._lines and total and monotonic() - self._last_line >= LINE_INTERVAL:
+            self._last_line = monotonic()
+            share = f"{done:,} of {total:,} ({100 * done / total:.0f} %)"
+            click.echo(f"{self._title}: {share}, {self._text}", err=True)
+
+    def announce(self, message: str) -> None:
+        """Show a message beside the bar; without a terminal, as a line of its own."""
+        if self._lines and message != self._text:
+            click.echo(f"{self._title}: {message}", err=True)
+        with self._lock:
+            self._text = message
+            self._update()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -53,15 +85,32 @@ class Progress:
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import Progress as Bar
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn
 
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[text]}"),
+        )
         with self._lock:
             if self._enabled:
-                done, total = self._state
-                self._bar = Bar(console=Console(stderr=True), transient=True)
-                self._task = self._bar.add_task(self._described(), completed=done, total=total)
+                self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+                self._task = self._bar.add_task(self._title, total=None, text="")
+                self._update()
                 self._bar.start()
 
-    def _described(self) -> str:
-        done, total = self._state
-        return self._title if total is not None else f"{self._title}: {done:,}"
+    def _update(self) -> None:
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done, total=self._total, text=self._text)
+
+
+def _clock(seconds: float) -> str:
+    """Format a duration in hours, minutes and seconds.
+
+    >>> _clock(75), _clock(3700)
+    ('1:15', '1:01:40')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import Input, InputPath, named_runs, only_one_standard_input
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import conventions, named_measures, profile_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, render, says_bold
 from judged.errors import BadProtocol
@@ -72,7 +72,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = named_runs(runs)
-    only_one_standard_input([qrels, *(run.path for run in named)])
+    check_standard_input([qrels, *(run.path for run in named)])
     outputs = {path: format_of(path) for path in options["outputs"]}
     configuration = _configuration(options["config"])
     scored = _scored(qrels, named, configuration, options)
@@ -97,7 +97,7 @@ def _profile(configuration: Configuration, options: dict[str, Any]) -> Profile:
 
 
 def _measures(configuration: Configuration, options: dict[str, Any], profile: Profile) -> tuple[str, ...]:
-    from judged.measures.names import split_measures
+    from judged.measures.parse import split_measures
 
     if options["measures"]:
         return tuple(name for text in options["measures"] for name in split_measures(text))

@@ -14,11 +14,12 @@ from judged.blocks import Between, Estimate, Table, Value, format_p, mark_best
 from judged.cli.inputs import Input, digest
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.stats.corrections import holm
-from judged.stats.interval import student_interval
+from judged.stats.intervals import student_interval
 from judged.stats.outcome import stars
-from judged.stats.t_test import TTest, paired_t
+from judged.stats.paired_tests import TTest, paired_t
 
 __all__ = ["Scored"]
 
@@ -265,7 +266,7 @@ def tie_range(evaluation: Evaluation, measure: Measure, *, asked: bool) -> Range
 
     Unless it was asked for, it is looked at only where two orders tell it.
     """
-    if not evaluation.has_ties or not (asked or "by-grade" in measure.properties):
+    if not evaluation.has_ties or not (asked or Law.BY_GRADE in measure.laws):
         return None
     try:
         return evaluation.tie_range(measure)

@@ -172,7 +172,7 @@ def _decisions(evaluation: SessionEvaluation) -> list[dict[str, Value]]:
             "session": evaluation.named[each.session].conversation,
             "iteration": each.iteration,
             "result": each.decision.result,
-            "cluster": each.decision.cluster,
+            "cluster": each.decision.group,
             "new": each.decision.new,
             "why": str(each.decision),
         }

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
-from judged.cli.inputs import InputPath, only_one_standard_input, split_name
+from judged.cli.inputs import InputPath, check_standard_input, split_name
 from judged.cli.options import compared_by, named_measures, settings_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
-from judged.dedup.rules import Unit
-from judged.dedup.url_rules import URL_RULES
+from judged.dedup.rules import URL_RULES, Unit
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.result import write_file
 from judged.sessions.defaults import DEFAULT_MEASURES, WITHOUT_GAINS
@@ -180,7 +179,7 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
     """
     refuse_bytes_on_a_terminal(options["kind"])
     named = [split_name(each) for each in traces]
-    only_one_standard_input([path for _, path in named])
+    check_standard_input([path for _, path in named])
     outputs = {path: format_of(path) for path in options["outputs"]}
     report = _reported(named, options)
     for path, kind in outputs.items():
@@ -293,7 +292,7 @@ def _rules(options: dict[str, Any]) -> Rules:
 
 def _measures(options: dict[str, Any]) -> list[Measure]:
     """The measures asked for, with the settings that hold for all, and what must not be shown without."""
-    from judged.measures.session_names import parse_session_measures
+    from judged.measures.parse import parse_measures
 
     texts = " ".join(options["measures"]) or " ".join(DEFAULT_MEASURES)
     shared = {name: options[name] for name in ("good", "discount", "beyond") if options[name] is not None}
@@ -304,27 +303,23 @@ def _measures(options: dict[str, Any]) -> list[Measure]:
             **{
                 name: value
                 for name, value in shared.items()
-                if name in each.defaults and name not in dict(each.given)
+                if name in each.defaults and name not in dict(each.set_parameters)
             }
         )
-        for each in parse_session_measures(texts)
+        for each in parse_measures(texts, family="session")
     ]
-    return parse_session_measures([*chosen, *_companions(chosen)])
+    return parse_measures([*chosen, *_companions(chosen)], family="session")
 
 
 def _companions(measures: list[Measure]) -> Iterator[Measure]:
-    """What rates and times are not shown without: gain, length, and whether everything was found."""
-    from judged.measures.session_names import parse_session_measures
+    """Yield what rates and times are not shown without: gain, length, and whether everything was found."""
+    from judged.measures.families import SESSION_MEASURES
 
-    for each in measures:
-        if "rate" in each.properties or each.name == "SRR":
-            good = {"good": each.parameters["good"]} if "good" in dict(each.given) else {}
-            (gain, length) = parse_session_measures("CG N")
-            yield gain(**good, iteration=each.parameters["iteration"])
-            yield length
-        if each.name == "IterationsForAllGoodResults":
-            (reached,) = parse_session_measures("AllGoodReached")
-            yield reached(**dict(each.given))
+    for measure in measures:
+        shared = {**dict(measure.set_parameters), "iteration": measure.parameters.get("iteration", "last")}
+        for companion in (SESSION_MEASURES[name] for name in measure.companions):
+            names = {"good", "reference", "iteration"} & companion.defaults.keys() & shared.keys()
+            yield companion(**{name: shared[name] for name in names})
 
 
 def _inputs(named: list[tuple[str | None, str]], options: dict[str, Any]) -> Iterator[tuple[str, str]]:

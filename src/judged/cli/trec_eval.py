@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judged.cli.inputs import InputPath, only_one_standard_input
+from judged.cli.inputs import InputPath, check_standard_input
 from judged.errors import BadInput, BadProtocol
 from judged.problem import Problem
 from judged.protocol import PROTOCOLS, Protocol
 
 if TYPE_CHECKING:
     from judged.measures.measure import Measure
-    from judged.measures.trec_names import TrecMeasure
+    from judged.measures.trec_eval import TrecMeasure
     from judged.tables.judgments import Judgments
     from judged.tables.preferences import Preferences
     from judged.tables.run import Run
@@ -99,10 +99,10 @@ def command(qrels: str, run: str, **options: Any) -> None:
     that cannot be scored is explained on standard error, with exit code 2.
     """
     from judged.io.read import read_run
-    from judged.measures.trec_names import expand
+    from judged.measures.trec_eval import expand
 
     _refuse(options)
-    only_one_standard_input([qrels, run])
+    check_standard_input([qrels, run])
     kind = options["judgment_format"]
     measures = expand(10 if options["version"] == "10" else 9, options["requests"], kind)
     judgments, ranked = _judgments(qrels, kind), read_run(run)
@@ -194,7 +194,7 @@ def _evaluated(
 ) -> dict[str, dict[str, Any]]:
     """For each query in both, the values by printed name."""
     from judged.engine.evaluate import evaluate
-    from judged.measures.names import parse_measure
+    from judged.measures.parse import parse_measure
 
     chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
     preferring = options["judgment_format"] in COLUMNS

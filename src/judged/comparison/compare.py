@@ -8,7 +8,7 @@ from typing import Any
 
 from judged.comparison.comparison import Comparison
 from judged.comparison.contrasts import contrasts_of, means_of
-from judged.comparison.latency import Latency, latency_of, read_timings
+from judged.comparison.latency import Latency, latency_of, read_latencies
 from judged.comparison.settings import Settings, chosen_settings
 from judged.comparison.shared import Shared, shared_scores
 from judged.comparison.slices import Attributes, interactions_of, read_attributes
@@ -54,7 +54,7 @@ def compare(
     """
     settings = chosen_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
     attributes = None if slices is None else read_attributes(slices)
-    samples = None if timings is None else read_timings(timings)
+    samples = None if timings is None else read_latencies(timings)
     profile = as_profile(protocol)
     wanted = measures if isinstance(measures, Measure | str) else list(measures)
     judgments = judgments_demanded(qrels, [each.measure for each in profile.read_all(wanted)])
@@ -77,7 +77,7 @@ def compare_evaluations(
 ) -> Comparison:
     """Compare systems that have been scored already, under one protocol and in the same measures.
 
-    `attributes` and `samples` are what `read_attributes` and `read_timings` return.
+    `attributes` and `samples` are what `read_attributes` and `read_latencies` return.
     """
     how = settings or Settings()
     systems = tuple(evaluation.run for evaluation in evaluations)

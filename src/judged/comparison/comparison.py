@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from judged._optional import need
+from judged.arrays import Floats
 from judged.blocks import Table, Value
 from judged.comparison.contrasts import Contrast, Mean
 from judged.comparison.latency import Latency
@@ -18,11 +19,11 @@ from judged.comparison.shared import Shared
 from judged.comparison.slices import Interaction
 from judged.engine.system_scores import Conventions
 from judged.errors import UnknownName
-from judged.stats.equivalence import Equivalence, equivalence_test
-from judged.stats.paired import Floats, differences
-from judged.stats.power import queries_needed
+from judged.stats.effects import queries_needed
+from judged.stats.margin import Equivalence, equivalence_test
+from judged.stats.outcome import Undefined
+from judged.stats.paired import differences
 from judged.stats.randomisation import EXACT_UP_TO
-from judged.stats.undefined import Undefined
 
 __all__ = ["Change", "Comparison", "Part"]
 

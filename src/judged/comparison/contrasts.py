@@ -6,19 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judged.arrays import Floats
 from judged.comparison.settings import Settings
 from judged.comparison.shared import Shared
 from judged.stats.corrections import CORRECTIONS
-from judged.stats.effect import hedges, probability_of_superiority, standardised_difference
-from judged.stats.interval import Interval, student_interval
-from judged.stats.outcome import Outcome, stars
-from judged.stats.paired import Floats, Values, WinsTiesLosses, differences, wins_ties_losses
-from judged.stats.power import detectable_difference
+from judged.stats.effects import (
+    detectable_difference,
+    hedges,
+    probability_of_superiority,
+    standardised_difference,
+)
+from judged.stats.intervals import Interval, is_binary, student_interval, wilson_interval
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Outcome, Undefined, stars
+from judged.stats.paired import Values, WinsTiesLosses, differences, summarise, wins_ties_losses
+from judged.stats.paired_tests import difference_test
 from judged.stats.randomisation import randomise
-from judged.stats.sample import sample
-from judged.stats.significance import difference_test
-from judged.stats.undefined import NO_SPREAD, ONE_QUERY, Undefined
-from judged.stats.wilson import wilson_interval, zero_or_one
 
 __all__ = ["Contrast", "Mean", "contrasts_of", "means_of"]
 
@@ -115,11 +117,11 @@ def means_of(shared: Shared, settings: Settings) -> list[Mean]:
     name, count = str(shared.measure), len(shared.queries)
     made = []
     for system, values in zip(shared.systems, shared.values.T, strict=True):
-        wilson = shared.binary and zero_or_one(values)
+        wilson = shared.binary and is_binary(values)
         interval = (
             wilson_interval(values, level=settings.level) if wilson else _student(values, settings.level)
         )
-        made.append(Mean(name, system, count, sample(values).mean, interval))
+        made.append(Mean(name, system, count, summarise(values).mean, interval))
     return made
 
 
@@ -147,7 +149,7 @@ def _contrast(
         shared.systems[system],
         shared.systems[baseline],
         len(d),
-        sample(d).mean,
+        summarise(d).mean,
         _student(d, settings.level),
         standardised_difference(d),
         hedges(d),
@@ -164,7 +166,7 @@ def _tested(
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
     """What the test says of each pair, and the corrected p-values; flips are shared by all pairs."""
     if settings.test == "randomisation":
-        result = randomise(values, pairs, flips=settings.resamples, seed=settings.seed)
+        result = randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
         found: list[Outcome | Undefined] = [
             Outcome("randomisation", float((values[:, i] - values[:, j]).mean()), float(p))
             for (i, j), p in zip(pairs, result.p, strict=True)
@@ -172,7 +174,7 @@ def _tested(
         if settings.correction == "maxT":
             return found, list(result.corrected.tolist())
     else:
-        draw: dict[str, Any] = {"resampled": settings.resamples, "seed": settings.seed}
+        draw: dict[str, Any] = {"resamples": settings.resamples, "seed": settings.seed}
         found = [difference_test(values[:, i], values[:, j], settings.test, **draw) for i, j in pairs]
     ps = [each.p if isinstance(each, Outcome) else None for each in found]
     return found, CORRECTIONS[settings.correction](ps)
@@ -180,7 +182,7 @@ def _tested(
 
 def _student(values: Values, level: float) -> Interval | Undefined:
     """Student's interval; of one query or without spread there is none to be had."""
-    of = sample(values)
+    of = summarise(values)
     if of.size == 1:
         return ONE_QUERY
     return NO_SPREAD if of.deviation == 0 else student_interval(values, level=level)

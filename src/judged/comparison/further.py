@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from judged.arrays import Floats
 from judged.blocks import Table, format_p
 from judged.comparison.comparison import Comparison
 from judged.comparison.shared import Shared
 from judged.errors import BadSample, UnknownName
 from judged.report.critical_difference import critical_difference_svg
-from judged.stats.anova import two_way_anova
 from judged.stats.bayesian import correlated_t_posterior, signed_rank_posterior
-from judged.stats.equivalence import equivalence_test
-from judged.stats.friedman import Friedman, friedman_test
-from judged.stats.paired import Floats
-from judged.stats.power import detectable_difference, queries_needed
-from judged.stats.rank_agreement import kendall_tau, spearman_rho, tau_ap
-from judged.stats.rbo import rank_biased_overlap
+from judged.stats.effects import detectable_difference, queries_needed
+from judged.stats.margin import equivalence_test
+from judged.stats.multiple import Friedman, friedman_test, randomised_tukey_hsd, tukey_hsd, two_way_anova
+from judged.stats.outcome import Cell, Undefined, as_row
+from judged.stats.rank_correlation import kendall_tau, rank_biased_overlap, spearman_rho, tau_ap
 from judged.stats.risk import georisk, trisk
-from judged.stats.rows import Cell, as_row
-from judged.stats.tukey import randomised_tukey_hsd, tukey_hsd
-from judged.stats.undefined import Undefined
 
 __all__ = ["FURTHER", "ROPE", "diagram", "further", "rows_of"]
 
@@ -85,7 +81,7 @@ def _tukey(comparison: Comparison, shared: Shared, _rope: float) -> Rows:
 def _randomised_tukey(comparison: Comparison, shared: Shared, _rope: float) -> Rows:
     settings = comparison.settings
     return randomised_tukey_hsd(
-        shared.values, systems=shared.systems, rounds=settings.resamples, seed=settings.seed
+        shared.values, systems=shared.systems, resamples=settings.resamples, seed=settings.seed
     ).rows()
 
 

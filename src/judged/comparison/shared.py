@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.engine.system_scores import SystemScores
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
-from judged.stats.paired import Floats
 
 __all__ = ["Shared", "shared_scores"]
 
@@ -34,8 +34,7 @@ class Shared:
     @property
     def binary(self) -> bool:
         """Whether the measure can have no value but 0 and 1: Hit and Success at any cutoff, and P and RR at 1."""
-        cutoff = self.measure.parameters.get("cutoff")
-        return self.measure.name == "Success" or (self.measure.name in {"P", "RR"} and cutoff == 1)
+        return self.measure.binary
 
     def of(self, queries: Iterable[str]) -> Shared:
         """The same of some queries only."""
@@ -45,11 +44,6 @@ class Shared:
 
 
 _AGGREGATES = {"sum": "a sum", "geometric": "a geometric mean", "pooled": "a pooled value"}
-_INSTEAD = {
-    "gm_AP": "compare by AP in place of gm_AP",
-    "SRE_micro": "compare by SRE in place of SRE_micro",
-    "SRR_micro": "compare by SRR in place of SRR_micro",
-}
 
 
 def shared_scores(evaluations: Sequence[SystemScores]) -> tuple[Shared, ...]:
@@ -61,7 +55,8 @@ def _shared(evaluations: Sequence[SystemScores], measure: Measure) -> Shared:
     if measure.text or measure.aggregate != "mean":
         what = "text" if measure.text else _AGGREGATES[measure.aggregate]
         msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
-        raise BadMeasure(msg, hint=_INSTEAD.get(measure.name))
+        other = measure.compare_by
+        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure.name}" if other else None)
     by_system = [_finite(evaluation, measure) for evaluation in evaluations]
     common = [query for query in by_system[0] if all(query in each for each in by_system)]
     every = dict.fromkeys(query for each in by_system for query in each)

@@ -12,9 +12,8 @@ from judged.comparison.settings import SHORT, WORDS
 from judged.comparison.trade_off import milliseconds, trade_off
 from judged.report.html import to_html
 from judged.report.text import to_text
-from judged.stats.interval import Interval
-from judged.stats.outcome import Outcome
-from judged.stats.undefined import Undefined
+from judged.stats.intervals import Interval
+from judged.stats.outcome import Outcome, Undefined
 from judged.wording import counted, plural
 
 __all__ = ["leaderboard", "query_tables", "sentences", "shown", "shown_as_html", "shown_as_text"]

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats
 from judged.comparison.contrasts import Contrast
 from judged.comparison.settings import Settings
 from judged.comparison.shared import Shared
 from judged.errors import Unusable
-from judged.io.rows import read_rows
+from judged.io.table import read_table
 from judged.problem import Problem
 from judged.stats.corrections import holm
-from judged.stats.interaction import interaction_test
-from judged.stats.outcome import Outcome
-from judged.stats.paired import Floats, differences
-from judged.stats.undefined import Undefined
+from judged.stats.outcome import Outcome, Undefined
+from judged.stats.paired import differences
+from judged.stats.randomisation import interaction_test
+from judged.tables.inputs import ArrowStream, FileLike, Rows
+from judged.tables.schema import ATTRIBUTES
 
 __all__ = ["Attributes", "Interaction", "interactions_of", "read_attributes"]
 
@@ -31,8 +31,6 @@ Attributes: TypeAlias = Mapping[str, Mapping[str, str]]
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 
-QUERY = ("query_id", "query-id", "qid", "q_id", "query", "topic")
-"""What a column of queries may be called; `topic` beside another is an attribute."""
 MOST = 20
 """How many values an attribute may have to be one that queries are grouped by."""
 
@@ -86,39 +84,32 @@ class Interaction:
         }
 
 
-def read_attributes(source: Any) -> Attributes:
-    """The attributes of queries: from a CSV, TSV or JSONL file with a column of queries, or a dict of dicts by query."""
-    if isinstance(source, Mapping):
-        rows = [{"query": str(query), **dict(values)} for query, values in source.items()]
-        return _attributes(rows, "query", "attributes")
-    table = read_rows(Path(os.fspath(source)))
-    query = table.column("query", QUERY)
+def read_attributes(source: FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, Any]]) -> Attributes:
+    """Return the attributes of queries: from a table with a column of queries, or a dict of dicts by query."""
+    table = read_table(source, ATTRIBUTES)
+    queries, problems = table.columns["query"].to_pylist(), table.problems
     seen: dict[str, int] = {}
-    for row, values in enumerate(table.rows):
-        first = seen.setdefault(str(values.get(query)), row)
-        if first != row:
-            table.faults.add(
-                "repeated-query", row, f"query `{values.get(query)}` has a row already, expected one"
-            )
-    table.faults.raise_if_any(error=Unusable)
-    return _attributes(table.rows, query, str(source))
-
-
-def _attributes(rows: Sequence[Mapping[str, Any]], query: str, subject: str) -> Attributes:
-    names = dict.fromkeys(name for row in rows for name in row if name != query)
+    for row, query in enumerate(queries):
+        if seen.setdefault(query, row) != row:
+            problems.add("repeated-query", row, f"query `{query}` has a row already, expected one")
+    problems.raise_if_any(error=Unusable)
     found = {
-        name: {str(row[query]): _said(row[name]) for row in rows if row.get(name) not in {None, ""}}
-        for name in names
+        name: {
+            query: _said(value)
+            for query, value in zip(queries, values, strict=True)
+            if value is not None and value != ""
+        }
+        for name, values in table.others.items()
     }
     for name, values in found.items():
-        if len(set(values.values())) > MOST:
-            told = f"has {len(set(values.values())):,} different values, expected at most {MOST}"
+        count = len(set(values.values()))
+        if count > MOST:
+            message = f"has {count:,} different values, expected at most {MOST}"
             hint = "put them into classes first (short, long), or leave the column out"
-            raise Unusable(subject, [Problem.error("many-values", f"`{name}`", told)], hint=hint)
+            raise Unusable(problems.subject, [Problem.error("many-values", f"`{name}`", message)], hint=hint)
     if not found:
-        raise Unusable(
-            subject, [Problem.error("missing-column", "columns", "none but the query, expected an attribute")]
-        )
+        problem = Problem.error("missing-column", "columns", "none but the query, expected an attribute")
+        raise Unusable(problems.subject, [problem])
     return found
 
 
@@ -155,7 +146,7 @@ def _between(
     columns = [[kept.systems.index(name) for name in (each.system, each.baseline)] for each in contrasts]
     d = np.column_stack([differences(kept.values[:, i], kept.values[:, j]) for i, j in columns])
     group = np.array([names.index(values[query]) for query in kept.queries])
-    tested = interaction_test(d, group, resampled=settings.resamples, seed=settings.seed)
+    tested = interaction_test(d, group, resamples=settings.resamples, seed=settings.seed)
     return [(_parts(names, group, column), outcome) for column, outcome in zip(d.T, tested, strict=True)]
 
 

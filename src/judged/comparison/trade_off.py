@@ -8,7 +8,7 @@ from judged.comparison.latency import Latency, pareto
 from judged.comparison.shared import Shared
 from judged.errors import BadSample
 from judged.report.scatter import Point, scatter
-from judged.stats.interval import Interval
+from judged.stats.intervals import Interval
 
 __all__ = ["milliseconds", "trade_off", "trade_off_picture"]
 

@@ -1,4 +1,4 @@
-"""Near-duplicate texts: each is replaced by the first one seen that is near enough to it."""
+"""Near-duplicate texts: each is represented by the first similar one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PERMUTATIONS, _SEED, _WORDS = 128, 1, 3
 
 
 class NearTexts:
-    """Texts that stand for those near them, found by MinHash over sequences of three words."""
+    """Texts that represent similar ones, found by MinHash over sequences of three words."""
 
     def __init__(self, threshold: float) -> None:
         self._rensa: Any = need("rensa", extra="near", needed_by="finding texts that are nearly the same")
@@ -22,10 +22,10 @@ class NearTexts:
         self._sketches: list[Any] = []
         self._known: dict[str, str] = {}
 
-    def stand_in(self, text: str, *, keep: bool = True) -> str:
-        """The text that stands for a comparable one: the nearest by then, the oldest of several, or itself.
+    def represent(self, text: str, *, keep: bool = True) -> str:
+        """Return the text that represents a comparable one: the most similar one so far, the oldest of several, or itself.
 
-        A text that stands for itself will stand for others, if it is to be kept.
+        With `keep`, a text that represents itself may represent later ones.
         """
         known = self._known.get(text)
         if known is None:
@@ -56,7 +56,7 @@ def _sequences(text: str) -> list[str]:
 
 
 def _bands(threshold: float) -> int:
-    """So few bands that texts well below the threshold are seldom compared, and so many that none near it is missed."""
+    """Return the fewest bands that miss no text near the threshold, so that texts well below it are seldom compared."""
     fitting = [
         bands for bands in (4, 8, 16, 32, 64) if (1 / bands) ** (bands / _PERMUTATIONS) <= threshold - 0.15
     ]

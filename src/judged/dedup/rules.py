@@ -5,15 +5,48 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from judged.dedup.url_rules import URL_RULES
 from judged.errors import BadProtocol, UnknownName
 from judged.protocol import BaseProtocol, convention
 
-__all__ = ["Rules", "Unit", "Weights"]
+__all__ = ["LOOSE_RULES", "STRICT_RULES", "URL_RULES", "Rules", "Unit", "Weights"]
 
 Unit = Literal["document", "passage", "strict"]
 """Whether two passages of one document are the same result (`document`) or two (`passage`); under `strict`, any
-field that differs makes two results of them."""
+field that differs keeps two results apart."""
+
+STRICT_RULES = {
+    "letter-case": "scheme and host are compared without regard to case",
+    "scheme": "http and https are the same where no port is given",
+    "scheme-less": "`www.…` and `//…` without a scheme are https",
+    "default-port": "port 80 of http and port 443 of https are left out",
+    "idn": "an international host is the same in Unicode and in Punycode",
+    "trailing-dot": "a dot at the end of the host is left out",
+    "empty-path": "no path is the path `/`",
+    "dot-segments": "`.` and `..` in the path are followed",
+    "double-slash": "several slashes in a row are one",
+    "percent-encoding": "what need not be encoded is not, in upper-case digits what must be",
+    "unicode-form": "composed and decomposed letters are the same (NFC)",
+    "fragment": "what follows `#` is left out, unless it is a route (`#!…`, `#/…`)",
+    "text-fragment": "what follows `:~:` in the fragment is left out",
+    "tracking": "parameters that say where the visitor came from are left out",
+    "session-path": "session ids in the path are left out (`;jsessionid=…`, `/(S(…))/`)",
+    "session-query": "session ids in the query are left out",
+    "query-order": "parameters are sorted by name; those of one name keep their order",
+    "empty-query": "`?` with nothing after it, and parameters that are empty, are left out",
+}
+"""Rules of both keys: differences that never, or hardly ever, make another page."""
+
+LOOSE_RULES = {
+    "trailing-slash": "a slash at the end of the path is left out",
+    "www": "`www.` before the host is left out",
+    "mobile": "`m.` and `mobile.` before the host, and `.m.` within it, are left out",
+    "amp": "`amp.` before the host, `/amp` around the path and the parameter `amp` are left out",
+    "index": "`index.html` and the like at the end of the path are left out",
+}
+"""Further rules of the loose key: differences that often make no other page, and sometimes do."""
+
+URL_RULES = STRICT_RULES | LOOSE_RULES
+"""Every rule for URLs, with what it does."""
 
 
 def _weight(field: str, default: float) -> float:
@@ -39,7 +72,7 @@ class Weights(BaseProtocol):
     loose_url: float = _weight("loose_url", 0.0)
     """Only the loose keys are equal."""
     text: float = _weight("text", 0.5)
-    """The texts are equal, or one begins with the other."""
+    """The texts are equal, or one is a prefix of the other."""
     title: float = _weight("title", 0.3)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""URLs as keys: equal strict keys say that two URLs are one page, equal loose keys that they may be."""
+"""URLs as keys: equal strict keys mean that two URLs are one page, equal loose keys that they may be."""
 
 from __future__ import annotations
 
@@ -9,34 +9,94 @@ from unicodedata import is_normalized, normalize
 from can_ada import URL, parse
 
 from judged.dedup.rules import Rules
-from judged.dedup.url_rules import is_session, is_tracking
 
 __all__ = ["loose_key", "loosen", "strict_key"]
 
 _PLAIN = re.compile(r"https?(://(?:[a-z0-9-]+\.)+[a-z]{2,}/(?:[\w~-][\w.~-]*+/?+)*+)", re.ASCII)
-"""A URL that no rule changes but for its scheme; most are, and need not be taken apart."""
+"""A URL in which no rule changes anything but the scheme, as in most, so that it need not be parsed."""
 _PIECES = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):[/\\]*([^/\\?#]*)([^?#]*)")
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _ENCODED_LETTERS = re.compile(r"(?:%[89A-F][0-9A-F])+")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _BECOME_ASCII = frozenset("\u037e\u1fef\u212a")
-"""Letters whose composed form is a sign of ASCII, which would mean something else in a URL."""
+"""Characters whose composed form is ASCII, which would mean something else in a URL."""
 _SLASHES = re.compile("/{2,}")
 _SESSION_IN_PATH = re.compile(
     r";(?:jsessionid|phpsessid|sessionid|aspsessionid\w*)=[^/;]*|/\(S\([a-z0-9]{24}\)\)(?=/|$)", re.IGNORECASE
 )
 _MOBILE = re.compile(r"^(?:m|mobile)\.|\.m(?=\.)")
-_AMP_PATH = re.compile(r"^/amp(?=/.)|/amp/?$")
 _AMP_QUERY = re.compile(r"(?<=[?&])amp(?:=(?:1|true)?)?(?:&|$)")
-_INDEX = re.compile(r"/(?:index\.(?:html?|php|aspx?|jsp|cgi)|default\.(?:html?|aspx?))$", re.IGNORECASE)
+_INDEX = re.compile(r"index\.(?:html?|php|aspx?|jsp|cgi)|default\.(?:html?|aspx?)", re.IGNORECASE)
 _KEY_PIECES = re.compile(r"(https?://)((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(\?[^#]*)?(.*)", re.DOTALL)
+
+_TRACKING = frozenset(
+    [
+        "gclid",
+        "gclsrc",
+        "dclid",
+        "gbraid",
+        "wbraid",
+        "gad_source",
+        "gad_campaignid",
+        "srsltid",
+        "_ga",
+        "_gl",
+        "fbclid",
+        "fb_action_ids",
+        "fb_action_types",
+        "fb_ref",
+        "fb_source",
+        "igshid",
+        "igsh",
+        "msclkid",
+        "twclid",
+        "ttclid",
+        "yclid",
+        "ysclid",
+        "li_fat_id",
+        "epik",
+        "rdt_cid",
+        "wickedid",
+        "mkt_tok",
+        "_hsenc",
+        "_hsmi",
+        "__hssc",
+        "__hstc",
+        "__hsfp",
+        "hsctatracking",
+        "vero_id",
+        "oly_enc_id",
+        "oly_anon_id",
+        "_openstat",
+        "s_kwcid",
+        "ef_id",
+        "ncid",
+        "cmpid",
+        "sr_share",
+        "spm",
+        "ref_src",
+        "ref_url",
+        "pk_campaign",
+        "pk_kwd",
+        "pk_keyword",
+        "pk_source",
+        "pk_medium",
+        "pk_content",
+        "pk_cid",
+    ]
+)
+_TRACKING_FAMILIES = ("utm_", "mc_", "mtm_", "matomo_", "piwik_", "hsa_", "at_custom")
+_SESSION = frozenset(
+    ["jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid", "oscsid"]
+)
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
 def strict_key(url: str, rules: Rules) -> str | None:
-    """The key that a URL shares with every spelling of itself; None for a blank.
+    """Return the key that a URL shares with every spelling of itself; None for a blank.
 
-    A URL of another scheme than http is what the parser makes of it, and what is no URL at all (a relative one, a
-    path, a name) is compared as it is written.
+    A URL of another scheme than http is normalised by the parser alone, and what is no absolute URL (a relative one, a
+    path, a name) is compared as text.
 
     >>> strict_key("HTTP://Example.com:80/a/./b?utm_source=openai&page=2#top", Rules())
     'https://example.com/a/b?page=2'
@@ -49,15 +109,15 @@ def strict_key(url: str, rules: Rules) -> str | None:
         text = "https://" + text.lstrip("/")
     try:
         parsed = parse(text)
-    except (ValueError, TypeError):  # no URL; or what cannot be encoded
+    except (ValueError, TypeError):  # no URL, or text that cannot be encoded
         return text or None
     if parsed.protocol not in {"http:", "https:"}:
         return parsed.href
-    return _web_key(parsed, off) + (_as_written(text, parsed, off) if off else "")
+    return _web_key(parsed, off) + (_mark_spelling(text, parsed, off) if off else "")
 
 
 def loose_key(url: str, rules: Rules) -> str | None:
-    """The key that a URL shares with what is often the same page: with and without `www`, mobile, AMP.
+    """Return the key that a URL shares with what is often the same page: with and without `www`, mobile, AMP.
 
     >>> loose_key("https://www.example.com/a/index.html", Rules()), loose_key("https://m.example.com/a/", Rules())
     ('https://example.com/a', 'https://example.com/a')
@@ -67,17 +127,17 @@ def loose_key(url: str, rules: Rules) -> str | None:
 
 
 def loosen(strict: str, rules: Rules) -> str:
-    """The loose key that belongs to a strict one: equal strict keys have equal loose keys."""
-    off, before = rules.url_rules_off, ""
-    while strict != before:  # what one rule leaves may be for another
-        before = strict
-        pieces = _KEY_PIECES.fullmatch(strict)
-        if pieces is None:
-            return strict
-        scheme, user, host, path, query, rest = pieces.groups(default="")
-        path, query = _loose_path(path, query, off)
-        strict = f"{scheme}{user}{_loose_host(host, off)}{path}{query}{rest}"
-    return strict
+    """Return the loose key of a strict one: equal strict keys have equal loose keys."""
+    pieces = _KEY_PIECES.fullmatch(strict)
+    if pieces is None:
+        return strict
+    off = rules.url_rules_off
+    scheme, user, host, path, query, rest = pieces.groups(default="")
+    while (looser := _loosen_host(host, off)) != host:  # what one rule leaves, another may change
+        host = looser
+    while "amp" not in off and (looser := _drop_amp_parameter(query)) != query:
+        query = looser
+    return f"{scheme}{user}{host}{_loosen_path(path, off)}{query}{rest}"
 
 
 def _web_key(url: URL, off: frozenset[str]) -> str:
@@ -86,12 +146,14 @@ def _web_key(url: URL, off: frozenset[str]) -> str:
         host = host[:-1] or host
     scheme = "https:" if not port and "scheme" not in off else url.protocol
     user = f"{url.username}:{url.password}@" if url.has_credentials() else ""
-    path, search, fragment = _path(url.pathname, off), _query(url, off), _fragment(url.hash, off)
-    return f"{scheme}//{user}{host}{':' + port if port else ''}{path}{search}{fragment}"
+    path, query = _normalise_path(url.pathname, off), _normalise_query(url, off)
+    return (
+        f"{scheme}//{user}{host}{':' + port if port else ''}{path}{query}{_normalise_fragment(url.hash, off)}"
+    )
 
 
-def _path(path: str, off: frozenset[str]) -> str:
-    path = _decoded(path, off)
+def _normalise_path(path: str, off: frozenset[str]) -> str:
+    path = _decode(path, off)
     if (";" in path or "(" in path) and "session-path" not in off:
         path = _SESSION_IN_PATH.sub("", path) or "/"
     if "//" in path and "double-slash" not in off:
@@ -99,80 +161,89 @@ def _path(path: str, off: frozenset[str]) -> str:
     return path
 
 
-def _query(url: URL, off: frozenset[str]) -> str:
+def _normalise_query(url: URL, off: frozenset[str]) -> str:
     search = url.search
     if not search:
-        written = url.href.partition("#")[0].endswith("?")
-        return "?" if written and "empty-query" in off else ""
+        bare = url.href.partition("#")[0].endswith("?")
+        return "?" if bare and "empty-query" in off else ""
     kept = []
-    for each in _decoded(search[1:], off).split("&"):
-        name, _, value = each.partition("=")
-        if not _left_out(name.lower(), value, off):
-            kept.append((name, each))
+    for parameter in _decode(search[1:], off).split("&"):
+        name, _, value = parameter.partition("=")
+        if not _is_dropped(name.lower(), value, off):
+            kept.append((name, parameter))
     if "query-order" not in off:
         kept.sort(key=itemgetter(0))
-    return "?" + "&".join([each for _, each in kept]) if kept else ""
+    return "?" + "&".join([parameter for _, parameter in kept]) if kept else ""
 
 
-def _left_out(name: str, value: str, off: frozenset[str]) -> bool:
+def _is_dropped(name: str, value: str, off: frozenset[str]) -> bool:
+    """Return whether a parameter, its name in lower case, says nothing of the page."""
     if not name and not value:
         return "empty-query" not in off
-    if is_tracking(name):
+    if name in _TRACKING or name.startswith(_TRACKING_FAMILIES):
         return "tracking" not in off
-    return is_session(name, value) and "session-query" not in off
+    return _is_session(name, value) and "session-query" not in off
 
 
-def _fragment(fragment: str, off: frozenset[str]) -> str:
+def _is_session(name: str, value: str) -> bool:
+    """Return whether a parameter holds a session; `sid` does if it looks like one, for it names stories elsewhere."""
+    if name == "sid":
+        return len(value) == 32 and _HEXADECIMAL.issuperset(value)
+    return name in _SESSION or name.startswith("aspsessionid")
+
+
+def _normalise_fragment(fragment: str, off: frozenset[str]) -> str:
     if "text-fragment" not in off:
         fragment = fragment.partition(":~:")[0]
     route = fragment.startswith(("#!", "#/"))
     directive = ":~:" in fragment
     if not route and "fragment" not in off and not directive:
         return ""
-    return _decoded(fragment, off) if fragment != "#" else ""
+    return _decode(fragment, off) if fragment != "#" else ""
 
 
-def _decoded(text: str, off: frozenset[str]) -> str:
-    """The text with nothing encoded that need not be, and its letters composed."""
+def _decode(text: str, off: frozenset[str]) -> str:
+    """Decode what need not be percent-encoded, and compose letters (NFC)."""
     if "%" not in text or "percent-encoding" in off:
         return text
-    text = _ENCODED_LETTERS.sub(_letters, _ENCODED.sub(_unreserved, text))
+    text = _ENCODED_LETTERS.sub(_decode_letters, _ENCODED.sub(_decode_unreserved, text))
     if "unicode-form" in off or is_normalized("NFC", text) or not _BECOME_ASCII.isdisjoint(text):
         return text
     return normalize("NFC", text)
 
 
-def _unreserved(found: re.Match[str]) -> str:
+def _decode_unreserved(found: re.Match[str]) -> str:
     code = int(found[1], 16)
     return chr(code) if code in _UNRESERVED else found[0].upper()
 
 
-def _letters(found: re.Match[str]) -> str:
+def _decode_letters(found: re.Match[str]) -> str:
     try:
         return bytes.fromhex(found[0].replace("%", "")).decode()
     except UnicodeDecodeError:
         return found[0]
 
 
-def _as_written(text: str, url: URL, off: frozenset[str]) -> str:
-    """What keeps spellings apart that the parser has made one, where the rules say that it must not."""
+def _mark_spelling(text: str, url: URL, off: frozenset[str]) -> str:
+    """Return what keeps spellings apart that the parser unites, where the rules say that it must not."""
     pieces = _PIECES.match(text)
     if pieces is None:
         return ""
     scheme, authority, path = pieces.groups()
     host, _, port = authority.rpartition("@")[2].partition(":")
+    dotted = "." in {segment.replace("%2e", ".")[:1] for segment in path.split("/")}
     marks = {
         "letter-case": f"{scheme} {host}" if (scheme + host) != (scheme + host).lower() else "",
         "default-port": port if port and not url.port else "",
         "idn": host if not host.isascii() else "",
         "empty-path": "none" if not path else "",
-        "dot-segments": path if "." in {each.replace("%2e", ".")[:1] for each in path.split("/")} else "",
+        "dot-segments": path if dotted else "",
         "percent-encoding": "letters" if not path.isascii() else "",
     }
     return "".join(f" {name}={mark}" for name, mark in marks.items() if mark and name in off)
 
 
-def _loose_host(host: str, off: frozenset[str]) -> str:
+def _loosen_host(host: str, off: frozenset[str]) -> str:
     name = host
     if "www" not in off:
         name = name.removeprefix("www.")
@@ -183,13 +254,22 @@ def _loose_host(host: str, off: frozenset[str]) -> str:
     return name if "." in name else host
 
 
-def _loose_path(path: str, query: str, off: frozenset[str]) -> tuple[str, str]:
-    if "amp" not in off:
-        path = _AMP_PATH.sub("", path)
-        query, found = _AMP_QUERY.subn("", query)
-        query = query.rstrip("?&") if found else query
-    if "index" not in off:
-        path = _INDEX.sub("/", path)
-    if "trailing-slash" not in off:
-        path = path.rstrip("/")
-    return path, query
+def _loosen_path(path: str, off: frozenset[str]) -> str:
+    start, end, before = 0, len(path), (0, 0)
+    while (start, end) != before:
+        before = start, end
+        if "amp" not in off:
+            start += len("/amp") if path.startswith("/amp/", start) and end - start > len("/amp/") else 0
+            slash = path.endswith("/", start, end)
+            end -= len("/amp") + slash if path.endswith("/amp", start, end - slash) else 0
+        page = path.rfind("/", start, end) + 1
+        if "index" not in off and page and _INDEX.fullmatch(path, page, end):
+            end = page
+        while "trailing-slash" not in off and path.endswith("/", start, end):
+            end -= 1
+    return path[start:end]
+
+
+def _drop_amp_parameter(query: str) -> str:
+    loose, found = _AMP_QUERY.subn("", query)
+    return loose.rstrip("?&") if found else query

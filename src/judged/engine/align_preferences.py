@@ -30,9 +30,6 @@ from judged.tables.run import Run
 
 __all__ = ["Hearing", "hear"]
 
-JUDGES = frozenset({"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"})
-"""Measures that take levels as grades."""
-
 
 @dataclass(frozen=True, eq=False)
 class Hearing:
@@ -81,7 +78,7 @@ def hear(
     )
     ids = preferences.queries.take(to_arrow(np.flatnonzero(keep)))
     noticed = _observations(preferences, run, aligned, absent, keep)
-    if any(each.name not in JUDGES for each in measures) and protocol.ties != "document-ascending":
+    if any(each.needs != "judges" for each in measures) and protocol.ties != "document-ascending":
         noticed = _with_rule_of_trec_eval(noticed)
     return Hearing(opinions, ids, present[keep], noticed)
 
@@ -134,7 +131,7 @@ def _refuse_grades_in_parts(
     views: PreferencePairs, preferences: Preferences, measures: Sequence[Measure]
 ) -> None:
     """Refuse levels of several sub-groups as grades, for they can be compared only within one."""
-    wanted = next((each for each in measures if each.name in JUDGES), None)
+    wanted = next((each for each in measures if each.needs == "judges"), None)
     if wanted is not None and views.partial.any():
         fault = Problem.error(
             "several-subgroups",

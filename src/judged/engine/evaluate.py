@@ -150,4 +150,4 @@ def _values(measure: Measure, met: Meeting | Hearing) -> Any:
         values = expected(measure, met)
     else:
         values = measure.per_query(met.ranking)
-    return values if measure.text or not measure.of_run else np.where(met.present, values, 0.0)
+    return values if measure.text or not measure.zero_if_missing else np.where(met.present, values, 0.0)

@@ -14,7 +14,7 @@ from judged.engine.observations import Observations
 from judged.errors import BadMeasure
 from judged.kernels.segments import Floats
 from judged.measures.measure import Measure
-from judged.measures.names import parse_measures
+from judged.measures.parse import parse_measures
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.tables.scores import Scores

@@ -25,7 +25,9 @@ def judgments_demanded(
         from judged.io.read import read_preferences
 
         return read_preferences(qrels)
-    judgments = read_judgments(qrels, intents=intents or any(measure.intents for measure in measures))
+    judgments = read_judgments(
+        qrels, intents=intents or any(measure.needs == "intents" for measure in measures)
+    )
     refuse_without_intents(judgments, measures)
     return judgments
 

@@ -22,7 +22,7 @@ __all__ = ["refuse_without_intents", "view_of_intents"]
 
 def refuse_without_intents(judgments: Judgments, measures: Iterable[Measure]) -> None:
     """Raise if a measure looks at intents and the judgments give none."""
-    needing = [str(measure) for measure in measures if measure.intents]
+    needing = [str(measure) for measure in measures if measure.needs == "intents"]
     if needing and not judgments.by_intent:
         msg = f"{needing[0]} looks at intents, and {judgments.name} gives none"
         raise BadMeasure(msg, hint=INTENTS_HINT)

@@ -20,6 +20,7 @@ from judged.kernels.ties.orders import (
     enumerate_orders,
     tie_contributions,
 )
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
 __all__ = ["expected", "tie_range"]
@@ -43,7 +44,7 @@ def tie_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
         low, high = undecided.range()
     except TooManyOrders as error:
         raise undecided.refusal(error) from None
-    return (low, high) if not measure.of_run else (low * meeting.present, high * meeting.present)
+    return (low, high) if not measure.zero_if_missing else (low * meeting.present, high * meeting.present)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class _Undecided:
     def expected(self) -> Floats:
         """The mean over all orders."""
         values, tied = self._given(), find_tied_groups(self.view)
-        if self._has("stepwise", "linear"):
+        if self._has(Law.STEPWISE, Law.LINEAR):
             for steps in self._steps(tied):
                 values[steps.group.query] += steps.expected - steps.reference
         else:
@@ -66,12 +67,12 @@ class _Undecided:
 
     def range(self) -> tuple[Floats, Floats]:
         """The least and the greatest value."""
-        if self._has("by-grade") and not self.measure.tabled:
+        if self._has(Law.BY_GRADE) and not self.measure.has_gain_table:
             worst, best = (self.measure.per_query(view) for view in self.meeting.by_grade)
             return np.minimum(worst, best), np.maximum(worst, best)
         low, tied = self._given(), find_tied_groups(self.view)
         high = low.copy()
-        if self._has("stepwise", "linear"):
+        if self._has(Law.STEPWISE, Law.LINEAR):
             for steps in self._steps(tied):
                 least, most = steps.extremes()
                 low[steps.group.query] += least - steps.reference
@@ -106,21 +107,21 @@ class _Undecided:
         """The values in the order that the view has, to be changed."""
         return np.array(self.measure.per_query(self.meeting.ranking), dtype=np.float64)
 
-    def _has(self, *laws: str) -> bool:
-        return not self.measure.properties.isdisjoint(laws)
+    def _has(self, *laws: Law) -> bool:
+        return not self.measure.laws.isdisjoint(laws)
 
     def _kind(self) -> Ints:
         """A number for each document, the same for those that the measure cannot tell apart; −1: it adds nothing."""
         view, rel = self.view, self.measure.parameters.get("rel")
         hit = view.hits(None if rel is None else float(rel))  # type: ignore[arg-type]
-        if self._has("relevance-only"):
+        if self._has(Law.RELEVANCE_ONLY):
             return np.where(hit, 0, -1)
-        if self._has("judgment-only"):
+        if self._has(Law.JUDGMENT_ONLY):
             return np.where(hit, 2, np.where(view.grade >= 0, 1, 0))
-        if self.measure.intents and view.intents is not None:
+        if self.measure.needs == "intents" and view.intents is not None:
             return view.intents.alike(view.document)
         grade = np.unique(view.grade, return_inverse=True)[1]
-        if self._has("gain-only") and not self.measure.tabled:
+        if self._has(Law.GAIN_ONLY) and not self.measure.has_gain_table:
             return np.where(hit | (view.grade > 0), grade, -1)
         shared = np.isin(view.target, _repeated(view.best_target))
         target = np.where(shared, view.target, -1)
@@ -129,7 +130,7 @@ class _Undecided:
     def _steps(self, tied: list[TiedGroup]) -> Iterator[TieContributions]:
         depth, cutoff = self.meeting.protocol.depth, self.measure.parameters.get("cutoff")
         visible = min((each for each in (depth, cutoff) if isinstance(each, int)), default=None)
-        alone = self._has("linear")
+        alone = self._has(Law.LINEAR)
         return tie_contributions(
             self.measure.per_query, self.view, self._kind(), tied, visible=visible, alone=alone
         )

@@ -20,6 +20,7 @@ from judged.kernels.ties.completions import (
     find_unjudged,
     grade_levels,
 )
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
 __all__ = ["Bounds", "hole_bounds", "hole_range", "judged_shares"]
@@ -83,7 +84,7 @@ class _Completed:
         if self.measure.text:
             msg = f"{self.measure} is a text and has no bounds"
             raise BadMeasure(msg)
-        given: Mapping[str, Any] = dict(self.measure.given)
+        given: Mapping[str, Any] = dict(self.measure.set_parameters)
         for name in {"gains", "stops"} & given.keys():
             value = grade_gains(self._levels, gains=given[name])
             if value[0] != 0 or (np.diff(value) < 0).any():
@@ -92,25 +93,27 @@ class _Completed:
 
     def bounds(self, query: int) -> tuple[float, float, bool]:
         """The bounds of one query, and whether they are reached."""
-        if self.measure.of_run and not self.meeting.present[query]:
+        if self.measure.zero_if_missing and not self.meeting.present[query]:
             return 0.0, 0.0, True
-        if self.measure.intents:  # an unjudged result could answer any of the intents, or a new one
+        if (
+            self.measure.needs == "intents"
+        ):  # an unjudged result could answer any of the intents, or a new one
             return (*self.measure.bounds, False)
         cutoff = self.measure.parameters.get("cutoff")
-        seen = cutoff if self._has("linear") or self._has("stepwise") else None
+        seen = cutoff if self._has(Law.LINEAR) or self._has(Law.STEPWISE) else None
         hole = find_unjudged(self.meeting.ranking, query, seen if isinstance(seen, int) else None)
         rows = self._extremes(hole)
         return self._graded(hole) if rows is None else self._among(hole, rows)
 
     def _extremes(self, hole: UnjudgedResults) -> Floats | None:
         """Completions among which the extremes are, by the laws that the measure obeys."""
-        if self._has("grows"):
+        if self._has(Law.GROWS):
             return self._constant(hole, [0, self._top])
-        if self._has("grade-free"):
+        if self._has(Law.GRADE_FREE):
             return self._constant(hole, [0])
-        if self._has("in-order"):
+        if self._has(Law.IN_ORDER):
             return self._in_order(hole)
-        if self._has("discounted-ratio"):
+        if self._has(Law.DISCOUNTED_RATIO):
             return np.concatenate([self._in_order(hole), self._best_discounted(hole)[None]])
         return None
 
@@ -119,14 +122,14 @@ class _Completed:
         unjudged, grades = len(hole.unjudged), len(self._levels)
         few = comb(unjudged + grades - 1, unjudged) <= COMPLETIONS
         if (
-            few and self._has("swap") and not self.measure.tabled
+            few and self._has(Law.SWAP) and not self.measure.has_gain_table
         ):  # with a table a swap may hurt, as of nDCG_rel
             rows = _rows(combinations_with_replacement(self._levels, unjudged), unjudged)
             return self._among(hole, np.concatenate([rows, rows[:, ::-1]]))
         if grades**unjudged <= COMPLETIONS:
             return self._among(hole, _rows(product(self._levels, repeat=unjudged), unjudged))
         low, high = self.measure.bounds
-        if self._has("parted"):
+        if self._has(Law.PARTED):
             none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
             low = float(hole.valued(self.measure.per_query, none, every)[0])
             high = min(high, float(hole.valued(self.measure.per_query, every, none)[0]))
@@ -182,9 +185,9 @@ class _Completed:
     def _top(self) -> float:
         return float(self._levels[-1])
 
-    def _has(self, law: str) -> bool:
+    def _has(self, law: Law) -> bool:
         given = self.measure.parameters
-        return law in self.measure.properties and not any(given.get(name) == word for name, word in LAWLESS)
+        return law in self.measure.laws and not any(given.get(name) == word for name, word in LAWLESS)
 
 
 def _rows(completions: Iterable[tuple[float, ...]], unjudged: int) -> Floats:

@@ -45,7 +45,7 @@ def cut_values(measure: Measure, view: Ranking, number: int = 0) -> Floats:
     """The value of one query's list cut after 0, 1, …, all results; the last is its value.
 
     >>> from judged.kernels.examples import make_ranking
-    >>> from judged.measures.ranked.ap import AP
+    >>> from judged.measures.ranked.average_precision import AP
     >>> cut_values(AP, make_ranking([1, 0, 1]))
     array([0.        , 0.5       , 0.5       , 0.83333333])
     """

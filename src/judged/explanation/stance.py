@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
-from judged.measures.parameters import written as written_value
+from judged.measures.parameters import format_value as written_value
 from judged.profiles.catalogue import PROFILES, as_profile
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol

@@ -56,8 +56,8 @@ def axes_of(base: Stance) -> list[list[Change]]:
     protocol = {name: list(each.alternatives) for name, each in Protocol.conventions().items()}
     if "rel" not in base.measure.defaults or base.measure.parameters["rel"] is not None:
         del protocol["rel"]
-    if base.measure.name not in {"IPrec", "AP11"}:
-        del protocol["recall_points"]
+    for name in {"recall_points"} - set(base.measure.conventions):
+        del protocol[name]
     here = {name: getattr(base.protocol, name) for name in protocol}
     own = {name: options for name in base.measure.defaults if (options := _options(base.measure, name))}
     parameters = base.measure.parameters

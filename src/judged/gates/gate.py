@@ -22,7 +22,7 @@ from judged.measures.measure import Measure
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
-from judged.stats.margin import Test, margin_test
+from judged.stats.margin import OneSidedTest, margin_test
 
 __all__ = ["gate", "gate_scores"]
 
@@ -38,7 +38,7 @@ def gate(
     baseline: Any,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
-    test: Test = "t",
+    test: OneSidedTest = "t",
     protocol: Protocol | Profile | str = "trec_eval-9",
     baseline_run: str | None = None,
     allow_other_protocol: bool = False,
@@ -116,8 +116,7 @@ def _refuse(measure: Measure) -> None:
     if measure.aggregate in {"geometric", "pooled"}:
         kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
         msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
-        plain = measure.name.removeprefix("gm_").removesuffix("_micro")
-        raise BadMeasure(msg, hint=f"take {plain}, whose values are the same")
+        raise BadMeasure(msg, hint=f"take {measure.compare_by}, whose values are the same")
 
 
 def _refuse_run_name(name: str | None) -> None:
@@ -169,7 +168,7 @@ def gate_scores(
     *,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
-    test: Test = "t",
+    test: OneSidedTest = "t",
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> GateReport:

@@ -68,7 +68,7 @@ class MeasureGate:
             "high": _finite(test.high),
             "p_above": test.p_above,
             "p_below": test.p_below,
-            "undefined": test.undefined,
+            "undefined": test.undefined and test.undefined.reason,
             "smallest_detectable": test.detectable,
             "queries_needed": test.needed,
             "run_mean": self.run_mean,

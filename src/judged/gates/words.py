@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from judged.stats.margin import POWER, MarginTest
+from judged.stats.outcome import ONE_QUERY
 from judged.wording import counted
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _how(test: MarginTest) -> str:
 
 def _undefined(of: MeasureGate) -> str:
     test = of.test
-    if test.undefined == "one query":
+    if test.undefined == ONE_QUERY:
         return f"The test is undefined: one {of.unit} shows nothing of others."
     same = (
         f"no {of.unit} differs"

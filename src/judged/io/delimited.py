@@ -46,9 +46,11 @@ class Sheet:
     def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
         """Yield every row with its line; a text that breaks off yields its line, negative, and the reason."""
         text = self.data[self.body :].decode(errors="surrogateescape")
-        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True, quoting=quoting
+            io.StringIO(text, newline=""),
+            delimiter=self.delimiter,
+            strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
         )
         above = self.data[: self.body].count(b"\n")
         line = 0

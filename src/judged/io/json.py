@@ -76,7 +76,7 @@ def _kind_of_json(file: File) -> Kind | None:
 def _write_json(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
     """Write query → document → number; a table with more columns as a list of objects."""
     _check_finite(table, writing)
-    if tuple(table.column_names) != writing.schema.nested:
+    if writing.schema.name not in {"judgments", "run"} or tuple(table.column_names) != writing.schema.nested:
         sink.write(msgspec.json.encode(table.to_pylist()) + b"\n")
         return
     nested: dict[str, dict[str, float]] = {}
@@ -140,7 +140,7 @@ def _write_jsonl(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
 
 def _check_finite(table: pa.Table, writing: Writing) -> None:
     """Raise `Unwritable` for infinite scores, which JSON cannot hold."""
-    if writing.schema is not RUN:
+    if writing.schema is not RUN or "score" not in table.column_names:
         return
     scores = table["score"].to_numpy()
     problems = Problems(writing.name)

@@ -46,12 +46,10 @@ BOM = b"\xef\xbb\xbf"
 """The mark that some editors put at the start of UTF-8."""
 CHUNK = 1 << 18
 """How many bytes of a stream are decompressed at a time."""
-KNOWN = frozenset(
-    (
-        *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
-        *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
-    )
-)
+KNOWN = {
+    *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
+    *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
+}
 """Extensions that name a file's format and are no part of its name."""
 
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
@@ -250,7 +248,7 @@ COMPRESSIONS = (
     Compression(
         *("xz", b"\xfd7zXZ\x00", ".xz"),
         lzma.decompress,
-        lambda sink: lzma.LZMAFile(sink, "wb"),
+        lambda sink: lzma.LZMAFile(sink, "wb"),  # noqa: SIM115 - the caller closes it
         lzma.LZMAFile,
     ),
     _arrow_compression("lz4", b"\x04\x22\x4d\x18", ".lz4"),

@@ -94,7 +94,9 @@ def read_run(
         raise Unreadable(msg)
     if _is_opened(opened):
         file, written = opened
-        run = trec.read_run(file) if written.name == "trec" else _make_run(read_file(*opened, RUN), file)
+        run = (
+            trec.read_run(file) if written.name == "trec" else _make_run(read_file(file, written, RUN), file)
+        )
         return replace(run, name=name or run.name or "run")
     called = name or _own_name(opened) or "run"
     if _is_matrix(opened) or _is_pair(opened):

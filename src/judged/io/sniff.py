@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from judged.io.open import BOM, File, is_number_text
+from judged.io.open import BOM, KNOWN, File, is_number_text
 from judged.registry import Registry
 from judged.tables.schema import JUDGMENTS, Schema
 
 if TYPE_CHECKING:
     from judged.io.table import RawTable
 
-__all__ = ["FORMATS", "Format", "Kind", "Writing", "detect", "find_by_extension"]
+__all__ = ["FORMATS", "Format", "Kind", "Writing", "add_format", "detect", "find_by_extension"]
 
 Kind: TypeAlias = Literal["judgments", "run"]
 
@@ -32,7 +32,7 @@ class Writing:
 
 @dataclass(frozen=True)
 class Format:
-    """One way to hold tables in a file; a new format is one of these under a name in `FORMATS`."""
+    """One way to hold tables in a file; `add_format` adds another."""
 
     name: str
     title: str
@@ -60,6 +60,12 @@ FORMATS.add("arrow", "judged.io.parquet:ARROW")
 FORMATS.add("beir", "judged.io.beir:FORMAT")
 
 
+def add_format(format: Format) -> None:  # noqa: A002 - what it is
+    """Add a format of your own: every table is then read from it, and written to files with its extensions."""
+    FORMATS.add(format.name, format)
+    KNOWN.update(format.extensions)
+
+
 def find_by_extension(extension: str) -> str | None:
     """Return the name of the format with that extension; None if there is none."""
     return next((name for name in FORMATS if extension in FORMATS[name].extensions), None)
@@ -74,13 +80,13 @@ def detect(file: File, schema: Schema = JUDGMENTS) -> Format:
     named = find_by_extension(file.extension) if file.extension else None
     text = head.removeprefix(BOM).lstrip()
     if named in {None, "json", "jsonl"} and text[:1] in {b"{", b"["}:
-        return FORMATS[_detect_json(text, schema)]
+        return FORMATS[_detect_json(text, named, schema)]
     if named in {None, "csv", "tsv"}:
         return FORMATS[_detect_lines(file, named, text, schema)]
     return FORMATS[named]
 
 
-def _detect_json(text: bytes, schema: Schema) -> str:
+def _detect_json(text: bytes, named: str | None, schema: Schema) -> str:
     """Return JSONL if the first line is an object of its own, JSON if the object or list goes on."""
     from judged.io.table import is_record
 
@@ -88,7 +94,14 @@ def _detect_json(text: bytes, schema: Schema) -> str:
     try:
         value = msgspec.json.decode(first)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "jsonl" if first.rstrip().endswith(b"}") and rest.lstrip()[:1] == b"{" else "json"
+        lines = first.rstrip().endswith(b"}") and rest.lstrip()[:1] == b"{"
+        return "jsonl" if lines or (named == "jsonl" and not rest.strip()) else "json"
+    if (
+        named == "jsonl"
+        and isinstance(value, dict)
+        and not any(isinstance(v, dict | list) for v in value.values())
+    ):
+        return "jsonl"
     return "jsonl" if is_record(value, schema) or rest.strip() else "json"
 
 

@@ -94,12 +94,13 @@ def read_table(
             msg = f"{source} is a folder or a data set, expected a file that holds {schema.name}"
             raise Unreadable(msg)
         file, written = found
-        raw = read_file(file, written, schema)
-        name = name or file.name or schema.name
+        raw, subject = read_file(file, written, schema), file.label
+        name = name or file.name
     else:
-        raw = read_raw(source, schema, name=name or schema.name)
+        subject = name or schema.name
+        raw = read_raw(source, schema, name=subject)
     if not isinstance(raw, RawTable):
-        raw = from_mapping(raw, schema, subject=name or schema.name)
+        raw = from_mapping(raw, schema, subject=subject)
     return check(raw, schema, name=name or schema.name)
 
 
@@ -254,8 +255,11 @@ def is_record(value: object, schema: Schema) -> bool:
     """Return whether an object is a row of a table: it names its fields, or a query and its results."""
     if not isinstance(value, Mapping):
         return False
-    named = schema.recognises(key for key in value if isinstance(key, str))
-    return _has_results(value) or (named and not all(isinstance(inner, Mapping) for inner in value.values()))
+    keys = [key for key in value if isinstance(key, str)]
+    if any(isinstance(inner, Mapping | list) for inner in value.values()):
+        nested = all(isinstance(inner, Mapping) for inner in value.values())
+        return _has_results(value) or (schema.recognises(keys) and not nested)
+    return schema.recognises(keys, enough=1)
 
 
 def _unnest(

@@ -1,7 +1,7 @@
-"""Answers of models → grades: only what an answer plainly states is a grade, all else is a failure that says why.
+"""Read grades from the answers of models: an answer either states a grade plainly, or is a failure with a reason.
 
-Numbers count where something anchors them: the field of a JSON object, `final score: 3`, `score = 3`, or an answer
-or last line that is a number and nothing else. A number that merely occurs in the text is never taken.
+A number counts only where it is anchored: the field of a JSON object, `final score: 3`, `score = 3`, or an answer
+or last line that is nothing but a number. A number that merely occurs in the text is ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 __all__ = ["Verdict", "read_answer"]
 
@@ -40,7 +39,7 @@ _RANGE = re.compile(r"\s*(?:to|or|and|[-–—~])\s*\d", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The grade that an answer states, or why it states none."""
+    """Grade that an answer states, or the reason why it states none."""
 
     grade: int | None
     reason: str | None = None
@@ -48,58 +47,54 @@ class Verdict:
 
 
 def read_answer(
-    text: str | None, *, scale: Sequence[int], field: str = "score", whole: bool = True
+    text: str | None, *, scale: Sequence[int], field: str = "score", complete: bool = True
 ) -> Verdict:
-    """The grade that an answer states; `whole` is False where the model was cut short.
+    """Return the grade that an answer states; `complete` is False if the model was cut off.
 
     >>> read_answer("on a scale of 0 to 3, ##final score: 1", scale=range(5)).grade
     1
     >>> read_answer("Published in 2015, it is off topic.", scale=range(5))
     Verdict(grade=None, reason='no grade')
     """
-    plain = _without_thinking(_latin_digits(text or ""))
+    plain = _strip_thinking(_normalise_digits(text or ""))
     if plain is None:
         return Verdict(None, "unfinished")
     if not plain.strip():
-        return Verdict(None, "empty" if whole else "unfinished")
-    stated = list(_of_objects(plain, field))
-    if not whole and not stated:
+        return Verdict(None, "empty" if complete else "unfinished")
+    stated: list[object] = list(_read_objects(plain, field))
+    if not complete and not stated:
         return Verdict(None, "unfinished")  # the last number may lack its last digit
-    bare = _without_objects(plain).translate(_EMPHASIS)
-    stated += _first_found(bare, scale)
-    return _settled(stated, scale, bare)
+    bare = _strip_objects(plain).translate(_EMPHASIS)
+    stated += _find_statements(bare, scale)
+    return _decide(stated, scale, bare)
 
 
-def _latin_digits(text: str) -> str:
-    """The text with full-width signs made plain, and the digits of all scripts as 0 to 9."""
-    return "".join(_digit(sign) for sign in unicodedata.normalize("NFKC", text))
+def _normalise_digits(text: str) -> str:
+    """Apply NFKC and replace the digits of all scripts by 0 to 9."""
+    values = ((sign, unicodedata.decimal(sign, -1)) for sign in unicodedata.normalize("NFKC", text))
+    return "".join(sign if value < 0 else str(value) for sign, value in values)
 
 
-def _digit(sign: str) -> str:
-    value = -1 if sign.isascii() else unicodedata.decimal(sign, -1)
-    return sign if value < 0 else str(value)
-
-
-def _without_thinking(text: str) -> str | None:
-    """What follows a model's thinking aloud; None if it never came to an end."""
-    spoken = _THINKING.sub(" ", text)
-    if _OPEN_THINKING.search(spoken):
+def _strip_thinking(text: str) -> str | None:
+    """Remove a model's reasoning from its answer; None if the reasoning never ended."""
+    rest = _THINKING.sub(" ", text)
+    if _OPEN_THINKING.search(rest):
         return None
-    return _CLOSED_THINKING.sub(" ", spoken)  # some servers swallow the opening tag
+    return _CLOSED_THINKING.sub(" ", rest)  # some servers swallow the opening tag
 
 
-def _of_objects(text: str, field: str) -> Iterator[Any]:
-    """The values of the field in every JSON object of the text."""
-    for _, value in _objects(text):
-        named = {key.strip().lower(): each for key, each in value.items()}
+def _read_objects(text: str, field: str) -> Iterator[object]:
+    """Yield the value of the field in every JSON object of the text."""
+    for _, found in _find_objects(text):
+        named = {key.strip().lower(): value for key, value in found.items()}
         for name in (field.lower(), "score", "final_score", "grade"):
             if name in named:
                 yield named[name]
                 break
 
 
-def _objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-    """Every JSON object of the text that stands in no other, and where it is."""
+def _find_objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, object]]]:
+    """Yield the position and content of every outermost JSON object of the text."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     while at >= 0:
@@ -113,46 +108,46 @@ def _objects(text: str) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
         at = text.find("{", end)
 
 
-def _without_objects(text: str) -> str:
+def _strip_objects(text: str) -> str:
     parts, start = [], 0
-    for (begin, end), _ in _objects(text):
+    for (begin, end), _ in _find_objects(text):
         parts.append(text[start:begin])
         start = end
     return " ".join([*parts, text[start:]])
 
 
-def _first_found(text: str, scale: Sequence[int]) -> list[Any]:
-    """The numbers of the plainest kind of statement that there is: final ones, then others, then a number alone."""
+def _find_statements(text: str, scale: Sequence[int]) -> list[str]:
+    """Return the numbers of the strongest kind of statement found: final ones, then others, then a bare number."""
     for pattern in (_FINAL, _BOXED, _STATED):
-        found = [number for match in pattern.finditer(text) for number in _number(match, scale, pattern)]
+        found = [number for match in pattern.finditer(text) for number in _read_number(match, scale, pattern)]
         if found:
             return found
     last = text.strip().rpartition("\n")[2].strip(" \t.!")
     return [last] if _ALONE.fullmatch(last) else []
 
 
-def _number(match: re.Match[str], scale: Sequence[int], pattern: re.Pattern[str]) -> list[Any]:
-    """The number of a statement; one on another scale or one of a range states no grade of ours."""
+def _read_number(match: re.Match[str], scale: Sequence[int], pattern: re.Pattern[str]) -> list[str]:
+    """Return the number of a statement; a range or a number on another scale states no grade."""
     number, rest = match["number"], match["rest"]
     if _RANGE.match(rest):
-        return [] if pattern is _STATED else ["a range"]  # `a score of 0 to 4` tells the scale
+        return [] if pattern is _STATED else ["a range"]  # `a score of 0 to 4` describes the scale
     most = _OUT_OF.match(rest)
     if most and int(most["most"]) != max(scale):
         return [f"{number} of {most['most']}"]
     return [number]
 
 
-def _settled(stated: Sequence[Any], scale: Sequence[int], text: str) -> Verdict:
-    """The one grade that all statements agree on; without any, whether the text refuses to state one."""
+def _decide(stated: Sequence[object], scale: Sequence[int], text: str) -> Verdict:
+    """Return the grade that all statements agree on; without any, whether the text is a refusal."""
     if not stated:
         return Verdict(None, "refusal" if _REFUSAL.match(text) else "no grade")
-    verdicts = {_grade(value, scale) for value in stated}
+    verdicts = {_to_grade(value, scale) for value in stated}
     if len(verdicts) > 1:
         return Verdict(None, "contradiction")
     return verdicts.pop()
 
 
-def _grade(value: Any, scale: Sequence[int]) -> Verdict:
+def _to_grade(value: object, scale: Sequence[int]) -> Verdict:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return Verdict(None, "no grade")
     try:

@@ -1,4 +1,4 @@
-"""The cache: every answer that was paid for, in SQLite, on disk before the next request counts."""
+"""Cache of every paid answer, in SQLite, on disk before the next request counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from judged.errors import Unreadable
 __all__ = ["Answer", "Cache", "Past"]
 
 APPLICATION = 0x6A646764
-"""What the file says it is: `jdgd` in ASCII."""
+"""Application id of the file: `jdgd` in ASCII."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -45,7 +45,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer of a model: its grade, or why it states none, with what was said and what it took."""
+    """One answer of a model: its grade or why it states none, its text, and what it took."""
 
     grade: int | None
     failure: str | None
@@ -53,19 +53,19 @@ class Answer:
     model: str
     prompt: str
     settings: str = "{}"
-    """Scale, temperature, seed and longest answer, as JSON."""
+    """Scale, temperature, seed and maximum length, as JSON."""
     structure: str | None = None
     tokens_in: int = 0
     tokens_out: int = 0
     finish: str | None = None
     mass: float | None = None
-    """How much probability lay on legal grades where the digit was said, if the endpoint told."""
+    """Probability of all legal grades at the position of the digit, if the endpoint reports it."""
     seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is known of a question: the answer that holds, and the tokens of all answers to it."""
+    """What is known of a question: the answer that counts, and the tokens of all answers to it."""
 
     answer: Answer
     tokens_in: int
@@ -73,18 +73,18 @@ class Past:
 
 
 class Cache:
-    """Answers by key in one file; several processes may use it at once. No path: in memory, gone at the end."""
+    """Answers by key in one file that several processes may use; without a path, in memory."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = path
         with ExitStack() as opened:
             try:
-                self._base = opened.enter_context(closing(_connected(path)))
+                self._db = opened.enter_context(closing(_connect(path)))
                 self._prepare()
             except sqlite3.Error as error:
                 msg = f"{path} cannot be used as a cache of labels: {error}"
                 raise Unreadable(msg, hint="name another file with `--cache`") from None
-            opened.pop_all()  # it stays open
+            opened.pop_all()  # keep it open
 
     def __enter__(self) -> Self:
         return self
@@ -92,10 +92,10 @@ class Cache:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._base.close()
+        self._db.close()
 
     def find(self, keys: Iterable[bytes]) -> dict[bytes, Past]:
-        """What is known of each question that was answered before; the last answer that states a grade holds."""
+        """Return what is known of each question answered before; the last answer with a grade counts."""
         past = {}
         for key in keys:
             rows = self._rows(key)
@@ -106,51 +106,51 @@ class Cache:
         return past
 
     def add(self, key: bytes, answer: Answer) -> None:
-        """Keep an answer; it is on disk when this returns."""
+        """Store an answer; it is on disk when this returns."""
         values = (key, *(getattr(answer, name) for name in _COLUMNS[1:-1]), datetime.now(UTC).isoformat())
         marks = ", ".join("?" * len(_COLUMNS))
-        self._execute(f"INSERT INTO answers ({', '.join(_COLUMNS)}) VALUES ({marks})", values)  # noqa: S608 - names of our own
+        self._execute(f"INSERT INTO answers ({', '.join(_COLUMNS)}) VALUES ({marks})", values)  # noqa: S608 - the names are constants
 
     def pace(self, model: str) -> tuple[float, float] | None:
-        """Mean seconds and mean tokens of this model's answers so far; None if it never answered."""
+        """Return mean seconds and mean tokens of a model's answers so far; None if it never answered."""
         query = "SELECT AVG(seconds), AVG(tokens_out) FROM answers WHERE model = ? AND seconds IS NOT NULL"
         ((seconds, tokens),) = self._execute(query, (model,))
         return None if seconds is None else (seconds, tokens)
 
     def _rows(self, key: bytes) -> list[Answer]:
         names = ", ".join(_COLUMNS[1:-1])
-        query = f"SELECT {names} FROM answers WHERE key = ? ORDER BY number"  # noqa: S608 - names of our own
+        query = f"SELECT {names} FROM answers WHERE key = ? ORDER BY number"  # noqa: S608 - the names are constants
         return [Answer(*row) for row in self._execute(query, (key,))]
 
     def _execute(self, query: str, values: tuple[Any, ...]) -> list[Any]:
-        """All rows that a query gives; what the disk or the file refuses is told in words."""
+        """Return all rows of a query; raise Unreadable if the disk or the file fails."""
         try:
-            return self._base.execute(query, values).fetchall()
+            return self._db.execute(query, values).fetchall()
         except sqlite3.Error as error:
             msg = f"the cache {self.path} cannot be used any longer: {error}"
-            hint = "what was kept before is safe unless the file is damaged; run the same again"
+            hint = "earlier answers are safe unless the file is damaged; run the same command again"
             raise Unreadable(msg, hint=hint) from None
 
     def _prepare(self) -> None:
-        """Make the table if it is not there; several processes may try this at once."""
-        self._base.execute("BEGIN IMMEDIATE")
-        (application,) = self._base.execute("PRAGMA application_id").fetchone()
-        (tables,) = self._base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        """Create the table unless it exists; several processes may try this at once."""
+        self._db.execute("BEGIN IMMEDIATE")
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if tables and application != APPLICATION:
-            raise sqlite3.DatabaseError("it is a database of something else")
-        self._base.execute(f"PRAGMA application_id = {APPLICATION}")
-        self._base.execute(_TABLE)
-        self._base.execute("CREATE INDEX IF NOT EXISTS answers_by_key ON answers (key)")
-        self._base.execute("COMMIT")
-        with suppress(sqlite3.OperationalError):  # another process is there first; any journal is safe
-            self._base.execute("PRAGMA journal_mode = WAL")
-        self._base.execute("PRAGMA synchronous = FULL")
+            raise sqlite3.DatabaseError("it is the database of another program")
+        self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._db.execute(_TABLE)
+        self._db.execute("CREATE INDEX IF NOT EXISTS answers_by_key ON answers (key)")
+        self._db.execute("COMMIT")
+        with suppress(sqlite3.OperationalError):  # another process was first; any journal is safe
+            self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
 
 
-def _connected(path: str | Path | None) -> sqlite3.Connection:
+def _connect(path: str | Path | None) -> sqlite3.Connection:
     return sqlite3.connect(
         ":memory:" if path is None else path,
         timeout=60,
-        isolation_level=None,  # every insertion is a transaction of its own, on disk when it returns
-        check_same_thread=False,  # a notebook's job runs in a thread of its own
+        isolation_level=None,  # every insertion is its own transaction, on disk when it returns
+        check_same_thread=False,  # in a notebook the job runs in its own thread
     )

@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,101 +15,118 @@ import msgspec
 import pyarrow as pa
 
 from judged.errors import Unreadable, Unusable
-from judged.io.columns import NAMES as COLUMNS
+from judged.io.open import split_name
+from judged.io.table import read_table
 from judged.problem import Problems
+from judged.tables.schema import DOCUMENTS, QUERIES
 
-__all__ = ["Text", "read_documents", "read_queries"]
+__all__ = ["Text", "TextSource", "read_documents", "read_queries"]
 
-QUERY = {
-    "id": ("id", "_id", "task", *COLUMNS["query"][:-1]),
-    "text": ("text", "query", "question", "title"),
-}
-DOCUMENT = {
-    "id": ("id", "_id", *COLUMNS["document"][:-2]),
-    "title": ("title",),
-    "text": ("text", "contents", "content", "body", "passage", "snippet", "abstract"),
-}
-"""For each field, the names it may have, without regard to case; the first one present is taken."""
+QUERY = {field.name: field.names for field in QUERIES.fields}
+DOCUMENT = {field.name: field.names for field in DOCUMENTS.fields}
+"""Accepted column names of each field, case-insensitive; the first one present is used."""
+TEXTS = replace(
+    DOCUMENTS,
+    fields=(
+        replace(DOCUMENTS["id"], aliases=(*DOCUMENTS["id"].names, *QUERIES["id"].names[2:])),
+        DOCUMENTS["title"],
+        replace(DOCUMENTS["text"], aliases=(*DOCUMENTS["text"].names, *QUERIES["text"].names[1:3])),
+    ),
+)
+"""Queries or documents, where a file is read before it is known which."""
 
-UNNAMED = {2: ("id", "text"), 3: ("id", "title", "text"), 4: ("id", "url", "title", "text")}
-"""What the columns of a TSV without a header hold, by their number; four are the documents of MS MARCO."""
+WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
+"""Extensions of formats that are read as a whole; the others are streamed."""
 
-Names: TypeAlias = Mapping[str, tuple[str, ...]]
+Aliases: TypeAlias = Mapping[str, tuple[str, ...]]
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
+TextSource: TypeAlias = str | Path | Mapping[str, Any]
+"""A file, or a dict from ids to texts or to dicts with title and text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is known of a document."""
+    """Title and text of a document."""
 
     title: str
     text: str
 
 
-def read_queries(source: Any, *, lenient: bool = False) -> dict[str, str]:
-    """The text of every query by its id, of a file or a dict; of one that has two, leniently the first."""
+def read_queries(source: TextSource, *, lenient: bool = False) -> dict[str, str]:
+    """Read the text of every query by its id; if a query has several texts, the first counts when lenient."""
     if isinstance(source, Mapping):
         return {str(query): str(text) for query, text in source.items()}
-    texts = _read(source, QUERY, None, lenient=lenient)
-    return {id_: text.text for id_, text in texts.items() if text.text.strip()}
+    texts = _read_file(source, QUERY, None, lenient=lenient)
+    return {query: text.text for query, text in texts.items() if text.text.strip()}
 
 
-def read_documents(source: Any, wanted: Container[str] | None, *, lenient: bool = False) -> dict[str, Text]:
-    """Title and text of the wanted documents by their ids, of a file or a dict to texts or to dicts with both.
-
-    A document whose text is empty has none, and is not there.
-    """
+def read_documents(
+    source: TextSource, wanted: Container[str] | None, *, lenient: bool = False
+) -> dict[str, Text]:
+    """Read title and text of the wanted documents by id; documents with an empty text are left out."""
     if isinstance(source, Mapping):
-        chosen = {str(id_): told for id_, told in source.items() if wanted is None or str(id_) in wanted}
-        texts = {id_: _text(told) for id_, told in chosen.items()}
+        texts = {
+            str(document): _to_text(value)
+            for document, value in source.items()
+            if wanted is None or str(document) in wanted
+        }
     else:
-        texts = _read(source, DOCUMENT, wanted, lenient=lenient)
-    return {id_: text for id_, text in texts.items() if (text.title + text.text).strip()}
+        texts = _read_file(source, DOCUMENT, wanted, lenient=lenient)
+    return {document: text for document, text in texts.items() if (text.title + text.text).strip()}
 
 
-def _text(told: Any) -> Text:
-    if isinstance(told, Mapping):
-        return Text(str(told.get("title") or ""), str(told.get("text") or ""))
-    return Text("", str(told))
+def _to_text(value: object) -> Text:
+    if isinstance(value, Mapping):
+        return Text(str(value.get("title") or ""), str(value.get("text") or ""))
+    return Text("", str(value))
 
 
-def _read(source: Any, names: Names, wanted: Container[str] | None, *, lenient: bool) -> dict[str, Text]:
-    path = Path(source)
-    faults = Problems(str(source))
-    found: dict[str, Text] = {}
-    for line, row in _rows(path, faults):
-        told = {field: _value(row, choices) for field, choices in names.items()}
-        if told["id"] is None:
-            faults.add_line("rows", line, f"has no id, expected one of {', '.join(names['id'])}")
-        elif wanted is not None and told["id"] not in wanted:
+def _read_file(
+    source: str | Path, aliases: Aliases, wanted: Container[str] | None, *, lenient: bool
+) -> dict[str, Text]:
+    problems = Problems(str(source))
+    texts: dict[str, Text] = {}
+    for line, row in _read_rows(Path(source), problems):
+        fields = {name: _first_value(row, columns) for name, columns in aliases.items()}
+        key = fields["id"]
+        if key is None:
+            problems.add_line(
+                "incomplete-row", line, f"has no id, expected one of {', '.join(aliases['id'])}"
+            )
+        elif wanted is not None and key not in wanted:
             continue
-        elif not any(name in row for name in (*names["text"], *names.get("title", ()))):
-            faults.add_line("rows", line, f"has no text, expected one of {', '.join(names['text'])}")
+        elif not any(name in row for name in (*aliases["text"], *aliases.get("title", ()))):
+            problems.add_line(
+                "incomplete-row", line, f"has no text, expected one of {', '.join(aliases['text'])}"
+            )
         else:
-            text = Text(told.get("title") or "", told["text"] or "")
-            if found.setdefault(told["id"], text) != text and not lenient:
-                faults.add_line("texts", line, f"`{told['id']}` has another text than before, expected one")
-    hint = "leniently (`--lenient`), the first text counts" if "texts" in faults.counts else None
-    faults.raise_if_any(hint=hint, error=Unusable)
-    return found
+            text = Text(fields.get("title") or "", fields["text"] or "")
+            if texts.setdefault(key, text) != text and not lenient:
+                problems.add_line(
+                    "conflicting-text", line, f"`{key}` has another text than before, expected one"
+                )
+    hint = "with `--lenient`, the first text counts" if "conflicting-text" in problems.counts else None
+    problems.raise_if_any(hint=hint, error=Unusable)
+    return texts
 
 
-def _value(row: Mapping[str, Any], choices: Iterable[str]) -> str | None:
-    """The first of the values that is there, as text."""
-    values = (row.get(name) for name in choices)
+def _first_value(row: Mapping[str, Any], columns: Iterable[str]) -> str | None:
+    values = (row.get(name) for name in columns)
     return next((str(value) for value in values if value is not None and value != ""), None)
 
 
-def _rows(path: Path, faults: Problems) -> Iterator[Row]:
-    """Every row of a file with its line, names of columns in lower case."""
-    name = path.name.lower()
+def _read_rows(path: Path, problems: Problems) -> Iterator[Row]:
+    """Yield every row of a file with its line number; column names are in lower case."""
     try:
-        if name.endswith((".parquet", ".pq")):
-            yield from _parquet(path)
+        if path.name.lower().endswith((".parquet", ".pq")):
+            yield from _read_parquet(path)
+            return
+        if split_name(path)[1] in WHOLE_FORMATS:
+            yield from _read_whole(path)
             return
         with pa.input_stream(str(path), compression="detect") as stream:
             lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="", errors="replace")
-            yield from _text_rows(lines, faults)
+            yield from _read_text(lines, problems)
     except FileNotFoundError:
         msg = f"{path} does not exist"
         raise Unreadable(msg) from None
@@ -118,72 +135,84 @@ def _rows(path: Path, faults: Problems) -> Iterator[Row]:
         raise Unreadable(msg) from None
 
 
-def _text_rows(lines: Iterable[str], faults: Problems) -> Iterator[Row]:
-    """Rows of JSONL, or of a table with or without a header."""
+def _read_whole(path: Path) -> Iterator[Row]:
+    """Yield the rows of a format that cannot be read line by line."""
+    table = read_table(path, TEXTS)
+    table.problems.raise_if_any(error=Unusable)
+    columns = {name: column.to_pylist() for name, column in table.columns.items()}
+    for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+        yield number, dict(zip(columns, values, strict=True))
+
+
+def _read_text(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
+    """Yield the rows of JSONL, or of a table with or without a header."""
     numbered = enumerate(lines, 1)
     number, first = next(((number, line) for number, line in numbered if line.strip()), (0, ""))
     rest = ((number, line) for number, line in numbered if line.strip())
     if not first:
         return
     if first.lstrip().startswith("{"):
-        yield from _json_rows(chain([(number, first)], rest), faults)
+        yield from _read_json(chain([(number, first)], rest), problems)
     elif _is_header(first):
-        yield from _sheet(first, lines, number, faults)
+        yield from _read_csv(first, lines, number, problems)
     else:
-        yield from _plain_rows((number, first), rest, faults)
+        yield from _read_plain_tsv((number, first), rest, problems)
 
 
-def _json_rows(lines: Iterable[tuple[int, str]], faults: Problems) -> Iterator[Row]:
+def _read_json(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator[Row]:
     decode = msgspec.json.Decoder().decode
     for number, line in lines:
         try:
             row = decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            faults.add_line("malformed-line", number, f"is no JSON: {error}")
+            problems.add_line("malformed-line", number, f"is no JSON: {error}")
             continue
         if isinstance(row, dict):
             yield number, {key.lower(): value for key, value in row.items()}
         else:
-            faults.add_line("malformed-line", number, f"is {type(row).__name__}, expected an object")
+            problems.add_line("malformed-line", number, f"is {type(row).__name__}, expected an object")
 
 
 def _is_header(line: str) -> bool:
-    names = {each.strip().strip('"').lower() for each in line.replace("\t", ",").split(",")}
+    names = {name.strip().strip('"').lower() for name in line.replace("\t", ",").split(",")}
     return bool(names & {*QUERY["id"], *DOCUMENT["id"]}) and bool(names & {*QUERY["text"], *DOCUMENT["text"]})
 
 
-def _sheet(header: str, lines: Iterable[str], above: int, faults: Problems) -> Iterator[Row]:
+def _read_csv(header: str, lines: Iterable[str], above: int, problems: Problems) -> Iterator[Row]:
     delimiter = max(",\t;", key=header.count)
-    names = [each.strip().lower() for each in next(csv.reader([header], delimiter=delimiter))]
-    before = csv.field_size_limit(sys.maxsize)  # documents are longer than the module expects
+    names = [name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter))]
+    limit = csv.field_size_limit(sys.maxsize)  # documents are longer than the module expects
     try:
         reader = csv.reader(lines, delimiter=delimiter)
         for values in reader:
             if len(values) == len(names):
                 yield above + reader.line_num, dict(zip(names, values, strict=True))
             elif values:
-                told = f"{len(values)} columns, expected {len(names)}"
-                faults.add_line("malformed-line", above + reader.line_num, told)
+                message = f"{len(values)} columns, expected {len(names)}"
+                problems.add_line("malformed-line", above + reader.line_num, message)
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(limit)
 
 
-def _plain_rows(first: tuple[int, str], rest: Iterable[tuple[int, str]], faults: Problems) -> Iterator[Row]:
-    """Rows of tab-separated values that nothing names or quotes."""
-    names = UNNAMED.get(first[1].count("\t") + 1)
+def _read_plain_tsv(
+    first: tuple[int, str], rest: Iterable[tuple[int, str]], problems: Problems
+) -> Iterator[Row]:
+    """Yield the rows of tab-separated values without a header or quotes."""
+    count = first[1].count("\t") + 1
+    names = DOCUMENTS.lines.get(count)
     if names is None:
-        told = f"{first[1].count(chr(9)) + 1} tab-separated columns, expected 2, 3 or 4, or a header"
-        faults.add_line("malformed-line", first[0], told)
+        message = f"{count} tab-separated columns, expected 2, 3 or 4, or a header"
+        problems.add_line("malformed-line", first[0], message)
         return
     for number, line in chain([first], rest):
         values = line.rstrip("\r\n").split("\t")
         if len(values) == len(names):
             yield number, dict(zip(names, values, strict=True))
         else:
-            faults.add_line("malformed-line", number, f"{len(values)} columns, expected {len(names)}")
+            problems.add_line("malformed-line", number, f"{len(values)} columns, expected {len(names)}")
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _read_parquet(path: Path) -> Iterator[Row]:
     import pyarrow.parquet
 
     known = {*QUERY["id"], *QUERY["text"], *DOCUMENT["id"], *DOCUMENT["title"], *DOCUMENT["text"]}

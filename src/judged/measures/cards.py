@@ -11,12 +11,21 @@ import re
 import sys
 from dataclasses import dataclass
 
-from judged.measures.catalogue import FAMILIES, PREFERENCE_MEASURES, SESSION_MEASURES, Scored, measure_named
+from judged.measures.families import FAMILIES, SCOPES, find_measure
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.measures.names import other_spellings
-from judged.measures.parameters import expectation, written
+from judged.measures.parameters import describe_values, format_value
+from judged.measures.parse import list_aliases
 
-__all__ = ["Card", "CardParameter", "all_cards", "card", "catalogue_markdown"]
+__all__ = [
+    "Card",
+    "CardParameter",
+    "describe_range",
+    "list_cards",
+    "make_card",
+    "read_summary",
+    "render_catalogue",
+]
 
 _NOTES = ("Unjudged", "Unlabelled", "Ties", "Empty", "Agrees with")
 _SECTIONS = ("Example", "References")
@@ -44,10 +53,10 @@ _ABOUT = {
     "is scored.",
 }
 _AGGREGATES = {
-    "mean": "the mean over {those}",
-    "sum": "the sum over {those}",
-    "geometric": "the geometric mean over {those}, each at least 0.00001",
-    "pooled": "the sum of the numerators of all {those} over the sum of their denominators",
+    "mean": "the mean over {unit}",
+    "sum": "the sum over {unit}",
+    "geometric": "the geometric mean over {unit}, each at least 0.00001",
+    "pooled": "the sum of the numerators of all {unit} over the sum of their denominators",
 }
 _DIRECTIONS = {True: "higher is better", False: "lower is better", None: "describes, without better or worse"}
 
@@ -99,6 +108,8 @@ class Card:
     references: tuple[str, ...]
     bounds: tuple[float, float] | None
     """None for a measure whose values are strings."""
+    range: str
+    """The same in words: "0 to 1", "0 or more", "any number", "text"."""
     direction: str
     aggregate: str
     parameters: tuple[CardParameter, ...]
@@ -115,114 +126,158 @@ class Card:
         """What a result is called that nobody has looked at."""
         return "unlabelled" if self.family == "session" else "unjudged"
 
-    @property
-    def range(self) -> str:
-        """The values it can have, in words: "0 to 1", "0 or more", "any number", "text"."""
-        if self.bounds is None:
-            return "text"
-        low, high = self.bounds
-        if math.isinf(low):
-            return "any number"
-        return f"{low:g} or more" if math.isinf(high) else f"{low:g} to {high:g}"
-
     def to_markdown(self, level: int = 2) -> str:
-        """The card as Markdown, under a heading of that level."""
+        """Return the card as Markdown, under a heading of that level."""
         parts = [
             f"{'#' * level} {self.heading}",
             f"*{self.title}*",
             self.meaning,
             f"$$\n{self.formula}\n$$" if self.formula else "",
             self.symbols,
-            _facts(self),
-            _parameters(self.parameters),
-            f"**Example.** {_example(self.example)}" if self.example else "",
+            _render_facts(self),
+            _render_parameters(self.parameters),
+            f"**Example.** {_render_example(self.example)}" if self.example else "",
             "\n".join(f"- {reference}" for reference in self.references),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def card(measure: Measure | str, *, family: Scored = "ranked") -> Card:
-    """The card of a measure, or of the measure of that canonical name."""
-    it = measure_named(measure, family) if isinstance(measure, str) else _bare(measure)
-    those = "sessions" if it.family == "session" else "queries"
-    text = inspect.getdoc(it.function) or ""
-    head, sections = _sections(text)
-    formula = _FORMULA.search(head)
-    before, after = (head[: formula.start()], head[formula.end() :]) if formula else (head, "")
+def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
+    """Return the card of a measure, or of the measure of that canonical name."""
+    bare = find_measure(
+        measure if isinstance(measure, str) else measure.name,
+        family if isinstance(measure, str) else _scope(measure),
+    )
+    head, sections = _split_sections(inspect.getdoc(bare.function) or "")
+    _, formula, symbols = _split_formula(head)
+    unit = "sessions" if bare.family == "session" else "queries"
     return Card(
-        name=it.name,
-        family=it.family,
-        title=_title(it),
-        meaning=_one_line(before) or "Whoever defined it says nothing of it.",
-        formula=inspect.cleandoc(formula[1]) if formula else "",
-        symbols=_one_line(after),
-        unjudged=_one_line(sections.get("Unlabelled", sections.get("Unjudged", ""))),
-        ties=_one_line(sections.get("Ties", "")),
-        empty=_one_line(sections.get("Empty", "")),
-        agrees_with=_one_line(sections.get("Agrees with", "")),
-        example=_runnable(it, sections.get("Example", "")),
-        references=_references(sections.get("References", "")),
-        bounds=None if it.text else it.bounds,
-        direction=_DIRECTIONS[it.higher_is_better],
-        aggregate="shown for each query only" if it.text else _AGGREGATES[it.aggregate].format(those=those),
-        parameters=tuple(_described(it)),
-        spellings=tuple(other_spellings(it.name, _scored(it))),
+        name=bare.name,
+        family=bare.family,
+        title=bare.title or f"Defined in `{bare.function.__module__}`.",
+        meaning=read_summary(bare),
+        formula=formula,
+        symbols=" ".join(filter(None, (symbols, bare.note))),
+        unjudged=_join(sections.get("Unlabelled", sections.get("Unjudged", ""))) or _unjudged_by_law(bare),
+        ties=_join(sections.get("Ties", "")) or _ties_by_law(bare),
+        empty=_join(sections.get("Empty", "")),
+        agrees_with=_join(sections.get("Agrees with", "")),
+        example=_make_runnable(bare, sections.get("Example", "")),
+        references=_split_references(sections.get("References", "")),
+        bounds=None if bare.text else bare.bounds,
+        range=describe_range(bare),
+        direction=_DIRECTIONS[bare.higher_is_better],
+        aggregate="shown for each query only" if bare.text else _AGGREGATES[bare.aggregate].format(unit=unit),
+        parameters=tuple(_describe_parameters(bare)),
+        spellings=tuple(list_aliases(bare.name, _scope(bare))),
     )
 
 
-def catalogue_markdown() -> str:
-    """The page of all measures, family by family."""
+def read_summary(measure: Measure) -> str:
+    """Return what a measure means, by the first words of its function's docstring."""
+    head, _ = _split_sections(inspect.getdoc(measure.function) or "")
+    words = _join(_split_formula(head)[0]).removeprefix("Return ")
+    return words[:1].upper() + words[1:] or "No description was given."
+
+
+def describe_range(measure: Measure) -> str:
+    """Say which values a measure can have: "0 to 1", "0 or more", "any number", "text"."""
+    if measure.text:
+        return "text"
+    low, high = measure.bounds
+    if math.isinf(low):
+        return "any number"
+    return f"{low:g} or more" if math.isinf(high) else f"{low:g} to {high:g}"
+
+
+def render_catalogue() -> str:
+    """Return the page of all measures, family by family, as Markdown."""
     parts = [_PREFACE]
-    every = all_cards()
+    every = list_cards()
     for family, about in _ABOUT.items():
-        cards = [each for each in every if each.family == family]
-        rows = [f"| [{each.name}](#{_anchor(each.heading)}) | {each.meaning} |" for each in cards]
+        cards = [card for card in every if card.family == family]
+        rows = [f"| [{card.name}](#{_anchor(card.heading)}) | {card.meaning} |" for card in cards]
         parts.append(f"## {family.capitalize()}\n\n{about}\n")
-        parts.append("\n".join(["| measure | what it tells |", "|---|---|", *rows]) + "\n")
-        parts += [each.to_markdown(level=3) for each in cards]
+        parts.append("\n".join(["| measure | meaning |", "|---|---|", *rows]) + "\n")
+        parts += [card.to_markdown(level=3) for card in cards]
     return "\n".join(parts)
 
 
-def all_cards() -> list[Card]:
-    """The card of every measure, family by family; those that someone defined before preferences and sessions."""
-    of_runs = [*(name for names in FAMILIES.values() for name in names), *PREFERENCE_MEASURES]
-    return [*map(card, of_runs), *(card(name, family="session") for name in SESSION_MEASURES)]
+def list_cards() -> list[Card]:
+    """Return the card of every measure, family by family, user-defined ones last."""
+    return [make_card(name, family=_scope_of(family)) for family, names in FAMILIES.items() for name in names]
+
+
+def _scope(measure: Measure) -> str:
+    return _scope_of(measure.family)
+
+
+def _scope_of(family: str) -> str:
+    """Return the scope that a family's names are looked up in."""
+    return next(name for name in SCOPES if family in SCOPES[name].families)
+
+
+def _ties_by_law(measure: Measure) -> str:
+    """Say what ties do, for measures whose docstring leaves it to their laws and their family."""
+    if measure.family in {"session", "custom"}:
+        return ""
+    if measure.laws & {Law.ORDER_FREE, Law.RUN_FREE}:
+        return "do not matter."
+    if measure.needs == "preferences":
+        return f'{_TIE_RULE}; trec_eval itself orders equal scores by document id ascending here, which is `ties="document-ascending"`.'
+    return f"{_TIE_RULE}."
+
+
+_TIE_RULE = "results are in the order that the protocol's tie rule gives"
+_UNJUDGED = {
+    "intents": "answers no intent.",
+    "preferences": "a document that no group compares does not matter.",
+    "judges": "counts as not relevant, group by group; removed group by group if the protocol removes unjudged results.",
+}
+
+
+def _unjudged_by_law(measure: Measure) -> str:
+    """Say what unjudged or unlabelled results do, for measures whose docstring leaves it to their laws."""
+    if measure.family == "session":
+        if Law.GAIN_FREE in measure.laws:
+            return "does not matter."
+        return (
+            "counts as gain 0, so that more labels can only raise the value."
+            if Law.GROWS in measure.laws
+            else ""
+        )
+    if measure.family == "custom":
+        return ""
+    if Law.RELEVANCE_ONLY in measure.laws:
+        return "counts as not relevant."
+    return "has no gain." if Law.GAIN_ONLY in measure.laws else _UNJUDGED.get(measure.needs, "")
 
 
 def _anchor(heading: str) -> str:
-    """What a link to a heading ends in."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
 
 
-def _bare(measure: Measure) -> Measure:
-    """The measure as it stands in the catalogue, without parameters."""
-    return measure_named(measure.name, _scored(measure))
-
-
-def _scored(measure: Measure) -> Scored:
-    return "session" if measure.family == "session" else "ranked"
-
-
-def _sections(text: str) -> tuple[str, dict[str, str]]:
-    """What a docstring says first, and its headed parts by name."""
+def _split_sections(text: str) -> tuple[str, dict[str, str]]:
+    """Split a docstring into its first part and its headed sections by name."""
     pieces = _HEADING.split(text)
     return pieces[0], dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
-def _one_line(text: str) -> str:
+def _split_formula(text: str) -> tuple[str, str, str]:
+    """Split the first part of a docstring into the words before the formula, the formula, and those after it."""
+    found = _FORMULA.search(text)
+    if found is None:
+        return text, "", ""
+    return text[: found.start()], inspect.cleandoc(found[1]), _join(text[found.end() :])
+
+
+def _join(text: str) -> str:
     return " ".join(text.split())
 
 
-def _title(measure: Measure) -> str:
-    """What the file of a measure says that it is for; of a measure that was defined, where that was done."""
-    module = measure.function.__module__
-    if measure.family == "custom":
-        return f"Defined in `{module}`."
-    return (inspect.getdoc(sys.modules[module]) or "").partition("\n")[0]
-
-
-def _runnable(measure: Measure, text: str) -> str:
-    """A docstring's example with the import that its module does not need."""
+def _make_runnable(measure: Measure, text: str) -> str:
+    """Add to a docstring's example the import that its module does not need."""
     if ">>> " not in text or measure.function.__module__ == "__main__":
         return inspect.cleandoc("\n" + text)
     words, prompt, session = inspect.cleandoc("\n" + text).partition(">>> ")
@@ -230,8 +285,8 @@ def _runnable(measure: Measure, text: str) -> str:
     return f"{words}>>> from {function.__module__} import {function.__name__}\n{prompt}{session}"
 
 
-def _references(text: str) -> tuple[str, ...]:
-    """One reference after another: each ends where a line ends in a full stop, a year or a DOI."""
+def _split_references(text: str) -> tuple[str, ...]:
+    """Split references: each ends where a line ends in a full stop or a DOI."""
     found: list[str] = []
     for line in inspect.cleandoc("\n" + text).splitlines():
         if found and (line.startswith("doi:") or (not found[-1].endswith(".") and "doi:" not in found[-1])):
@@ -241,27 +296,27 @@ def _references(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _described(measure: Measure) -> list[CardParameter]:
-    """Every parameter of the measure, the one that `@` sets first."""
+def _describe_parameters(measure: Measure) -> list[CardParameter]:
+    """Describe every parameter of the measure, the one that `@` sets first."""
     required = inspect.Parameter.empty
     described = [
         CardParameter(
             name=name,
             meaning=measure.parameter(name).meaning,
-            expected=expectation(measure.parameter(name), measure.words[name]),
-            default="" if default is required else _default(name, default),
-            at=name == measure.at,
+            expected=describe_values(measure.parameter(name), measure.words[name]),
+            default="" if default is required else _format_default(name, default),
+            at=name == measure.at_parameter,
         )
         for name, default in measure.defaults.items()
     ]
-    return sorted(described, key=lambda each: not each.at)
+    return sorted(described, key=lambda parameter: not parameter.at)
 
 
-def _default(name: str, default: object) -> str:
-    """A default as it would be written; None in words, for it means something else in each case."""
+def _format_default(name: str, default: object) -> str:
+    """Return a default as it would be written; None in words, because its meaning differs by parameter."""
     if default is None:
         return _NONE.get(name, "not set")
-    return written(int(default) if isinstance(default, float) and default == int(default) else default)  # type: ignore[arg-type]
+    return format_value(int(default) if isinstance(default, float) and default == int(default) else default)  # type: ignore[arg-type]
 
 
 _NONE = {
@@ -276,36 +331,36 @@ _NONE = {
 }
 
 
-def _facts(it: Card) -> str:
-    """The conventions of a measure as a list."""
+def _render_facts(card: Card) -> str:
+    """Return the conventions of a measure as a list."""
     facts = {
-        it.unknown.capitalize(): it.unjudged,
-        "Ties": it.ties,
-        "Empty": it.empty,
-        "Agrees with": it.agrees_with,
-        "Values": f"{it.range}; {it.direction}; {it.aggregate}.",
-        "Also written": ", ".join(f"`{name}`" for name in it.spellings),
+        card.unknown.capitalize(): card.unjudged,
+        "Ties": card.ties,
+        "Empty": card.empty,
+        "Agrees with": card.agrees_with,
+        "Values": f"{card.range}; {card.direction}; {card.aggregate}.",
+        "Also written": ", ".join(f"`{name}`" for name in card.spellings),
     }
     return "\n".join(f"- **{name}:** {value}" for name, value in facts.items() if value)
 
 
-def _parameters(parameters: tuple[CardParameter, ...]) -> str:
-    """The parameters as a table."""
+def _render_parameters(parameters: tuple[CardParameter, ...]) -> str:
+    """Return the parameters as a table."""
     if not parameters:
         return ""
     rows = [
-        f"| `{each.name}`{' (`@`)' if each.at else ''} | {each.meaning} | {each.expected} "
-        f"| {each.default or '*must be given*'} |"
-        for each in parameters
+        f"| `{parameter.name}`{' (`@`)' if parameter.at else ''} | {parameter.meaning} | {parameter.expected} "
+        f"| {parameter.default or '*must be given*'} |"
+        for parameter in parameters
     ]
     return "\n".join(["| parameter | meaning | values | default |", "|---|---|---|---|", *rows])
 
 
-def _example(text: str) -> str:
-    """An example as Markdown: its words, then its session as code."""
+def _render_example(text: str) -> str:
+    """Return an example as Markdown: its words, then its session as code."""
     words, prompt, session = text.partition(">>> ")
-    return f"{_one_line(words)}\n\n```pycon\n>>> {session.strip()}\n```" if prompt else _one_line(words)
+    return f"{_join(words)}\n\n```pycon\n>>> {session.strip()}\n```" if prompt else _join(words)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(catalogue_markdown())
+    sys.stdout.write(render_catalogue())

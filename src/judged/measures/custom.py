@@ -1,4 +1,4 @@
-"""Measures of one's own: a function and a name make a measure that is parsed, described and reported like any."""
+"""User-defined measures: a function and a name make a measure that is parsed, described and reported like any other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats
-from judged.measures.catalogue import FAMILIES, register, unregister
-from judged.measures.laws import checked_laws
+from judged.measures.families import FAMILIES, register, unregister
+from judged.measures.laws import Law, parse_laws
 from judged.measures.measure import Aggregate, Measure
-from judged.measures.names import named_otherwise, readable
-from judged.measures.parameters import PARAMETERS, Parameter, checked
+from judged.measures.parameters import PARAMETERS, Parameter, normalise_value
+from judged.measures.parse import explain_taken_name, is_valid_name
 
 __all__ = ["define", "define_per_query", "undefine"]
 
@@ -32,26 +32,26 @@ def define(
     name: str,
     function: Callable[..., Any],
     *,
-    at: str | None = None,
+    at_parameter: str | None = None,
     bounds: tuple[float, float] = (0.0, 1.0),
     aggregate: Aggregate = "mean",
     higher_is_better: bool | None = True,
-    of_run: bool = True,
-    properties: Iterable[str] = (),
+    zero_if_missing: bool = True,
+    laws: Iterable[Law | str] = (),
     parameters: Mapping[str, Parameter] | None = None,
     replace: bool = False,
 ) -> Measure:
-    """A new measure of that name, known from now on wherever measures are named.
+    """Define a new measure, known from now on wherever measures are named, and return it.
 
     `function` takes a `Ranking`, the view of all queries at once, and returns an array with a number for each;
-    its parameters stand after a `*`. `at` is the one that `@` sets. Parameters that measures of judged have
+    its parameters follow a `*`. `at_parameter` is the one that `@` sets. Parameters that judged's own measures have
     (`cutoff`, `rel`, `p`, …) mean the same here; others may be described in `parameters`. The function's
-    docstring becomes the card. `properties` are laws of `judged.measures.laws.LAWS` that it obeys, which makes
-    ranges over ties and unjudged results faster to find. `replace` allows to define the same name again, as a notebook does.
+    docstring becomes the card. `laws` are those of `judged.measures.laws.Law` that it obeys, which makes ranges over
+    ties and unjudged results faster to find. With `replace`, the same name can be defined again, as in a notebook.
 
     >>> from judged.kernels.examples import make_ranking
     >>> def missed(ranking, *, rel: float | None = None):
-    ...     "How many relevant documents were not retrieved."
+    ...     "Return how many relevant documents were not retrieved."
     ...     return ranking.relevant(rel) - ranking.hits_within(None, rel)
     >>> Missed = define("Missed", missed, bounds=(0, float("inf")), higher_is_better=False)
     >>> Missed(rel=2), Missed.per_query(make_ranking([1, 0], missed=[[2, 1]]))
@@ -59,25 +59,25 @@ def define(
     >>> undefine("Missed")
     """
     _check_function(name, function, ("ranking",))
-    return _defined(
+    return _register(
         Measure(
             name,
-            _guarded(name, function, bounds),
-            at=at,
+            _guard(name, function, bounds),
+            at_parameter=at_parameter,
             bounds=bounds,
             aggregate=aggregate,
             higher_is_better=higher_is_better,
             family="custom",
-            of_run=of_run,
-            properties=checked_laws(properties),
-            own=dict(parameters or {}),
+            zero_if_missing=zero_if_missing,
+            laws=parse_laws(laws),
+            extra_parameters=dict(parameters or {}),
         ),
         replace=replace,
     )
 
 
 def define_per_query(name: str, function: Callable[..., float], **settings: Any) -> Measure:
-    """The same from a function that looks at one query and returns one number; slower, and easier to write.
+    """Define a measure by a function of one query that returns one number; slower, and easier to write.
 
     It is called with four arguments and its own parameters: the ranks of the judged results (ascending, from
     1), their grades, the number of results retrieved, and all judged grades of the query, highest first.
@@ -92,28 +92,27 @@ def define_per_query(name: str, function: Callable[..., float], **settings: Any)
     _check_function(name, function, ("ranks", "grades", "retrieved", "judged"))
 
     @wraps(function)
-    def each(ranking: Ranking, **parameters: Any) -> list[float]:
-        return [function(*query, **parameters) for query in _queries(ranking)]
+    def every_query(ranking: Ranking, **parameters: Any) -> list[float]:
+        return [function(*query, **parameters) for query in _split_queries(ranking)]
 
-    # The wrapped function keeps its own signature, which has been looked at already.
-    each.__signature__ = _with_view(function)  # type: ignore[attr-defined]
-    return define(name, each, **settings)
+    every_query.__signature__ = _replace_arguments(function)  # type: ignore[attr-defined]
+    return define(name, every_query, **settings)
 
 
 def undefine(name: str) -> None:
-    """Forget a measure that was defined; those of judged stay."""
+    """Forget a user-defined measure."""
     if name not in FAMILIES.get("custom", ()):
         msg = f"`{name}` was not defined, so it cannot be forgotten"
         raise BadMeasure(msg)
     unregister(name)
 
 
-def _defined(measure: Measure, *, replace: bool) -> Measure:
-    """The measure, after everything that can be wrong with it has been looked at, among all others."""
+def _register(measure: Measure, *, replace: bool) -> Measure:
+    """Check everything that can be wrong with the measure, then register it."""
     own = replace and measure.name in FAMILIES.get("custom", ())
     if not own:
         _check_name(measure.name)
-    complete = dataclasses.replace(measure, own=_described(measure))
+    complete = dataclasses.replace(measure, extra_parameters=_describe_parameters(measure))
     _check_settings(complete)
     if own:
         unregister(measure.name)
@@ -122,7 +121,7 @@ def _defined(measure: Measure, *, replace: bool) -> Measure:
 
 
 def _check_name(name: str) -> None:
-    if not isinstance(name, str) or not readable(name):
+    if not isinstance(name, str) or not is_valid_name(name):
         msg = f"{name!r} cannot be the name of a measure"
         raise BadMeasure(
             msg, hint="letters, digits and `_`, a letter first and no `_` with a number at the end"
@@ -130,39 +129,40 @@ def _check_name(name: str) -> None:
     if name in FAMILIES.get("custom", ()):
         msg = f"a measure called `{name}` was defined already"
         raise BadMeasure(msg, hint="take another name, or say `replace=True`")
-    taken = named_otherwise(name)
+    taken = explain_taken_name(name)
     if taken is not None:
-        msg = f"`{name}` is taken: it stands for {taken}"
+        msg = f"`{name}` is taken: it means {taken}"
         raise BadMeasure(msg, hint="names are compared without regard to case; take another one")
 
 
 def _check_function(name: str, function: Callable[..., Any], takes: tuple[str, ...]) -> None:
-    """Raise unless the function takes these arguments first, and all others by keyword only."""
+    """Raise `BadMeasure` unless the function takes these arguments first, and all others by keyword only."""
     try:
         signature = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         msg = f"`{name}` must be made of a function, not of {function!r}"
         raise BadMeasure(msg) from None
-    first = [each.name for each in signature if each.kind in _POSITIONAL]
-    collecting = [each.name for each in signature if each.kind in _COLLECTING]
+    first = [parameter.name for parameter in signature if parameter.kind in _POSITIONAL]
+    collecting = [parameter.name for parameter in signature if parameter.kind in _COLLECTING]
     if len(first) == len(takes) and not collecting:
         return
-    got = ", ".join([*first, *(f"*{each}" for each in collecting)]) or "nothing"
+    got = ", ".join([*first, *(f"*{name}" for name in collecting)]) or "nothing"
     msg = f"the function of `{name}` takes {got}, expected {', '.join(takes)} and its parameters after a `*`"
     raise BadMeasure(msg, hint=f"for example `def measure({', '.join(takes)}, *, cutoff=10)`")
 
 
-def _described(measure: Measure) -> dict[str, Parameter]:
-    """What is to be known of each parameter that measures of judged do not have, as told or by its default."""
-    strangers = [name for name in measure.own if name not in measure.defaults]
-    if strangers:
-        msg = f"the function of `{measure.name}` has no parameter `{strangers[0]}`"
+def _describe_parameters(measure: Measure) -> dict[str, Parameter]:
+    """Describe each parameter that judged's own measures do not have, as given or by its default."""
+    given = measure.extra_parameters
+    surplus = [name for name in given if name not in measure.defaults]
+    if surplus:
+        msg = f"the function of `{measure.name}` has no parameter `{surplus[0]}`"
         raise BadMeasure(msg, hint=f"its parameters: {', '.join(measure.defaults) or 'none'}")
-    unknown = [name for name in measure.defaults if name not in measure.own and name not in PARAMETERS]
-    return dict(measure.own) | {name: _inferred(measure, name) for name in unknown}
+    unknown = [name for name in measure.defaults if name not in given and name not in PARAMETERS]
+    return dict(given) | {name: _infer_parameter(measure, name) for name in unknown}
 
 
-def _inferred(measure: Measure, name: str) -> Parameter:
+def _infer_parameter(measure: Measure, name: str) -> Parameter:
     default, meaning = measure.defaults[name], "a parameter of this measure alone"
     if isinstance(default, bool):
         return Parameter.flag(meaning)
@@ -177,9 +177,10 @@ def _inferred(measure: Measure, name: str) -> Parameter:
 
 
 def _check_settings(measure: Measure) -> None:
-    """Raise if `@` sets nothing, bounds are none, or a default is not among the values allowed."""
-    if measure.at is not None and measure.at not in measure.defaults:
-        msg = f"`at` of `{measure.name}` must be one of its parameters, not {measure.at!r}"
+    """Raise `BadMeasure` if `@` sets nothing, the bounds are wrong, or a default is not allowed."""
+    at = measure.at_parameter
+    if at is not None and at not in measure.defaults:
+        msg = f"`at_parameter` of `{measure.name}` must be one of its parameters, not {at!r}"
         raise BadMeasure(msg, hint=f"its parameters: {', '.join(measure.defaults) or 'none'}")
     low, high = measure.bounds
     if not low <= high:
@@ -190,32 +191,32 @@ def _check_settings(measure: Measure) -> None:
         raise BadMeasure(msg, hint="say `aggregate` as `mean`, `sum` or `geometric`")
     for name, default in measure.defaults.items():
         if default is not None and default is not inspect.Parameter.empty:
-            words, meant = measure.words[name], measure.parameter(name)
-            checked(measure.name, name, default, words=words, parameter=meant)
+            words, parameter = measure.words[name], measure.parameter(name)
+            normalise_value(measure.name, name, default, words=words, parameter=parameter)
 
 
-def _guarded(name: str, function: Callable[..., Any], bounds: tuple[float, float]) -> Callable[..., Floats]:
-    """The function with its values looked at: a number for each query, within the bounds."""
+def _guard(name: str, function: Callable[..., Any], bounds: tuple[float, float]) -> Callable[..., Floats]:
+    """Wrap the function so that its values are checked: a number for each query, within the bounds."""
 
     @wraps(function)
     def values(ranking: Ranking, **parameters: Any) -> Floats:
         try:
-            told = function(ranking, **parameters)
+            returned = function(ranking, **parameters)
         except JudgedError:
             raise
         except Exception as error:
             msg = f"{name} failed: {type(error).__name__}: {error}"
             raise BadMeasure(msg, hint="the function that defines it raised this error") from error
-        return _sound(name, told, len(ranking), bounds)
+        return _check_values(name, returned, len(ranking), bounds)
 
     return values
 
 
-def _sound(name: str, told: Any, queries: int, bounds: tuple[float, float]) -> Floats:
+def _check_values(name: str, returned: Any, queries: int, bounds: tuple[float, float]) -> Floats:
     try:
-        numbers = np.asarray(told, dtype=np.float64)
+        numbers = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"{name} returned {told!r:.80}, expected an array of numbers"
+        msg = f"{name} returned {returned!r:.80}, expected an array of numbers"
         raise BadMeasure(msg) from None
     if numbers.shape != (queries,):
         got = f"{len(numbers):,} values" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
@@ -231,8 +232,8 @@ def _sound(name: str, told: Any, queries: int, bounds: tuple[float, float]) -> F
     return numbers
 
 
-def _queries(ranking: Ranking) -> Iterator[tuple[Any, Any, int, Any]]:
-    """The parts of the view that belong to each query, not to be written to."""
+def _split_queries(ranking: Ranking) -> Iterator[tuple[Any, Any, int, Any]]:
+    """Yield the part of the view that belongs to each query, read-only."""
     for number, retrieved in enumerate(ranking.retrieved.tolist()):
         own = slice(int(ranking.offset[number]), int(ranking.offset[number + 1]))
         best = slice(int(ranking.best_offset[number]), int(ranking.best_offset[number + 1]))
@@ -242,8 +243,9 @@ def _queries(ranking: Ranking) -> Iterator[tuple[Any, Any, int, Any]]:
         yield parts[0], parts[1], retrieved, parts[2]
 
 
-def _with_view(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a function of one query, with the view of all queries in place of its four arguments."""
+def _replace_arguments(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a function of one query with its four arguments replaced by the view of all queries."""
     view = inspect.Parameter("ranking", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    own = [each for each in inspect.signature(function).parameters.values() if each.kind not in _POSITIONAL]
+    signature = inspect.signature(function).parameters.values()
+    own = [parameter for parameter in signature if parameter.kind not in _POSITIONAL]
     return inspect.Signature([view, *own])

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from judged.errors import BadMeasure, UnknownName
-from judged.measures.parameters import PARAMETERS, Parameter, Value, checked, written
+from judged.measures.laws import Laws
+from judged.measures.parameters import Parameter, Value, find_parameter, format_value, normalise_value
 
-__all__ = ["Aggregate", "Measure"]
+if TYPE_CHECKING:
+    from judged.kernels.segments import Floats
+
+__all__ = ["Aggregate", "Measure", "Needs", "Values", "pooled_parts", "pooled_value"]
 
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "pooled"]
-"""How values of queries become one: their mean, their sum (counts), their geometric mean, or pooled: the sum of
+"""How the values of queries become one: their mean, their sum (counts), their geometric mean, or pooled: the sum of
 their numerators over the sum of their denominators."""
+
+Values: TypeAlias = Literal["number", "binary", "binary at 1", "text"]
+"""What a value is: a number, either 0 or 1 (always, or at a cutoff of 1), or a string, which is never averaged."""
+
+Needs: TypeAlias = Literal["", "intents", "preferences", "judges", "reference"]
+"""What a measure reads beside the grades of one judge, or gains: the intents of queries, preferences in place of
+judgments, the grades of several judges, or a reference of what a session could have found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,101 +35,144 @@ class Measure:
     """A named function from a view to one value for each query, with its parameters.
 
     The function's keyword-only parameters are the measure's parameters; one without a default must be
-    given. `measure(rel=2)` and `measure @ 10` return new measures; nothing is ever changed.
+    given. `measure(rel=2)` and `measure @ 10` return new measures; a measure never changes.
     """
 
     name: str
     function: Callable[..., Any]
-    at: str | None = None
+    title: str = ""
+    """The name in words, and what it measures in half a sentence."""
+    family: str = "ranked"
+    at_parameter: str | None = None
     """The parameter that `@` sets, if any."""
     bounds: tuple[float, float] = (0.0, 1.0)
     """The lowest and highest value a query can have, unless `gains` or prices are set otherwise."""
+    values: Values = "number"
     aggregate: Aggregate = "mean"
     higher_is_better: bool | None = True
     """None: the value describes and does not praise, as counts do."""
-    family: str = "ranked"
-    properties: frozenset[str] = frozenset()
-    """Laws it obeys, of `judged.measures.laws`: the tests hold it to them, and the engine relies on some."""
-    of_run: bool = True
+    zero_if_missing: bool = True
     """A query missing from the run scores 0, whatever the formula says of an empty list."""
-    text: bool = False
-    """Its values are strings, shown for each query and never averaged."""
-    intents: bool = False
-    """It looks at intents, which the judgments must give."""
+    laws: Laws = frozenset()
+    """Laws it obeys: the tests check them, and the engine relies on some."""
+    needs: Needs = ""
+    conventions: tuple[str, ...] = ()
+    """Fields of the protocol that this measure reads and most others do not."""
+    companions: tuple[str, ...] = ()
+    """Measures that it must be shown with, because it says too little alone."""
+    compare_by: str = ""
+    """The measure with the same values and a mean, for tests, where this one has no mean."""
     parts: Callable[..., tuple[Any, Any]] | None = None
-    """Of a measure that is pooled: the numerator and the denominator of each query."""
-    own: Mapping[str, Parameter] = field(default_factory=dict)
+    """Of a pooled measure: the numerator and the denominator of each query."""
+    dot_parameter: str = ""
+    """The parameter that decimals after the name set: `RBP.95` is `RBP(p=0.95)`."""
+    wraps: str = ""
+    """The parameter that takes another measure; `nDCG_IA@10` is `IA(of="nDCG@10")`."""
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+    """Parameters of the function that the measure's name implies, and that cannot be set."""
+    note: str = ""
+    """What its card says beside the function's docstring, where several measures share one function."""
+    extra_parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters that no other measure has, or that mean something else here."""
-    given: tuple[tuple[str, Value], ...] = field(default=())
+    set_parameters: tuple[tuple[str, Value], ...] = field(default=())
     """The parameters that were set, in the order of the function's signature."""
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
         """Every parameter with its default; `inspect.Parameter.empty` where one must be given."""
         signature = inspect.signature(self.function).parameters.values()
-        return {each.name: each.default for each in signature if each.kind is each.KEYWORD_ONLY}
+        return {
+            parameter.name: parameter.default
+            for parameter in signature
+            if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in self.fixed
+        }
 
     @cached_property
     def words(self) -> Mapping[str, tuple[str, ...]]:
-        """For each parameter, the words its annotation allows; none for one that takes no words."""
-        hints = _hints(self.function)
-        return {name: tuple(_words(hints.get(name))) for name in self.defaults}
+        """For each parameter, the words its annotation allows; empty for one that takes no words."""
+        hints = _read_hints(self.function)
+        return {name: tuple(_find_words(hints.get(name))) for name in self.defaults}
 
     @cached_property
     def parameters(self) -> dict[str, Value]:
-        """Every parameter with the value it has here; missing ones left out."""
+        """Every parameter with the value it has here; those still to be given are left out."""
         filled = {
             name: value for name, value in self.defaults.items() if value is not inspect.Parameter.empty
         }
-        return filled | dict(self.given)
+        return filled | dict(self.set_parameters)
 
     def parameter(self, name: str) -> Parameter:
-        """What a parameter of this measure means, and the values that it takes."""
-        return self.own[name] if name in self.own else PARAMETERS[name]
+        """Return what a parameter of this measure means, and the values that it takes."""
+        if name in self.extra_parameters:
+            return self.extra_parameters[name]
+        return find_parameter(name, self.family)
 
     @property
-    def tabled(self) -> bool:
-        """Whether a table says what grades are worth, so that a higher one need not be worth more."""
-        return not {"gains", "stops"}.isdisjoint(dict(self.given))
+    def text(self) -> bool:
+        """Whether values are strings, shown for each query and never averaged."""
+        return self.values == "text"
+
+    @property
+    def binary(self) -> bool:
+        """Whether every value is 0 or 1, at the cutoff that is set."""
+        return self.values == "binary" or (
+            self.values == "binary at 1" and self.parameters.get("cutoff") == 1
+        )
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether it reads what there was to find in a session."""
+        return self.needs == "reference" or self.parameters.get("reference") == "given"
+
+    @property
+    def has_gain_table(self) -> bool:
+        """Whether a table sets what grades are worth, so that a higher one need not be worth more."""
+        return not {"gains", "stops"}.isdisjoint(dict(self.set_parameters))
 
     def __call__(self, **parameters: object) -> Measure:
-        """This measure with other parameters; None takes a parameter back where that is its default."""
+        """Return this measure with other parameters; None unsets a parameter whose default is None."""
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
             kind, known = f"parameter of {self.name}", list(self.defaults)
             raise UnknownName(kind, unknown[0], known, hint=None if known else f"{self.name} takes none")
-        merged = dict(self.given)
+        merged = dict(self.set_parameters)
         for name, value in parameters.items():
             if value is None and self.defaults[name] is None:
                 merged.pop(name, None)
             else:
-                words, meant = self.words[name], self.parameter(name)
-                merged[name] = checked(self.name, name, value, words=words, parameter=meant)
-        return replace(self, given=tuple((name, merged[name]) for name in self.defaults if name in merged))
+                merged[name] = normalise_value(
+                    self.name, name, value, words=self.words[name], parameter=self.parameter(name)
+                )
+        ordered = tuple((name, merged[name]) for name in self.defaults if name in merged)
+        return replace(self, set_parameters=ordered)
 
     def __matmul__(self, value: float | str) -> Measure:
-        """This measure at a cutoff (or at whatever its `@` stands for)."""
-        if self.at is None:
-            own = f"its parameters: {', '.join(self.defaults)}" if self.defaults else None
+        """Return this measure at a cutoff, or at whatever its `@` means."""
+        if self.at_parameter is None:
+            hint = f"its parameters: {', '.join(self.defaults)}" if self.defaults else None
             msg = f"{self.name} takes no `@`"
-            raise BadMeasure(msg, hint=own)
-        return self(**{self.at: value})
+            raise BadMeasure(msg, hint=hint)
+        return self(**{self.at_parameter: value})
 
     def per_query(self, view: Any) -> Any:
-        """One value for each query of the view."""
+        """Return one value for each query of the view."""
         missing = [name for name in self.defaults if name not in self.parameters]
         if missing:
-            example = f"{self.name}@10" if missing[0] == self.at else f"{self.name}({missing[0]}=…)"
+            at = missing[0] == self.at_parameter
+            example = f"{self.name}@10" if at else f"{self.name}({missing[0]}=…)"
             msg = f"{self.name} needs `{missing[0]}`"
             raise BadMeasure(msg, hint=f"write it as `{example}`")
-        return self.function(view, **self.parameters)
+        return self.function(view, **self.parameters, **self.fixed)
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={written(value)}" for name, value in self.given if name != self.at)
+        given = dict(self.set_parameters)
+        inside = ", ".join(
+            f"{name}={format_value(value)}" for name, value in given.items() if name != self.at_parameter
+        )
         head = f"{self.name}({inside})" if inside else self.name
-        at = self.parameters.get(self.at) if self.at else None
+        at = self.parameters.get(self.at_parameter) if self.at_parameter else None
         # A word, such as `last`, is written even where it is the default: `CG@last` says what `CG` leaves open.
-        return f"{head}@{at}" if isinstance(at, str) or self.at in dict(self.given) else head
+        return f"{head}@{at}" if isinstance(at, str) or self.at_parameter in given else head
 
     __repr__ = __str__
 
@@ -132,16 +187,31 @@ class Measure:
         return hash(self._identity)
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function; none where they name what cannot be found, as in a notebook."""
+def pooled_value(measure: Measure, view: Any) -> float:
+    """Return the value of all sessions taken together; NaN where there is nothing to divide by."""
+    numerator, denominator = (float(part.sum()) for part in pooled_parts(measure, view))
+    return numerator / denominator if denominator else math.nan
+
+
+def pooled_parts(measure: Measure, view: Any) -> tuple[Floats, Floats]:
+    """Return the numerator and the denominator of each session."""
+    if measure.parts is None:
+        msg = f"{measure} is not pooled over sessions: each has its own value, and they have a mean"
+        raise BadMeasure(msg, hint="`SRE_micro` and `SRR_micro` are")
+    numerators, denominators = measure.parts(view, **measure.parameters)
+    return numerators.astype(float), denominators.astype(float)
+
+
+def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations of a function; empty if one cannot be resolved, as in a notebook."""
     try:
         return get_type_hints(function)
     except (NameError, TypeError, AttributeError, SyntaxError):
         return {}
 
 
-def _words(hint: object) -> list[str]:
-    """The words in an annotation such as `Literal["linear", "exp"] | None`."""
+def _find_words(hint: object) -> list[str]:
+    """Return the words in an annotation such as `Literal["linear", "exp"] | None`."""
     if get_origin(hint) is Literal:
         return [str(word) for word in get_args(hint)]
-    return [word for part in get_args(hint) for word in _words(part)]
+    return [word for part in get_args(hint) for word in _find_words(part)]

@@ -1,10 +1,10 @@
-"""The parameters that measures take: what each name means, everywhere, and which values make sense."""
+"""The parameters of measures: what each name means, and which values make sense."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TypeAlias
 
@@ -12,21 +12,25 @@ from judged.errors import BadMeasure
 
 __all__ = [
     "BLEND",
+    "HIGHEST_GAIN",
+    "LOOKED_AT",
     "PARAMETERS",
     "PATIENCE",
     "SATISFIED",
+    "SESSION_PARAMETERS",
     "Parameter",
     "Value",
-    "checked",
-    "expectation",
-    "written",
+    "describe_values",
+    "find_parameter",
+    "format_value",
+    "normalise_value",
 ]
 
 Value: TypeAlias = bool | int | float | str | tuple[float, ...] | tuple[tuple[float, float], ...] | None
 """What a parameter may hold; a mapping is kept as a sorted tuple of pairs, so that measures hash."""
 
 
-def _refused(_value: object) -> Value:
+def _refuse(_value: object) -> Value:
     raise ValueError
 
 
@@ -40,23 +44,23 @@ class Parameter:
 
     meaning: str
     expected: str = ""
-    """What a value that is no word must be; empty if only words will do."""
-    normalise: Callable[[object], Value] = _refused
-    """Brings a value that is no word into its one form, or raises ValueError."""
+    """What a value that is not a word must be; empty if only words will do."""
+    normalise: Callable[[object], Value] = _refuse
+    """Brings a value that is not a word into its one form, or raises ValueError."""
 
     @classmethod
     def number(cls, meaning: str, low: float = -math.inf, high: float = math.inf) -> Parameter:
-        """A parameter that takes numbers from `low` to `high`."""
+        """Return a parameter that takes numbers from `low` to `high`."""
         return cls(meaning, _range("a number", low, high), _within(low, high))
 
     @classmethod
     def whole(cls, meaning: str, low: int = 1, high: int | None = None) -> Parameter:
-        """A parameter that takes whole numbers from `low` on, or up to `high`."""
+        """Return a parameter that takes whole numbers from `low` on, or up to `high`."""
 
         def normalise(value: object) -> int:
             number = _number(value, low, math.inf if high is None else high)
             if not isinstance(number, int):
-                raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+                raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
             return number
 
         upto = "" if high is None else f" to {high:,}"
@@ -64,11 +68,11 @@ class Parameter:
 
     @classmethod
     def flag(cls, meaning: str) -> Parameter:
-        """A parameter that is either True or False."""
+        """Return a parameter that is either True or False."""
 
         def normalise(value: object) -> bool:
             if not isinstance(value, bool):
-                raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+                raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
             return value
 
         return cls(meaning, "True or False", normalise)
@@ -77,9 +81,9 @@ class Parameter:
 def _number(
     value: object, low: float = -math.inf, high: float = math.inf, *, open_ends: bool = False
 ) -> float:
-    """The number within its limits, as an integer where it is whole, so that equal values look equal."""
+    """Return the number if it is within its limits, as an integer if it is whole, so that equal values look equal."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+        raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
     number = float(value)
     inside = low < number < high if open_ends else low <= number <= high
     if not inside or not math.isfinite(number):
@@ -88,7 +92,7 @@ def _number(
 
 
 def _range(kind: str, low: float, high: float) -> str:
-    """Numbers within limits, in words."""
+    """Say which numbers are within limits."""
     if math.isinf(high):
         return kind if math.isinf(low) else f"{kind} from {low:g}"
     return f"{kind} up to {high:g}" if math.isinf(low) else f"{kind} from {low:g} to {high:g}"
@@ -101,7 +105,7 @@ def _within(low: float, high: float, *, open_ends: bool = False) -> Callable[[ob
 def _whole(value: object) -> int:
     number = _number(value, 1)
     if not isinstance(number, int):
-        raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `checked`
+        raise ValueError  # noqa: TRY004 - one kind of refusal, worded by `normalise_value`
     return number
 
 
@@ -110,7 +114,7 @@ def _whole_from_0(value: object) -> int:
 
 
 def _gains(value: object) -> tuple[tuple[float, float], ...]:
-    """A table from grades to gains, in one order; pairs are what a normalised table looks like."""
+    """Return a table from grades to gains, in one order; pairs are what a normalised table looks like."""
     pairs = value.items() if isinstance(value, Mapping) else value
     if not pairs or isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
         raise ValueError
@@ -119,7 +123,7 @@ def _gains(value: object) -> tuple[tuple[float, float], ...]:
 
 
 def _recalls(value: object) -> tuple[float, ...]:
-    """Points of recall, ascending, none twice."""
+    """Return points of recall, ascending; raise ValueError if one occurs twice."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         raise ValueError
     points = sorted({_number(point, 0, 1) for point in value})
@@ -129,7 +133,7 @@ def _recalls(value: object) -> tuple[float, ...]:
 
 
 def _weights(value: object) -> tuple[tuple[float, float], ...]:
-    """A table from grades to weights, none below 0."""
+    """Return a table from grades to weights; raise ValueError if one is below 0."""
     table = _gains(value)
     if any(weight < 0 for _, weight in table):
         raise ValueError
@@ -239,42 +243,81 @@ SATISFIED = Parameter(
 """What `alpha` means in expected reciprocal rank."""
 
 
-def checked(
-    measure: str, name: str, value: object, *, words: tuple[str, ...] = (), parameter: Parameter | None = None
+HIGHEST_GAIN = 4
+"""The highest gain of a session's result."""
+
+SESSION_PARAMETERS: dict[str, Parameter] = {
+    "iteration": Parameter.whole("the iteration up to which a session counts", high=1_000_000),
+    "good": Parameter.whole("the gain from which a result is good", high=HIGHEST_GAIN),
+    "gain": Parameter("what a good result is worth: its gain (`graded`), or 1 (`binary`)"),
+    "discount": replace(
+        PARAMETERS["p"],
+        meaning="how the weight of iterations falls: as 1 / log₂(i + 1) (`log2`), as 1 / i (`zipf`), not at all "
+        "(`none`), or each to that share of the one before (a number)",
+    ),
+    "beyond": Parameter(
+        "what a session has after its last iteration: its value there (`hold`), or further iterations that found "
+        "nothing (`pad`)"
+    ),
+    "reference": Parameter(
+        "what there was to find: what the session found itself (`own`), or what is known of its task (`given`)"
+    ),
+}
+"""Every parameter of session measures by name."""
+
+LOOKED_AT = {"iteration": Parameter.whole("the iteration that is looked at", high=1_000_000)}
+"""What `iteration` means in measures of a single one."""
+
+_BY_FAMILY = {"session": SESSION_PARAMETERS}
+"""Families whose measures give names of parameters a meaning of their own."""
+
+
+def find_parameter(name: str, family: str) -> Parameter:
+    """Return what a parameter means in the measures of a family."""
+    return _BY_FAMILY.get(family, PARAMETERS)[name]
+
+
+def normalise_value(
+    measure: str, name: str, value: object, *, words: tuple[str, ...] = (), parameter: Parameter
 ) -> Value:
-    """`value` in its one form, or `BadMeasure` saying what the parameter must be."""
-    meant = parameter or PARAMETERS[name]
+    """Return `value` in its one form; raise `BadMeasure`, saying what the parameter must be, if it has none."""
     try:
         spelled = {word.lower(): word for word in words}
         if isinstance(value, str) and value.lower() in spelled:
             return spelled[value.lower()]
-        return meant.normalise(value)
+        return parameter.normalise(value)
     except (ValueError, TypeError, OverflowError):
-        msg = f"`{name}` of {measure} must be {expectation(meant, words)}, not {value!r}"
+        msg = f"`{name}` of {measure} must be {describe_values(parameter, words)}, not {value!r}"
         raise BadMeasure(msg) from None
 
 
-def expectation(parameter: Parameter, words: tuple[str, ...] = ()) -> str:
-    """What a value of the parameter must be, in words: the measure's own `words`, or what it takes else."""
+def describe_values(parameter: Parameter, words: tuple[str, ...] = ()) -> str:
+    """Say what a value of the parameter must be: one of the measure's `words`, or what it takes else."""
     options = [f"`{word}`" for word in words]
     return " or ".join([*options, parameter.expected] if parameter.expected else options)
 
 
-def written(value: Value) -> str:
-    """A parameter's value as it is written in a measure's name.
+def format_value(value: Value) -> str:
+    """Return a parameter's value as it is written in a measure's name.
 
-    >>> written(((1.0, 3.5), (2.0, 9.0)))
+    >>> format_value(((1.0, 3.5), (2.0, 9.0)))
     '{1: 3.5, 2: 9}'
     """
     if isinstance(value, tuple):
         pairs = [pair for pair in value if isinstance(pair, tuple)]
         if pairs:
-            return "{" + ", ".join(f"{_plain(grade)}: {_plain(gain)}" for grade, gain in pairs) + "}"
-        return "[" + ", ".join(_plain(number) for number in value if not isinstance(number, tuple)) + "]"
+            return (
+                "{"
+                + ", ".join(f"{_format_number(grade)}: {_format_number(gain)}" for grade, gain in pairs)
+                + "}"
+            )
+        return (
+            "[" + ", ".join(_format_number(number) for number in value if not isinstance(number, tuple)) + "]"
+        )
     if isinstance(value, str):
         return f"'{value}'" if '"' in value else f'"{value}"'
     return repr(value)
 
 
-def _plain(number: float) -> str:
+def _format_number(number: float) -> str:
     return repr(int(number)) if number == int(number) else repr(number)

@@ -100,8 +100,8 @@ PROFILE = Profile(
         Spelling("NumRet", "NumRet", takes=()),
         Spelling("NumRet", "NumRelRet", shown="NumRet(rel=r)"),
         Spelling("NumRelRet", "NumRelRet", {"rel": 1}, takes=()),
-        Spelling("NumRel", "NumRel", {"rel": 1}, takes=(), words={("rel", 1): {}}, of_run=True),
-        Spelling("NumQ", "NumQ", takes=(), of_run=True),
+        Spelling("NumRel", "NumRel", {"rel": 1}, takes=(), words={("rel", 1): {}}, zero_if_missing=True),
+        Spelling("NumQ", "NumQ", takes=(), zero_if_missing=True),
     ),
     caveats=(
         "Measures of diversity (`alpha_nDCG`, `ERR_IA` and the like) and `Accuracy` are not read.",

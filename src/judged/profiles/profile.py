@@ -8,7 +8,7 @@ from typing import Any
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.measures.measure import Measure
-from judged.measures.names import Words, parse_measure, parse_measures, split_measures, words_of
+from judged.measures.parse import ParsedName, parse_measure, parse_measures, parse_name, split_measures
 from judged.profiles.spelling import Spelling
 from judged.protocol import Protocol
 
@@ -70,7 +70,7 @@ class Profile:
         """
         if not self.spellings:
             return Reading(parse_measure(text), self._under({}), str(text), self.digits)
-        words = None if isinstance(text, Measure) else words_of(text.replace(" @", "@"))
+        words = None if isinstance(text, Measure) else parse_name(text.replace(" @", "@"))
         found = None if words is None else self._in_its_words(words)
         return self._reading(text, found or self._in_ours(text))
 
@@ -115,7 +115,7 @@ class Profile:
         digits = self.digits if spelling.digits is None else spelling.digits
         return Reading(measure, self._under({**spelling.conventions, **switched}), str(text), digits)
 
-    def _in_its_words(self, words: Words) -> tuple[Spelling, Measure, Mapping[str, Any]] | None:
+    def _in_its_words(self, words: ParsedName) -> tuple[Spelling, Measure, Mapping[str, Any]] | None:
         """The first of its spellings that fits, with the measure made."""
         named = [each for each in self.spellings if each.is_called(words.name)]
         fitting = [each for each in named if each.fits(words)]
@@ -138,7 +138,7 @@ class Profile:
         """The texts of `P_5,10`, which names two measures, or of a name for many."""
         if isinstance(text, Measure):
             return [text]
-        words = words_of(text)
+        words = parse_name(text)
         if words is None or len(words.numbers) < 2:
             return self.expand(text)
         head, _, tail = text.partition(words.mark + ",".join(words.numbers))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judged.errors import UnknownName
-from judged.measures.trec_names import expand
+from judged.measures.trec_eval import expand
 from judged.profiles.profile import Profile
 from judged.profiles.spelling import Spelling
 from judged.protocol import Protocol

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judged.measures.catalogue import MEASURES
+from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
-from judged.measures.names import Words
+from judged.measures.parse import ParsedName
 
 __all__ = ["Spelling", "from_grade"]
 
@@ -48,7 +48,7 @@ class Spelling:
     """Parameters of the tool with a value, and the parameters of ours that they make."""
     switches: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     """Parameters of the tool with a value, and the conventions of the protocol that they change."""
-    of_run: bool = False
+    zero_if_missing: bool = False
     """A query without results scores 0, whatever the measure says of it otherwise."""
     digits: int | None = None
     """How many decimals the tool gives, where that differs from its other measures."""
@@ -69,13 +69,13 @@ class Spelling:
     @property
     def parameter(self) -> str | None:
         """The parameter that a number sets."""
-        return self.at or self.kind.at
+        return self.at or self.kind.at_parameter
 
     def is_called(self, name: str) -> bool:
         """Whether the tool's name is this one, without regard to case."""
         return name.lower() == self.name.lower()
 
-    def fits(self, words: Words) -> bool:
+    def fits(self, words: ParsedName) -> bool:
         """Whether the numbers and parameters written are among those that it takes."""
         return (
             self._number_is(there=bool(words.numbers))
@@ -83,7 +83,7 @@ class Spelling:
             and all(self._takes(name, value) for name, value in words.inside.items())
         )
 
-    def made(self, words: Words) -> tuple[Measure, Mapping[str, Any]]:
+    def made(self, words: ParsedName) -> tuple[Measure, Mapping[str, Any]]:
         """The measure that was written, and the conventions that its parameters switch."""
         measure = self.kind
         switched: dict[str, Any] = {}
@@ -98,23 +98,25 @@ class Spelling:
             measure = measure(**{self.parameter: self.convert(words.numbers[0])})
         if words.level is not None and self.level is not None:
             measure = self.level(measure, words.level)
-        return self._of_run(measure), switched
+        return self._scored_if_missing(measure), switched
 
     def holds(self, measure: Measure) -> bool:
         """Whether the tool can be asked for this measure of ours, with the parameters that were set."""
         own, defaults = self.kind.parameters, MEASURES[self.measure].parameters
-        known = measure.parameters if self.at else dict(measure.given)  # `RBP` has a persistence unasked
+        known = (
+            measure.parameters if self.at else dict(measure.set_parameters)
+        )  # `RBP` has a persistence unasked
         return self._number_is(there=known.get(self.parameter or "") is not None) and all(
             own[name] == value if name in self.given else name in self._free or defaults.get(name) == value
-            for name, value in measure.given
+            for name, value in measure.set_parameters
         )
 
     def completed(self, measure: Measure) -> Measure:
         """The measure with the parameters that the tool implies."""
-        return self._of_run(measure(**self.given))
+        return self._scored_if_missing(measure(**self.given))
 
-    def _of_run(self, measure: Measure) -> Measure:
-        return replace(measure, of_run=True) if self.of_run else measure
+    def _scored_if_missing(self, measure: Measure) -> Measure:
+        return replace(measure, zero_if_missing=True) if self.zero_if_missing else measure
 
     def _takes(self, name: str, value: object) -> bool:
         """Whether a parameter may be written with this value."""

@@ -15,7 +15,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test: what it is called, how it came out, and why."""
+    """One test: its name, its outcome and the reason."""
 
     name: str
     outcome: Literal["passed", "failure", "error", "skipped"]
@@ -40,7 +40,7 @@ class Suite:
 
 
 def to_junit(suites: Sequence[Suite], *, name: str, seconds: float = 0.0) -> str:
-    """The suites as a document; it fits the schema `junit-10.xsd` of Jenkins' xUnit plugin.
+    """Return the suites as a document that fits the schema `junit-10.xsd` of Jenkins' xUnit plugin.
 
     >>> print(to_junit([Suite("s", [Case("AP", "failure", "x < y", "0 < 1", kind="fail")])], name="n"))
     <?xml version="1.0" encoding="UTF-8"?>
@@ -101,5 +101,5 @@ def _attributes(values: Mapping[str, object]) -> str:
 
 
 def _legal(text: str) -> str:
-    """The text without what XML cannot hold at all, not even escaped: most control characters, lone surrogates."""
+    """Remove what XML cannot hold even escaped: most control characters, lone surrogates."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

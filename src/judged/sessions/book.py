@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judged.dedup.find import Deduplicator
-from judged.dedup.keys import Keys, keys_of
+from judged.dedup.keys import Keys, make_keys
 from judged.dedup.rules import Rules
 from judged.tables.labels import Label, Labels
 from judged.tables.sessions import Result
@@ -45,7 +45,7 @@ class Book:
 
     def find(self, task: str, query: str | None, result: Result, scope: str | None) -> int | None:
         """The entry of a result for a task, or for the query it was found by; None if there is none."""
-        keys = keys_of(result, scope, self._rules)
+        keys = make_keys(result, scope, self._rules)
         tasks = (task, None) if query is None or query == task else (task, query, None)
         entry = self._first(tasks, _names(result, keys, {scope, None}))
         if entry is None:
@@ -80,7 +80,7 @@ class Book:
             title=label.title,
             snippet=label.snippet,
         )
-        own = keys_of(known, label.tool, self._rules)
+        own = make_keys(known, label.tool, self._rules)
         names = _names(known, own, {label.tool}) or ([] if known.snippet else _title(own))
         keys = [(label.task, *name) for name in names]
         entry = next((self._entry[key] for key in keys if key in self._entry), None)

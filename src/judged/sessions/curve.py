@@ -9,9 +9,9 @@ import numpy as np
 
 from judged.errors import BadMeasure
 from judged.measures.measure import Measure
-from judged.measures.session_names import parse_session_measure
+from judged.measures.parse import parse_measure
 from judged.sessions.evaluation import SessionEvaluation, over_sessions
-from judged.stats.interval import Interval, student_interval
+from judged.stats.intervals import Interval, student_interval
 
 __all__ = ["At", "Curve", "curve", "curve_measures"]
 
@@ -49,8 +49,8 @@ def curve(
 
     The measure need not be one of the evaluation's; its own iteration does not matter.
     """
-    wanted = parse_session_measure(measure)
-    if wanted.at != "iteration":
+    wanted = parse_measure(measure, family="session")
+    if wanted.at_parameter != "iteration":
         msg = f"{wanted} is one number for a whole session, and has no curve over iterations"
         raise BadMeasure(msg, hint="for example `CG`, `SRR` or `RG`")
     longest = int(evaluation.view.iterations.max(initial=0)) if iterations is None else iterations
@@ -70,7 +70,7 @@ def _at(evaluation: SessionEvaluation, measure: Measure, iteration: int, level: 
 
 def curve_measures(measures: Iterable[Measure]) -> list[Measure]:
     """The measures that have a curve, each once whatever iterations it was asked for at."""
-    return list({head(each): each for each in measures if each.at == "iteration"}.values())
+    return list({head(each): each for each in measures if each.at_parameter == "iteration"}.values())
 
 
 def head(measure: Measure) -> str:

@@ -12,7 +12,7 @@ from judged.errors import BadInput, BadMeasure, UnknownName
 from judged.io.read import read_labels
 from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.measure import Measure
-from judged.measures.session_names import parse_session_measures
+from judged.measures.parse import parse_measures
 from judged.problem import Problem
 from judged.sessions.book import Book
 from judged.sessions.defaults import DEFAULT_MEASURES
@@ -77,7 +77,7 @@ def evaluate_sessions(
     of one thing counts, `unlabelled` whether a result without a gain counts 0 or is an error; `only` names conversations.
     `explain` keeps why each result is new or a duplicate, in `placed`.
     """
-    chosen = parse_session_measures(measures)
+    chosen = parse_measures(measures, family="session")
     protocol = SessionProtocol(rules or Rules(unit=unit), conflict, unlabelled, turn)
     how = _How(format, tools, lenient, frozenset(only))
     book = None if labels is None else Book(read_labels(labels), protocol.rules)

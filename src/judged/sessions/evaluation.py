@@ -13,9 +13,8 @@ import numpy as np
 from judged.errors import UnknownName
 from judged.kernels.segments import Floats
 from judged.kernels.sessions.view import SessionView
-from judged.measures.measure import Measure
-from judged.measures.pooling import pooled
-from judged.measures.session_names import parse_session_measures
+from judged.measures.measure import Measure, pooled_value
+from judged.measures.parse import parse_measures
 from judged.sessions.gather import Named, Placed
 from judged.sessions.observations import SessionObservations, Tally, observed
 from judged.sessions.protocol import SessionProtocol
@@ -72,7 +71,7 @@ class SessionEvaluation:
 
     def measured(self, measures: Iterable[Measure | str] | Measure | str) -> SessionEvaluation:
         """The same sessions by other measures; nothing is read again."""
-        chosen = parse_session_measures(measures)
+        chosen = parse_measures(measures, family="session")
         values = {str(each): each.per_query(self.view) for each in chosen}
         scores = Scores(self.scores.queries, values, run=self.run, unit=self.scores.unit)
         return replace(self, scores=scores, measures=tuple(chosen))
@@ -150,7 +149,7 @@ class SessionEvaluation:
         )
 
     def _known(self, measure: Measure | str) -> Measure:
-        wanted = parse_session_measures([measure])[0]
+        wanted = parse_measures([measure], family="session")[0]
         if wanted not in self.measures:
             raise UnknownName(
                 "measure of this evaluation", str(measure), [str(each) for each in self.measures]
@@ -164,13 +163,13 @@ class SessionEvaluation:
 
 def asks_for_reference(measure: Measure) -> bool:
     """Whether a measure looks at what there was to find."""
-    return measure.name == "Recall" or measure.parameters.get("reference") == "given"
+    return measure.needs_reference
 
 
 def over_sessions(measure: Measure, view: SessionView, values: Floats) -> float:
     """One number from the values of all sessions, those without a value left out; NaN where none has one."""
     if measure.aggregate == "pooled":
-        return pooled(measure, view)
+        return pooled_value(measure, view)
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else nan
 

@@ -12,7 +12,7 @@ from judged.gates.report import GateReport
 from judged.measures.measure import Measure
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation
-from judged.stats.margin import Test
+from judged.stats.margin import OneSidedTest
 
 __all__ = ["gate_sessions", "gate_systems"]
 
@@ -24,7 +24,7 @@ def gate_sessions(
     baseline: str,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
-    test: Test = "t",
+    test: OneSidedTest = "t",
     seed: int = 0,
     **how: Any,
 ) -> tuple[GateReport, ...]:

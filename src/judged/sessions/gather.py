@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from judged.dedup.explain import Decision, Explainer
-from judged.dedup.find import Deduplicator
+from judged.dedup.find import Decision, Deduplicator
 from judged.errors import BadInput
 from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.problem import Problem
@@ -133,15 +132,14 @@ class Gathering:
 
     def _placing(self) -> Place:
         """What gives the results of one session the numbers of their clusters, and keeps why if that is asked for."""
+        deduplicator = Deduplicator(self.protocol.rules, record=self._explain)
         if not self._explain:
-            place = Deduplicator(self.protocol.rules).place
-            return lambda _, result, scope: place(result, scope)
-        explainer = Explainer(self.protocol.rules)
+            return lambda _, result, scope: deduplicator.place(result, scope)
 
         def explained(iteration: int, result: Result, scope: str | None) -> int:
-            decision = explainer.place(result, scope)
-            self.placed.append(Placed(len(self.named), iteration, result, decision))
-            return decision.cluster
+            group = deduplicator.place(result, scope)
+            self.placed.append(Placed(len(self.named), iteration, result, deduplicator.decisions[-1]))
+            return group
 
         return explained
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from judged.agreements.grades import graded_of, read_grades
+from judged.agreements.grades import describe_result, read_grades
 from judged.agreements.system_order import RankedSystems, rank_systems
 from judged.io.read import read_labels
 from judged.measures.measure import Measure
@@ -45,5 +45,5 @@ def _shared(human: Any, labels: Any) -> tuple[Labels, Labels]:
 
 def _known(labels: Labels, others: Labels) -> Labels:
     there = read_grades(others)
-    rows = tuple(label for label in labels if there.place_of(graded_of(label)) is not None)
+    rows = tuple(label for label in labels if there.find(describe_result(label)) is not None)
     return Labels.from_rows(rows, name=labels.name)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from judged.blocks import Between, Estimate, Table, Value, mark_best
+from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.report.lines import Dot, Line, lines
 from judged.sessions.curve import Curve
@@ -214,7 +215,7 @@ def _between(evaluation: SessionEvaluation, measure: Measure) -> Value:
     low, high = evaluation[measure], evaluation.upper(measure)
     if low == high:
         return low
-    return Between(low, high) if "grows" in measure.properties and low < high else None
+    return Between(low, high) if Law.GROWS in measure.laws and low < high else None
 
 
 def _estimate(value: float, interval: object) -> Value:

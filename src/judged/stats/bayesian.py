@@ -1,18 +1,18 @@
-"""What to believe of the difference of two systems: worse, practically equivalent, or better."""
+"""Bayesian comparison of two systems: how likely the first is worse, practically equivalent, or better."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.layout import Floats, Layout, check_level, layout
-from judged.stats.rows import Cell, as_row
-from judged.stats.undefined import NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Cell, Undefined, as_row
+from judged.stats.paired import Paired, SystemValues, check_level, pair_scores
 
 __all__ = ["Posterior", "correlated_t_posterior", "signed_rank_posterior"]
 
@@ -26,32 +26,37 @@ class Posterior:
 
     test: Literal["correlated t", "signed rank"]
     rope: float
-    """Differences up to this, either way, are of no practical consequence."""
+    """Differences up to this, either way, have no practical consequence."""
     difference: float
     """The mean difference, first minus second."""
     low: float | Undefined | None
-    """The bounds of the credible interval of the mean difference; None where the test has none."""
+    """The bounds of the credible interval of the mean difference; None if the test has none."""
     high: float | Undefined | None
     worse: float | Undefined
     equivalent: float | Undefined
     better: float | Undefined
 
     def rows(self) -> list[dict[str, Cell]]:
-        """One dict; what is undefined as its words."""
+        """Return one dict, an undefined number as its text."""
         return [as_row(self)]
 
 
 def correlated_t_posterior(
-    first: Any, second: Any, *, rope: float = 0.01, correlation: float = 0.0, level: float = 0.95
+    first: SystemValues,
+    second: SystemValues,
+    *,
+    rope: float = 0.01,
+    correlation: float = 0.0,
+    level: float = 0.95,
 ) -> Posterior:
-    r"""The posterior of the mean difference of two systems on the same queries, by Student's t.
+    r"""Return the posterior of the mean difference of two systems on the same queries, by Student's t.
 
     $$\mu \mid d \sim t_{n-1}\left(\bar{d},\ \left(\frac{1}{n} + \frac{\rho}{1 - \rho}\right) s_d^2\right)$$
 
-    $\rho$ (`correlation`) is that of the differences with one another: 0 for independent queries; for scores from
-    cross-validation the share of the data that was tested on. The probabilities are those of $\mu$ below −`rope`, within it
-    and above. With the flat prior that this rests on, the probability of $\mu < 0$ is the one-sided p of the paired
-    t-test. One query, or the same difference on every query, leaves them undefined.
+    $\rho$ (`correlation`) is the correlation between the differences: 0 for independent queries; for scores from
+    cross-validation the share of the data in a test fold. The probabilities are those of $\mu$ below −`rope`, within it
+    and above. The prior is flat, so the probability of $\mu < 0$ is the one-sided p of the paired t-test. They are
+    undefined for one query, and for the same difference on every query.
 
     Example:
         >>> belief = correlated_t_posterior([0.5, 0.6, 0.9], [0.4, 0.6, 0.6], rope=0)
@@ -68,8 +73,8 @@ def correlated_t_posterior(
     _check_rope(rope)
     if not 0 <= correlation < 1:
         msg = f"the correlation is {correlation}, expected a number from 0 to below 1"
-        raise BadSample(msg, hint="queries of one's own, each scored once, have correlation 0")
-    of = _two(first, second)
+        raise BadSample(msg, hint="independent queries, each scored once, have correlation 0")
+    of = _pair(first, second)
     differences = _differences(of)
     mean, spread = float(differences.mean()), _spread(of, differences)
     if isinstance(spread, Undefined):
@@ -79,17 +84,23 @@ def correlated_t_posterior(
 
 
 def signed_rank_posterior(
-    first: Any, second: Any, *, rope: float = 0.01, prior: float = 0.5, rounds: int = 50_000, seed: int = 0
+    first: SystemValues,
+    second: SystemValues,
+    *,
+    rope: float = 0.01,
+    prior: float = 0.5,
+    resamples: int = 50_000,
+    seed: int = 0,
 ) -> Posterior:
-    r"""The posterior of the Bayesian signed-rank test of two systems on the same queries.
+    r"""Return the posterior of the Bayesian signed-rank test of two systems on the same queries.
 
     $$\theta_{\mathrm{better}} = \sum_{ij} w_i w_j [d_i + d_j > 2 r], \qquad
       w \sim \mathrm{Dirichlet}(s, 1, \ldots, 1)$$
 
-    with $d$ the differences after a made-up one of 0 that has the weight $s$ (`prior`), and $r$ the `rope`; likewise for
-    worse (below $-2r$) and equivalent (between; a sum on the border counts half to either side). The probabilities are the
-    shares of `rounds` drawn weights for which each of the three is the greatest, ties shared. Nothing is assumed of
-    the differences' distribution. With a rope of 0 nothing is equivalent. One seed gives one result.
+    with $d$ the differences after a pseudo-observation of 0 with the weight $s$ (`prior`), and $r$ the `rope`; likewise
+    for worse (below $-2r$) and equivalent (between; a sum on the border counts half to either side). The probabilities are
+    the shares of `resamples` of the weights for which each of the three is the greatest, ties shared. Nothing is assumed
+    about the distribution of the differences. With a rope of 0 nothing is equivalent. One seed gives one result.
 
     Example:
         >>> belief = signed_rank_posterior([0.5, 0.6, 0.9, 0.7], [0.4, 0.6, 0.6, 0.5], rope=0.01)
@@ -102,26 +113,28 @@ def signed_rank_posterior(
         Benavoli, Corani, Demšar and Zaffalon. Time for a change. JMLR 18(77), 2017.
     """
     _check_rope(rope)
-    if not (prior >= 0 and math.isfinite(prior)) or rounds < 1:
-        msg = f"`prior` is {prior} and `rounds` {rounds}, expected a number from 0 and one from 1"
+    if not (prior >= 0 and math.isfinite(prior)) or resamples < 1:
+        msg = f"`prior` is {prior} and `resamples` {resamples}, expected a number from 0 and one from 1"
         raise BadSample(msg)
-    of = _two(first, second)
+    of = _pair(first, second)
     differences = _differences(of)
-    worse, better = _shares(differences, rope, of.rounding, prior=prior, rounds=rounds, seed=seed)
+    worse, better = _posterior_shares(
+        differences, rope, of.rounding, prior=prior, resamples=resamples, seed=seed
+    )
     mean = float(differences.mean())
     return Posterior("signed rank", rope, mean, None, None, worse, max(0.0, 1 - worse - better), better)
 
 
-def _two(first: Any, second: Any) -> Layout:
-    return layout({"the first system": first, "the second system": second})
+def _pair(first: SystemValues, second: SystemValues) -> Paired:
+    return pair_scores({"the first system": first, "the second system": second})
 
 
-def _differences(of: Layout) -> Floats:
+def _differences(of: Paired) -> Floats:
     return of.values[:, 0] - of.values[:, 1]
 
 
-def _spread(of: Layout, differences: Floats) -> float | Undefined:
-    """The standard deviation of the differences."""
+def _spread(of: Paired, differences: Floats) -> float | Undefined:
+    """Return the standard deviation of the differences."""
     if of.queries == 1:
         return ONE_QUERY
     if np.ptp(differences) <= of.rounding:
@@ -132,7 +145,7 @@ def _spread(of: Layout, differences: Floats) -> float | Undefined:
 def _check_rope(rope: float) -> None:
     if not (rope >= 0 and math.isfinite(rope)):
         msg = f"the region of practical equivalence `rope` is {rope}, expected a number from 0"
-        raise BadSample(msg, hint="0.01 means that differences up to 0.01 either way do not matter")
+        raise BadSample(msg, hint="with 0.01, differences up to 0.01 either way do not matter")
 
 
 def _student_posterior(mean: float, scale: float, freedom: int, rope: float, level: float) -> Posterior:
@@ -145,46 +158,46 @@ def _student_posterior(mean: float, scale: float, freedom: int, rope: float, lev
     return Posterior("correlated t", rope, mean, mean - margin, mean + margin, worse, equivalent, better)
 
 
-def _shares(
+def _posterior_shares(
     differences: Floats,
     rope: float,
     rounding: float,
     *,
     prior: float,
-    rounds: int,
+    resamples: int,
     seed: int,
     block: int = BLOCK,
 ) -> tuple[float, float]:
-    """The shares of drawn weights for which worse, and for which better, is the most likely."""
+    """Return the shares of the weights for which worse, and for which better, is the most likely."""
     z, strength = np.append(differences, 0.0), np.append(np.ones(len(differences)), prior)
     order = np.argsort(z, kind="stable")
     worse = better = 0.0
-    for w in _weights(strength[order], rounds, max(1, block // len(z)), seed):
+    for w in _draw_weights(strength[order], resamples, max(1, block // len(z)), seed):
         below, above = _sums_beyond(z[order], w, 2 * rope, rounding)
         chances = np.stack([below, 1 - below - above, above])
         most = chances >= chances.max(axis=0) - 1e-12
         shared = most / most.sum(axis=0)
         worse, better = worse + float(shared[0].sum()), better + float(shared[2].sum())
-    return worse / rounds, better / rounds
+    return worse / resamples, better / resamples
 
 
-def _weights(strength: Floats, rounds: int, rows: int, seed: int) -> Iterator[Floats]:
-    """Weights from the Dirichlet distribution, in blocks, all from one stream of random numbers."""
+def _draw_weights(strength: Floats, resamples: int, rows: int, seed: int) -> Iterator[Floats]:
+    """Yield weights from the Dirichlet distribution in blocks, all from one stream of random numbers."""
     rng = np.random.default_rng(seed)
-    for start in range(0, rounds, rows):
-        drawn = rng.standard_gamma(strength, size=(min(rows, rounds - start), len(strength)))
+    for start in range(0, resamples, rows):
+        drawn = rng.standard_gamma(strength, size=(min(rows, resamples - start), len(strength)))
         yield drawn / drawn.sum(axis=1, keepdims=True)
 
 
 def _sums_beyond(z: Floats, w: Floats, border: float, rounding: float) -> tuple[Floats, Floats]:
-    """For each row of weights, the weight of pairs of differences whose sum lies below −border, and above it.
+    """Return, for each row of weights, the weight of pairs of differences whose sum lies below −border, and above it.
 
-    The differences are sorted, so that the partners of each are those before, or after, one place.
+    The differences are sorted, so the partners of each difference are those before, or after, one place.
     """
     total = np.concatenate([np.zeros((len(w), 1)), np.cumsum(w, axis=1)], axis=1)
 
     def before(limit: Floats) -> Floats:
-        """The weight of what lies below each limit, and half of what lies on it."""
+        """Return the weight of differences below each limit, and half of those on it."""
         ends = [np.searchsorted(z, limit - rounding, "left"), np.searchsorted(z, limit + rounding, "right")]
         half: Floats = (total[:, ends[0]] + total[:, ends[1]]) / 2
         return half

@@ -1,4 +1,4 @@
-"""p-values corrected for being several; None stands for a comparison that has none, and stays so."""
+"""Corrections of p-values for multiple comparisons; None stands for a comparison without a p-value, and stays None."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from judged.stats.paired import Floats
+from judged.arrays import Floats
 
 __all__ = ["CORRECTIONS", "benjamini_hochberg", "bonferroni", "holm", "uncorrected"]
 
 
 def uncorrected(ps: Sequence[float | None]) -> list[float | None]:
-    """The p-values as they are."""
+    """Return the p-values unchanged."""
     return list(ps)
 
 
 def bonferroni(ps: Sequence[float | None]) -> list[float | None]:
-    """Every p-value times their number, at most 1.
+    """Multiply every p-value by their number, up to 1.
 
     >>> bonferroni([0.01, None, 0.6])
     [0.02, None, 1.0]
@@ -26,7 +26,7 @@ def bonferroni(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down rule: the smallest times n, the next times n − 1 and no less than the one before, and so on.
+    """Apply Holm's step-down rule: the smallest times n, the next times n − 1 and no less than the one before, and so on.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -35,22 +35,22 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def benjamini_hochberg(ps: Sequence[float | None]) -> list[float | None]:
-    """Benjamini and Hochberg's step-up rule, which bounds the share of false discoveries.
+    """Apply Benjamini and Hochberg's step-up rule, which bounds the share of false discoveries.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     [0.03, 0.04, 0.04]
     """
 
-    def stepped_up(p: Floats) -> Floats:
+    def step_up(p: Floats) -> Floats:
         raised = np.minimum(1.0, p * len(p) / np.arange(1, len(p) + 1))
         lowered: Floats = np.minimum.accumulate(raised[::-1])[::-1]
         return lowered
 
-    return _on_defined(ps, stepped_up)
+    return _on_defined(ps, step_up)
 
 
 def _on_defined(ps: Sequence[float | None], rule: Callable[[Floats], Floats]) -> list[float | None]:
-    """The rule on the ascending p-values that there are, put back in the order given."""
+    """Apply the rule to the defined p-values in ascending order, and restore the given order."""
     at = [place for place, p in enumerate(ps) if p is not None]
     values = np.array([p for p in ps if p is not None], dtype=np.float64)
     order = np.argsort(values, kind="stable")
@@ -66,4 +66,4 @@ CORRECTIONS: dict[str, Callable[[Sequence[float | None]], list[float | None]]] =
     "bh": benjamini_hochberg,
     "none": uncorrected,
 }
-"""The corrections that need nothing but the p-values; step-down maxT, which needs the flips, is apart."""
+"""The corrections that need only the p-values; step-down maxT, which needs the resamples, is part of `randomise`."""

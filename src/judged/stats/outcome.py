@@ -1,10 +1,46 @@
-"""What a test says: its statistic and its p-value."""
+"""What a statistic returns: a number, or the reason why there is none; the outcome of a test; rows of a table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeAlias
 
-__all__ = ["Outcome", "stars"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = [
+    "NO_DIFFERENCE",
+    "NO_SPREAD",
+    "ONE_QUERY",
+    "Cell",
+    "Outcome",
+    "Undefined",
+    "as_cell",
+    "as_row",
+    "stars",
+]
+
+Cell: TypeAlias = str | int | float | None
+"""A value in a row of a result's table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """The reason why the values do not determine a number; it replaces the number, so that no table holds `nan`.
+
+    >>> print(Undefined("no spread"))
+    undefined: no spread
+    """
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"undefined: {self.reason}"
+
+
+NO_SPREAD = Undefined("no spread")
+ONE_QUERY = Undefined("one query")
+NO_DIFFERENCE = Undefined("no query differs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +53,19 @@ class Outcome:
 
 
 def stars(p: float) -> str:
-    """`***` below 0.001, `**` below 0.01, `*` below 0.05, else `ns`.
+    """Return `***` below 0.001, `**` below 0.01, `*` below 0.05, else `ns`.
 
     >>> [stars(p) for p in (0.0001, 0.005, 0.04, 0.05)]
     ['***', '**', '*', 'ns']
     """
     return "***" if p < 0.001 else "**" if p < 0.01 else "*" if p < 0.05 else "ns"
+
+
+def as_row(result: DataclassInstance) -> dict[str, Cell]:
+    """Return the fields of a result by name, an undefined number as its text."""
+    return {field.name: as_cell(getattr(result, field.name)) for field in fields(result)}
+
+
+def as_cell(value: Cell | Undefined) -> Cell:
+    """Return a value for a table, an undefined number as its text."""
+    return str(value) if isinstance(value, Undefined) else value

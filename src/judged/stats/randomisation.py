@@ -1,8 +1,9 @@
-"""Sign-flip randomisation of paired scores, of all pairs of systems at once, with step-down maxT.
+"""Randomisation tests: sign flips of paired differences, and exchange of queries between groups.
 
-If two systems do not differ, each query's difference could as well have had the other sign. Flips are shared by all
-pairs, so one matrix product (flips × queries) @ (queries × systems) gives the flipped sums of every system, and the
-sum of a pair is the difference of two of them.
+If two systems do not differ, each query's difference could as well have had the other sign. `draw_signs` is the one
+source of signs: all assignments up to `EXACT_UP_TO` queries, random ones beyond. They are shared by all pairs of
+systems, so one matrix product (assignments × queries) @ (queries × systems) gives the flipped sums of every system,
+and the sum of a pair is the difference of two of them.
 """
 
 from __future__ import annotations
@@ -14,18 +15,45 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample
-from judged.stats.paired import Floats, steady
-from judged.stats.sample import checked
+from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
+from judged.stats.paired import check_resamples, check_values, steady
 
-__all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "randomise"]
+__all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "draw_signs", "interaction_test", "randomise"]
 
 EXACT_UP_TO = 20
-"""With no more queries than this, all assignments of signs are gone through."""
+"""Up to this many queries every assignment of signs is enumerated."""
 CLOSE = 1e-9
 """Statistics whose ratio is within this of 1 count as equal: rounding must not decide a tie."""
 CELLS = 1 << 19
-"""How many signs are held at once, unless the caller says how many flips."""
+"""How many signs are held at once, unless the caller says otherwise."""
+STREAM = 64
+"""How many permutations of groups share a stream of random numbers."""
+
+
+def draw_signs(queries: int, *, resamples: int, seed: int, block: int | None = None) -> Iterator[Floats]:
+    """Yield assignments of +1 and −1 to the queries, an assignment in each column, in blocks.
+
+    Up to `EXACT_UP_TO` queries these are all assignments in which the first query keeps its sign; the other half mirrors
+    them. Beyond, they are `resamples` random ones, whole words of the generator for each, so that the size of a
+    `block` changes no sign.
+    """
+    at_once = block or max(1, CELLS // queries)
+    if queries <= EXACT_UP_TO:
+        bits, total = np.arange(queries - 1)[:, None], 1 << (queries - 1)
+        for start in range(0, total, at_once):
+            numbers = np.arange(start, min(start + at_once, total))
+            signs = np.ones((queries, len(numbers)))
+            signs[1:] -= 2.0 * ((numbers >> bits) & 1)
+            yield signs
+        return
+    source, words = np.random.PCG64(seed), -(-queries // 64)
+    for start in range(0, resamples, at_once):
+        count = min(at_once, resamples - start)
+        raw = source.random_raw(count * words).astype("<u8").view(np.uint8).reshape(count, -1)
+        drawn: NDArray[np.uint8] = np.unpackbits(raw, axis=1, count=queries)
+        yield np.subtract(1.0, 2.0 * drawn.T, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +65,13 @@ class Randomised:
     corrected: Floats
     """Of each pair among all, by Westfall and Young's step-down maxT."""
     exact: bool
-    """Whether all assignments of signs were gone through, not a sample of them."""
-    flips: int
-    """How many assignments of signs that were."""
+    """Whether all assignments of signs were enumerated, rather than sampled."""
+    resamples: int
+    """The number of assignments of signs."""
 
 
 def all_pairs(systems: int) -> list[tuple[int, int]]:
-    """Every pair of systems, the first of each before the second."""
+    """Return every pair of systems, the first of each before the second."""
     return list(combinations(range(systems), 2))
 
 
@@ -51,19 +79,19 @@ def randomise(
     scores: Floats,
     pairs: Sequence[tuple[int, int]] | None = None,
     *,
-    flips: int = 10_000,
+    resamples: int = 10_000,
     seed: int = 0,
     block: int | None = None,
 ) -> Randomised:
-    r"""The two-sided p-values of the pairs of columns of `scores` (queries × systems) by flipping signs.
+    r"""Test the pairs of columns of `scores` (queries × systems) by flipping signs; the p-values are two-sided.
 
     The statistic of a pair is $|\sum_q s_q d_q| / \sqrt{\sum_q d_q^2}$, which orders assignments as Student's t
-    does. Up to 20 queries all $2^n$ assignments are gone through, and p is their exact share; beyond,
-    $p = (k + 1) / (B + 1)$ of $B$ random `flips`, which is never 0. One seed gives one result, whatever `block` (how
-    many flips are held at once) and however many threads.
+    does. Up to 20 queries all $2^n$ assignments are enumerated, and p is their exact share; beyond,
+    $p = (k + 1) / (B + 1)$ of $B$ random assignments (`resamples`), which is never 0. One seed gives one result,
+    whatever the `block` (how many assignments are held at once) and the number of threads.
 
-    The corrected p-values hold the chance of any false claim among all pairs at their level. maxT takes from the
-    flips how the pairs depend on each other, and so loses less than Holm's rule.
+    The corrected p-values bound the chance of any false claim among all pairs. maxT takes from the assignments how the
+    pairs depend on each other, and so has more power than Holm's rule.
 
     Example:
         Three wins of three: two of the eight assignments are as extreme, all signs the same
@@ -76,32 +104,35 @@ def randomise(
         Smucker, Allan and Carterette. A comparison of statistical significance tests for information retrieval
         evaluation. CIKM 2007. doi:10.1145/1321440.1321528
     """
-    values = _checked(scores)
-    chosen = all_pairs(values.shape[1]) if pairs is None else list(pairs)
-    if flips < 1:
-        msg = f"{flips} flips were asked for, expected at least one"
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] < 2:
+        msg = f"the scores have the shape {values.shape}, expected queries × systems, two or more of these"
         raise BadSample(msg)
-    exact = len(values) <= EXACT_UP_TO
-    sums = _Pairs(values, chosen)
-    at_once = block or max(1, CELLS // len(values))
-    signs = _every_sign(len(values), at_once) if exact else _random_signs(len(values), flips, seed, at_once)
-    for some in signs:
-        sums.count(some)
-    # in the exact case one half of the assignments mirrors the other, and the one observed is among them
-    add, done = (0, 1 << (len(values) - 1)) if exact else (1, flips)
-    alone, stepped = ((each + add) / (done + add) for each in (sums.alone, sums.stepped))
-    return Randomised(alone, sums.in_order(stepped), exact, done * 2 if exact else flips)
+    for column in values.T:
+        check_values(column)
+    check_resamples(resamples)
+    counts = _PairCounts(values, all_pairs(values.shape[1]) if pairs is None else list(pairs))
+    for signs in draw_signs(len(values), resamples=resamples, seed=seed, block=block):
+        counts.add(signs)
+    if len(values) <= EXACT_UP_TO:  # one half mirrors the other, and the observed assignment is among them
+        done = 1 << (len(values) - 1)
+        return Randomised(
+            counts.alone / done, counts.make_monotone(counts.stepped / done), exact=True, resamples=2 * done
+        )
+    alone, stepped = ((count + 1) / (resamples + 1) for count in (counts.alone, counts.stepped))
+    return Randomised(alone, counts.make_monotone(stepped), exact=False, resamples=resamples)
 
 
-class _Pairs:
-    """The pairs in the order of their observed statistics, smallest first, and counts of flips that reach them."""
+class _PairCounts:
+    """The pairs ordered by their observed statistics, smallest first, and counts of assignments that reach them."""
 
     def __init__(self, values: Floats, pairs: list[tuple[int, int]]) -> None:
         self.values = np.ascontiguousarray(values.T)
         first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         scale = float(np.abs(values).max())
-        squares = np.array([_norm(steady(values[:, i] - values[:, j], scale=scale)) for i, j in pairs])
-        self.weight = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
+        apart = (steady(values[:, i] - values[:, j], scale=scale) for i, j in pairs)
+        norms = np.array([float(np.sqrt((difference**2).sum())) for difference in apart])
+        self.weight = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
         sums = steady(values.sum(axis=0)[first] - values.sum(axis=0)[second], scale=scale * len(values))
         observed = np.abs(sums) * self.weight
         self.order = np.argsort(observed, kind="stable")
@@ -110,8 +141,8 @@ class _Pairs:
         self.alone = np.zeros(len(pairs))
         self.stepped = np.zeros(len(pairs))
 
-    def count(self, signs: Floats) -> None:
-        """Count the flips in which a pair, or any pair up to it in order, reaches what the pair was observed at."""
+    def add(self, signs: Floats) -> None:
+        """Count the assignments in which a pair, or any pair up to it in order, reaches its observed statistic."""
         sums = self.values @ signs
         highest = np.zeros(signs.shape[1])
         statistic = np.empty_like(highest)
@@ -123,45 +154,53 @@ class _Pairs:
             self.alone[at] += np.count_nonzero(statistic >= self.reached[at])
             self.stepped[at] += np.count_nonzero(highest >= self.reached[at])
 
-    def in_order(self, p: Floats) -> Floats:
-        """The p-values, none smaller than that of a pair with a larger statistic."""
+    def make_monotone(self, p: Floats) -> Floats:
+        """Raise each p-value to that of the pair with the next larger statistic."""
         descending = self.order[::-1]
         corrected = np.empty_like(p)
         corrected[descending] = np.maximum.accumulate(p[descending])
         return corrected
 
 
-def _norm(difference: Floats) -> float:
-    return float(np.sqrt((difference**2).sum()))
+def interaction_test(
+    differences: Floats, group: Ints, *, resamples: int = 10_000, seed: int = 0
+) -> list[Outcome | Undefined]:
+    r"""Test, for each column of `differences`, whether its mean is the same in all groups of rows.
+
+    It is a test of the difference of differences. The statistic is the sum of squares between the groups,
+    $\sum_g n_g (\bar{d}_g - \bar{d})^2$; p is its place among random assignments of the queries to groups of the same
+    sizes, $(k + 1) / (B + 1)$. With two groups this is the permutation test of the difference between their means.
+    The assignments are shared by all columns.
+
+    Example:
+        >>> d = np.array([[0.5], [0.4], [0.6], [-0.5], [-0.4], [-0.6]])
+        >>> round(interaction_test(d, np.array([0, 0, 0, 1, 1, 1]))[0].p, 1)  # 2 of the 20 ways to choose three of six
+        0.1
+    """
+    groups, label = np.unique(group, return_inverse=True)
+    if len(groups) < 2 or len(differences) == len(groups):
+        why = Undefined("one slice" if len(groups) < 2 else "one query in each slice")
+        return [why] * differences.shape[1]
+    scale = float(np.abs(differences).max())
+    centred = steady(differences - differences.mean(axis=0), scale=scale)
+    observed = _squares_between(label[None, :], centred)[0]
+    reached = np.zeros(centred.shape[1], dtype=np.int64)
+    for number, stream in enumerate(np.random.SeedSequence(seed).spawn(-(-resamples // STREAM))):
+        rows = min(STREAM, resamples - number * STREAM)
+        shuffled = np.random.default_rng(stream).permuted(np.tile(label, (rows, 1)), axis=1)
+        reached += (_squares_between(shuffled, centred) >= observed * (1 - CLOSE)).sum(axis=0)
+    ps = ((reached + 1) / (resamples + 1)).tolist()
+    spread = (centred != 0).any(axis=0).tolist()
+    return [
+        Outcome("interaction", value, p) if varies else NO_SPREAD
+        for value, p, varies in zip(observed.tolist(), ps, spread, strict=True)
+    ]
 
 
-def _every_sign(queries: int, at_once: int) -> Iterator[Floats]:
-    """All assignments in which the first query keeps its sign, as columns, some at a time."""
-    bits = np.arange(queries - 1)[:, None]
-    total = 1 << (queries - 1)
-    for start in range(0, total, at_once):
-        numbers = np.arange(start, min(start + at_once, total))
-        signs = np.ones((queries, len(numbers)))
-        signs[1:] -= 2.0 * ((numbers >> bits) & 1)
-        yield signs
-
-
-def _random_signs(queries: int, flips: int, seed: int, at_once: int) -> Iterator[Floats]:
-    """Random assignments as columns, some at a time; each takes the same whole words from the generator."""
-    source = np.random.PCG64(seed)
-    words = -(-queries // 64)
-    for start in range(0, flips, at_once):
-        count = min(at_once, flips - start)
-        raw = source.random_raw(count * words).astype("<u8").view(np.uint8).reshape(count, -1)
-        bits: NDArray[np.uint8] = np.unpackbits(raw, axis=1, count=queries)
-        yield np.subtract(1.0, 2.0 * bits.T, dtype=np.float64)
-
-
-def _checked(scores: Floats) -> Floats:
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] < 2:
-        msg = f"the scores have the shape {values.shape}, expected queries × systems, two or more of these"
-        raise BadSample(msg)
-    for column in values.T:
-        checked(column)  # refuses what is empty or not finite
-    return values
+def _squares_between(labels: Ints, centred: Floats) -> Floats:
+    """Return the sum of squares between groups, for each row of labels and each column of differences."""
+    total = np.zeros((len(labels), centred.shape[1]))
+    for group in range(int(labels.max()) + 1):
+        member = (labels == group).astype(np.float64)
+        total += (member @ centred) ** 2 / member[0].sum()
+    return total

@@ -114,10 +114,10 @@ class Schema:
         used = {names[0] for names in matched.values()}
         return Match(matched, tuple(name for name in columns if name not in used), self._notes(matched))
 
-    def recognises(self, columns: Iterable[str]) -> bool:
-        """Return whether names look like a header of this table: two of its fields, or its only one."""
+    def recognises(self, columns: Iterable[str], *, enough: int = 2) -> bool:
+        """Return whether names look like those of this table: two of its fields, or its only one."""
         by_name = _by_lower_case(columns)
-        enough = 1 if self.open else 2
+        enough = min(enough, len(self.fields))
         return sum(bool(field.find(by_name)) for field in self.fields) >= enough
 
     def _notes(self, matched: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -1,1 +1,63 @@
-"""Measures of ranked results against graded judgments."""
+"""Measures of ranked results against graded judgments, and the names by which measures of runs are found."""
+
+from __future__ import annotations
+
+from judged.measures.families import Alias, Scope
+from judged.measures.trec_eval import TREC_ALIASES
+
+__all__ = ["RANKED"]
+
+RANKED = Scope(
+    "ranked",
+    subject="ranked results",
+    kind="measure",
+    example="nDCG@10",
+    form="write it as `nDCG@10` or `P(rel=2)@5`",
+    families=("ranked", "diversity", "browsing", "custom", "preference"),
+    trec_spelling=True,
+    aliases=TREC_ALIASES
+    | {
+        "mrr": Alias("RR"),
+        "precision": Alias("P"),
+        "R_cap": Alias("R", {"over": "cutoff"}),
+        "capped_recall": Alias("R", {"over": "cutoff"}),
+        "hit": Alias("Success"),
+        "hit_rate": Alias("Success"),
+        "ndcg_burges": Alias("nDCG", {"gain": "exp"}),
+        "dcg_burges": Alias("DCG", {"gain": "exp"}),
+        "r-precision": Alias("Rprec"),
+        "11pt": Alias("AP11"),
+        "gmap": Alias("gm_AP"),
+        "fall_out": Alias("FallOut"),
+        "MSnDCG": Alias("nDCG"),
+        "Q-measure": Alias("Q"),
+        "QMeasure": Alias("Q"),
+        "O-measure": Alias("O"),
+        "OMeasure": Alias("O"),
+        "P-measure": Alias("P_measure"),
+        "PMeasure": Alias("P_measure"),
+        "P-plus": Alias("P_plus"),
+        "PPlusMeasure": Alias("P_plus"),
+        "NCUguP": Alias("NCU", {"stop": "graded", "beta": 0}),
+        "NCUguBR": Alias("NCU", {"stop": "graded"}),
+        "NCUrbP": Alias("NCU", {"stop": "biased", "beta": 0}),
+        "NCUrbBR": Alias("NCU", {"stop": "biased"}),
+        "compatibility": Alias("Compat"),
+        "diversity_count": Alias("DiversityCount"),
+        "diversity": Alias("DiversityCount"),
+        "alpha-nDCG": Alias("alpha_nDCG"),
+        "alpha-DCG": Alias("alpha_DCG"),
+        "α_nDCG": Alias("alpha_nDCG"),
+        "α-nDCG": Alias("alpha_nDCG"),
+        "α_DCG": Alias("alpha_DCG"),
+        "α-DCG": Alias("alpha_DCG"),
+        "ERR-IA": Alias("ERR_IA"),
+        "nERR-IA": Alias("nERR_IA"),
+        "MAP-IA": Alias("AP_IA"),
+        "MAP_IA": Alias("AP_IA"),
+        "AP-IA": Alias("AP_IA"),
+        "P-IA": Alias("P_IA"),
+        "strec": Alias("StRecall"),
+    },
+)
+"""Left out where the other tool's number is another one: ranx' `hits` counts, BEIR's `Hole` looks at all queries."""

@@ -1,4 +1,4 @@
-"""Precision: how much of what is shown is relevant."""
+"""Precision, recall and their kin: how many of the first results are relevant, and how many of the relevant are found."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import Floats, divide, segment_count, segment_max
+from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
 
-__all__ = ["P", "precision"]
+__all__ = ["F1", "RR", "FallOut", "P", "R", "Rprec", "Success"]
 
 
 def precision(
@@ -20,15 +21,13 @@ def precision(
     rel: float | None = None,
     over: Literal["cutoff", "retrieved"] = "cutoff",
 ) -> Floats:
-    r"""The share of relevant documents among the first `cutoff` results.
+    r"""Return the share of relevant documents among the first `cutoff` results.
 
     $$\mathrm{P}@k = \frac{|\{ i \le k : g_i \ge \mathrm{rel} \}|}{k}$$
 
     where $g_i$ is the grade of the result at rank $i$. With `over="retrieved"` the divisor is
     $\min(k, n)$ for $n$ retrieved documents, so that a short list is not punished for its length.
 
-    Unjudged: counts as not relevant.
-    Ties: results stand in the order that the protocol's tie rule gives.
     Empty: 0 when nothing relevant is retrieved; places of a short list that stay empty count as not relevant.
     Agrees with: `trec_eval -m P`; ir_measures' `P`; ranx' `precision`.
 
@@ -51,8 +50,239 @@ def precision(
 P = Measure(
     "P",
     precision,
-    at="cutoff",
-    properties=frozenset(
-        {"swap", "zero-if-nothing-found", "one-if-ideal", "linear", "relevance-only", "by-grade", "grows"}
-    ),
+    title="Precision: how much of what is shown is relevant.",
+    at_parameter="cutoff",
+    laws=BINARY | {Law.LINEAR, Law.GROWS},
+    values="binary at 1",
+)
+
+
+def recall(
+    ranking: Ranking,
+    *,
+    cutoff: int,
+    rel: float | None = None,
+    over: Literal["relevant", "cutoff"] = "relevant",
+) -> Floats:
+    r"""Return the share of all relevant documents that stand among the first `cutoff` results.
+
+    $$\mathrm{R}@k = \frac{|\{ i \le k : g_i \ge \mathrm{rel} \}|}{R}$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the
+    query. With `over="cutoff"` the divisor is $\min(k, R)$, so that 1 can be reached at every $k$; this is
+    what trec_eval calls `relative_P`, BEIR `R_cap` and ann-benchmarks recall.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m recall`, and `-m relative_P` when `over` is `cutoff`; ir_measures' `R`.
+
+    Example:
+        Three documents are relevant, one of them comes among the first two results:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
+        array([0.3333])
+        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
+        array([0.5])
+
+    References:
+        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
+    """
+    relevant = ranking.relevant(rel)
+    divisor = relevant if over == "relevant" else np.minimum(relevant, cutoff)
+    return divide(ranking.hits_within(cutoff, rel), divisor)
+
+
+R = Measure(
+    "R",
+    recall,
+    title="Recall: how much of what is relevant is shown.",
+    at_parameter="cutoff",
+    laws=BINARY_IN_ORDER | {Law.LINEAR},
+)
+
+
+def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
+    r"""Return the harmonic mean of precision and recall of the first `cutoff` results.
+
+    $$\mathrm{F1}@k = \frac{2 \cdot \mathrm{P}@k \cdot \mathrm{R}@k}{\mathrm{P}@k + \mathrm{R}@k}
+                    = \frac{2 h}{k + R}$$
+
+    where $h$ is the number of relevant documents among the first $k$ results and $R$ that of all relevant
+    documents of the query. `SetF` is the same over everything retrieved, with a weight.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: ranx' `f1`; trec_eval has it for whole sets only (`set_F`).
+
+    Example:
+        Precision is 1/2 and recall is 1:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> f1(make_ranking([1, 0]), cutoff=2).round(4)
+        array([0.6667])
+
+    References:
+        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
+    """
+    return divide(2 * ranking.hits_within(cutoff, rel), cutoff + ranking.relevant(rel))
+
+
+F1 = Measure(
+    "F1",
+    f1,
+    title="F1: precision and recall in one number.",
+    at_parameter="cutoff",
+    laws=BINARY_IN_ORDER | {Law.LINEAR},
+)
+
+
+def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
+    r"""Return 1 if a relevant document stands among the first `cutoff` results, else 0.
+
+    $$\mathrm{Success}@k = [\, \exists\, i \le k : g_i \ge \mathrm{rel} \,]$$
+
+    where $g_i$ is the grade of the result at rank $i$. The mean over queries is the share of queries that
+    are answered, known as hit rate or `Hit@k`.
+
+    Empty: 0 when nothing relevant is retrieved.
+    Agrees with: `trec_eval -m success`; ir_measures' `Success`; ranx' `hit_rate`.
+
+    Example:
+        The relevant result comes third:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> success(make_ranking([0, 0, 1]), cutoff=2), success(make_ranking([0, 0, 1]), cutoff=3)
+        (array([0.]), array([1.]))
+
+    References:
+        Tomlinson. Early precision measures: implications from the downside of blind feedback. SIGIR 2006.
+        doi:10.1145/1148170.1148319
+    """
+    return (ranking.hits_within(cutoff, rel) > 0).astype(float)
+
+
+Success = Measure(
+    "Success",
+    success,
+    title="Success: whether anything relevant is shown at all; many call it hit rate.",
+    at_parameter="cutoff",
+    laws=BINARY | {Law.STEPWISE, Law.GROWS},
+    values="binary",
+)
+
+
+def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float | None = None) -> Floats:
+    r"""Return one over the rank of the first relevant result.
+
+    $$\mathrm{RR} = \frac{1}{\min \{ i : g_i \ge \mathrm{rel} \}}$$
+
+    where $g_i$ is the grade of the result at rank $i$.
+
+    Ties: the rank is the one the protocol's tie rule gives.
+    Empty: 0 when no relevant result is retrieved (among the first `cutoff`, if that is set).
+    Agrees with: `trec_eval -m recip_rank`; ir_measures' `RR` except for the tie rule of its `RR@k`.
+
+    Example:
+        The first relevant result comes second:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> reciprocal_rank(make_ranking([0, 1, 1]))
+        array([0.5])
+
+    References:
+        Voorhees. The TREC-8 Question Answering Track Report. TREC 1999.
+    """
+    hit = ranking.hits(rel) & ranking.within(cutoff)
+    return segment_max(hit / ranking.rank, ranking.offset)
+
+
+RR = Measure(
+    "RR",
+    reciprocal_rank,
+    title="Reciprocal rank: how soon the first relevant result comes.",
+    at_parameter="cutoff",
+    laws=BINARY | {Law.STEPWISE, Law.GROWS},
+    values="binary at 1",
+)
+
+
+def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float = 1.0) -> Floats:
+    r"""Return the precision after $R$ results, or a multiple of $R$.
+
+    $$\mathrm{Rprec} = \frac{|\{ i \le c : g_i \ge \mathrm{rel} \}|}{c}, \qquad
+      c = \lfloor m R + 0.9 \rfloor$$
+
+    where $g_i$ is the grade of the result at rank $i$, $R$ the number of relevant documents of the query and
+    $m$ the `multiple`; at $m = 1$ precision and recall are equal.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m Rprec` and, for a `multiple`, `-m Rprec_mult`; ir_measures' `Rprec`.
+
+    Example:
+        Two documents are relevant; one of them comes among the first two, both among the first four:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> r_precision(make_ranking([0, 1, 1])), r_precision(make_ranking([0, 1, 1]), multiple=2)
+        (array([0.5]), array([0.5]))
+
+    References:
+        Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
+        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
+    """
+    cutoff = np.floor(multiple * ranking.relevant(rel) + 0.9)
+    near = ranking.rank <= cutoff[ranking.query]
+    return divide(segment_count(ranking.hits(rel) & near, ranking.offset), cutoff)
+
+
+Rprec = Measure(
+    "Rprec",
+    r_precision,
+    title="R-precision: precision after as many results as there are relevant documents.",
+    laws=BINARY_IN_ORDER | {Law.LINEAR},
+)
+
+
+def fall_out(
+    ranking: Ranking,
+    *,
+    cutoff: int | None = None,
+    rel: float | None = None,
+    collection: int | None = None,
+) -> Floats:
+    r"""Return the share of the non-relevant documents that stand among the first `cutoff` results.
+
+    $$\mathrm{FallOut}@k = \frac{|\{ i \le k : 0 \le g_i < \mathrm{rel} \}|}{N}$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $N$ the number of judged non-relevant documents of
+    the query. With `collection`, the number of all documents, everything that is not relevant counts, judged
+    or not: the results among the first $k$ that are not relevant, over `collection` less the relevant.
+
+    Unjudged: is passed over; with `collection`, counts as not relevant.
+    Empty: 0 when nothing is retrieved, and when the query has no non-relevant document.
+    Agrees with: torchmetrics' `retrieval_fall_out` where every document is judged and retrieved.
+
+    Example:
+        One of the two judged non-relevant documents comes first:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> fall_out(make_ranking([0, 1, 0]), cutoff=2), fall_out(make_ranking([0, 1, None]), cutoff=3, collection=101)
+        (array([0.5]), array([0.02]))
+
+    References:
+        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
+    """
+    if collection is not None:
+        shown = ranking.retrieved if cutoff is None else np.minimum(ranking.retrieved, cutoff)
+        return divide(shown - ranking.hits_within(cutoff, rel), collection - ranking.relevant(rel))
+    refuted = (ranking.grade >= 0) & ~ranking.hits(rel) & ranking.within(cutoff)
+    judged = segment_count(ranking.best >= 0, ranking.best_offset)
+    return divide(segment_count(refuted, ranking.offset), judged - ranking.relevant(rel))
+
+
+FallOut = Measure(
+    "FallOut",
+    fall_out,
+    title="Fall-out: how much of what is not relevant is shown.",
+    at_parameter="cutoff",
+    higher_is_better=False,
+    laws=frozenset({Law.SWAP, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER}),
 )

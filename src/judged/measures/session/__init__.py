@@ -5,10 +5,26 @@ They are not at the root of the package, because some have the names of measures
 
 from __future__ import annotations
 
-from judged.measures.catalogue import SESSION_MEASURES
+from judged.measures.families import SESSION_MEASURES, Alias, Scope
 from judged.measures.measure import Measure
 
-__all__: list[str] = []  # every name of `SESSION_MEASURES`, each imported only when asked for
+__all__ = ["SESSION"]  # and every name of `SESSION_MEASURES`, each imported only when asked for
+
+SESSION = Scope(
+    "session",
+    subject="sessions",
+    example="CG@3",
+    form="write it as `CG@3`, `CG@last` or `CG(good=3)@3`",
+    takes="`judged.evaluate_sessions` and `judged sessions`",
+    aliases={
+        "DupR": Alias("Dup"),
+        "G": Alias("MarginalGain"),
+        "iterations": Alias("N"),
+        "IterationsForAllGood": Alias("IterationsForAllGoodResults"),
+        "IterationsToLastGood": Alias("IterationsForAllGoodResults"),
+        "reached": Alias("AllGoodReached"),
+    },
+)
 
 
 def __getattr__(name: str) -> Measure:

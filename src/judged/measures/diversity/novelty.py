@@ -1,0 +1,294 @@
+"""Novelty: what results bring to the intents of a query that earlier results did not."""
+
+from __future__ import annotations
+
+from judged.kernels.diversity.intent_aware import intent_weight
+from judged.kernels.diversity.novelty import (
+    GREEDY_RATIO,
+    best_novelty,
+    geometric_discount,
+    log_discount,
+    novelty,
+    reciprocal_discount,
+    share_of_bound,
+)
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, divide
+from judged.measures.laws import Law
+from judged.measures.measure import Measure
+from judged.measures.parameters import PATIENCE, SATISFIED
+
+__all__ = ["ERR_IA", "NRBP", "alpha_DCG", "alpha_nDCG", "nERR_IA", "nNRBP"]
+
+
+def alpha_normalised_gain(
+    ranking: Ranking, *, cutoff: int | None = None, alpha: float = 0.5, rel: float | None = None
+) -> Floats:
+    r"""Return the novelty of the results, discounted by rank, over that of a good order of all judged documents.
+
+    $$\alpha\text{-}\mathrm{nDCG}@k = \frac{\sum_{i=1}^{k} G_i / \log_2(i + 1)}{\sum_{i=1}^{k} G^*_i / \log_2(i + 1)},
+      \qquad G_i = \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$
+
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
+    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others. $G^*$
+    belongs to the order that takes the document of the greatest novelty next, of several the one with the
+    greatest id. This greedy order approximates the best one, which is too hard to find: a ranking can be
+    better than it, and then scores above 1, though never above $e / (e - 1)$.
+
+    Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
+        not depend on it.
+    Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
+    Agrees with: ndeval's `alpha-nDCG` and ir_measures' `alpha_nDCG` for equal weights; both stop at 20.
+
+    Example:
+        The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
+        over 1 + 0.6309:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> alpha_normalised_gain(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        array([0.8066])
+
+    References:
+        Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
+        information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
+    """
+    best = best_novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+    return divide(novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
+
+
+alpha_nDCG = Measure(
+    "alpha_nDCG",
+    alpha_normalised_gain,
+    title="α-nDCG: α-DCG as a share of what the judged documents allow.",
+    at_parameter="cutoff",
+    bounds=(0.0, GREEDY_RATIO),
+    family="diversity",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
+    needs="intents",
+)
+
+
+def alpha_discounted_gain(
+    ranking: Ranking, *, cutoff: int, alpha: float = 0.5, rel: float | None = None
+) -> Floats:
+    r"""Return the novelty of the first `cutoff` results, discounted by rank, over the most that any results could have.
+
+    $$\alpha\text{-}\mathrm{DCG}@k = \frac{\sum_{i=1}^{k} \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}} / \log_2(i + 1)}
+           {\sum_{j} w_j \, \sum_{i=1}^{k} (1 - \alpha)^{i - 1} / \log_2(i + 1)}$$
+
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
+    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others. Intents
+    without a relevant document are left out. The divisor is what results would have that all answer every
+    intent; it does not depend on which documents there are.
+
+    Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
+    Agrees with: ndeval's `alpha-DCG` and ir_measures' `alpha_DCG` for equal weights and from `@2` on; at 1
+        they leave out the divisor, and a value may exceed 1.
+
+    Example:
+        Of two intents, the first result answers one, so half of what a result can be worth:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> alpha_discounted_gain(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
+        array([0.5])
+
+    References:
+        Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
+        information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
+        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
+        diversity. WSDM 2011. doi:10.1145/1935826.1935847
+    """
+    return share_of_bound(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+
+
+alpha_DCG = Measure(
+    "alpha_DCG",
+    alpha_discounted_gain,
+    title="α-DCG: gain that is discounted by rank, and for every intent that was answered before.",
+    at_parameter="cutoff",
+    family="diversity",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
+    needs="intents",
+)
+
+
+def intent_aware_err(
+    ranking: Ranking, *, cutoff: int, alpha: float = 0.5, rel: float | None = None
+) -> Floats:
+    r"""Return the mean over intents of one over the rank at which a reader is satisfied, over the most it could be.
+
+    $$\mathrm{ERR\text{-}IA}@k = \frac{\sum_{i=1}^{k} \frac{1}{i} \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}}
+           {\sum_{j} w_j \, \sum_{i=1}^{k} \frac{1}{i} (1 - \alpha)^{i - 1}}$$
+
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
+    results before it that are, $\alpha$ the chance that a relevant result satisfies, and $w_j$ the weight of
+    the intent, 1 unless the judgments give others. Intents without a relevant document are left out. This is
+    ndeval's form, whose highest value is 1; the plain mean of `ERR` over intents, with grades, is
+    `IA(of="ERR@20")`.
+
+    Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
+    Agrees with: ndeval's `ERR-IA` and ir_measures' `ERR_IA` for equal weights and from `@2` on; at 1 they
+        leave out the divisor, and a value may exceed 1.
+
+    Example:
+        Of two intents, both results answer the first; of a possible 1 + 1/4 for each, it has all:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
+        array([0.5])
+
+    References:
+        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
+        doi:10.1145/1645953.1646033
+        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
+        diversity. WSDM 2011. doi:10.1145/1935826.1935847
+    """
+    return share_of_bound(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+
+
+ERR_IA = Measure(
+    "ERR_IA",
+    intent_aware_err,
+    title="Intent-aware expected reciprocal rank: how soon a reader of unknown intent is satisfied.",
+    at_parameter="cutoff",
+    family="diversity",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
+    extra_parameters={"alpha": SATISFIED},
+    needs="intents",
+)
+
+
+def normalised_intent_aware_err(
+    ranking: Ranking, *, cutoff: int | None = None, alpha: float = 0.5, rel: float | None = None
+) -> Floats:
+    r"""Return how soon a reader of unknown intent is satisfied, beside a good order of all judged documents.
+
+    $$\mathrm{nERR\text{-}IA}@k = \frac{\sum_{i=1}^{k} G_i / i}{\sum_{i=1}^{k} G^*_i / i},
+      \qquad G_i = \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$
+
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
+    results before it that are, $\alpha$ the chance that a relevant result satisfies, and $w_j$ the weight of
+    the intent, 1 unless the judgments give others. $G^*$ belongs to the order that takes the document of the
+    greatest novelty next, of several the one with the greatest id. This greedy order approximates the best
+    one: a ranking can be better than it, and then scores above 1, though never above $e / (e - 1)$.
+
+    Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
+        not depend on it.
+    Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
+    Agrees with: ndeval's `nERR-IA` and ir_measures' `nERR_IA` for equal weights; both stop at 20.
+
+    Example:
+        Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 were to be had:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        array([0.8333])
+
+    References:
+        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
+        doi:10.1145/1645953.1646033
+        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
+        diversity. WSDM 2011. doi:10.1145/1935826.1935847
+    """
+    best = best_novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
+    return divide(novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
+
+
+nERR_IA = Measure(
+    "nERR_IA",
+    normalised_intent_aware_err,
+    title="Normalised intent-aware expected reciprocal rank: ERR-IA as a share of what the judged documents allow.",
+    at_parameter="cutoff",
+    bounds=(0.0, GREEDY_RATIO),
+    family="diversity",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
+    extra_parameters={"alpha": SATISFIED},
+    needs="intents",
+)
+
+
+def novelty_rank_biased(
+    ranking: Ranking, *, alpha: float = 0.5, beta: float = 0.5, rel: float | None = None
+) -> Floats:
+    r"""Return the novelty of all results, the reader going on from each to the next with chance `beta`.
+
+    $$\mathrm{NRBP} = \frac{1 - (1 - \alpha) \beta}{\sum_{j} w_j} \sum_{i} \beta^{i - 1} \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$
+
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
+    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others. Intents
+    without a relevant document are left out. Results that all answer every intent, without end, score 1.
+
+    Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
+    Agrees with: ndeval's and ir_measures' `NRBP` for equal weights.
+
+    Example:
+        One intent, answered first: of 1 + 1/4 + 1/16 and so on, the first term:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> novelty_rank_biased(make_ranking([1, 0]))
+        array([0.75])
+
+    References:
+        Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
+        ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
+    """
+    got = novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
+    return divide(got * (1.0 - (1.0 - alpha) * beta), intent_weight(ranking, rel))
+
+
+NRBP = Measure(
+    "NRBP",
+    novelty_rank_biased,
+    title="Novelty- and rank-biased precision: what a reader of fixed patience finds that is new.",
+    family="diversity",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
+    extra_parameters={"beta": PATIENCE},
+    needs="intents",
+)
+
+
+def normalised_novelty_rank_biased(
+    ranking: Ranking, *, alpha: float = 0.5, beta: float = 0.5, rel: float | None = None
+) -> Floats:
+    r"""Return what a reader of fixed patience finds that is new, beside a good order of all judged documents.
+
+    $$\mathrm{nNRBP} = \frac{\sum_{i} \beta^{i - 1} G_i}{\sum_{i} \beta^{i - 1} G^*_i},
+      \qquad G_i = \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$
+
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
+    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others. $G^*$
+    belongs to the order that takes the document of the greatest novelty next, of several the one with the
+    greatest id. This greedy order approximates the best one: a ranking can be better than it, and then scores
+    above 1, though never above $e / (e - 1)$.
+
+    Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
+        not depend on it.
+    Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
+    Agrees with: ndeval's and ir_measures' `nNRBP` for equal weights, which is not a number where no intent
+        has a relevant document.
+
+    Example:
+        The one relevant document comes second, half as good as first:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_novelty_rank_biased(make_ranking([0, 1]))
+        array([0.5])
+
+    References:
+        Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
+        ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
+    """
+    best = best_novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
+    return divide(novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel), best)
+
+
+nNRBP = Measure(
+    "nNRBP",
+    normalised_novelty_rank_biased,
+    title="Normalised novelty- and rank-biased precision: NRBP as a share of what the judged documents allow.",
+    bounds=(0.0, GREEDY_RATIO),
+    family="diversity",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
+    extra_parameters={"beta": PATIENCE},
+    needs="intents",
+)

@@ -1,0 +1,207 @@
+"""Every measure by name, family by family, each imported only when asked for; and the scopes in which names are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from judged.errors import BadMeasure, UnknownName
+from judged.measures._index import MEASURE_INDEX, SCOPE_INDEX
+from judged.measures.measure import Measure
+from judged.registry import Registry
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = [
+    "ENTRY_POINTS",
+    "FAMILIES",
+    "MEASURES",
+    "PREFERENCE_MEASURES",
+    "SCOPES",
+    "SESSION_MEASURES",
+    "Alias",
+    "Scope",
+    "find_measure",
+    "list_plugins",
+    "load_plugin",
+    "register",
+    "registry_for",
+    "unregister",
+]
+
+ENTRY_POINTS = "judged.measures"
+"""The group of entry points under which installed packages announce measures: a name and a "module:attribute"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name: the measure, the parameters it implies, and what a number after it sets."""
+
+    measure: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    number: str | None = None
+    """The parameter that a number sets; None: the one that `@` sets."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The families of measures in which a name is looked up, and how names are written there."""
+
+    name: str
+    subject: str
+    """What the measures score, in the plural: "sessions"."""
+    example: str
+    """How a measure is written, for hints."""
+    kind: str = ""
+    """What errors call a measure; by default "measure of" and the subject."""
+    form: str = ""
+    """How measures may be written, for hints; by default like the example."""
+    takes: str = ""
+    """Which commands and functions take these measures, for hints."""
+    families: tuple[str, ...] = ()
+    """The families it holds; by default the one of its name."""
+    aliases: Mapping[str, Alias] = field(default_factory=dict)
+    """Other names of its measures, of other tools for the most part; case does not matter."""
+    trec_spelling: bool = False
+    """Whether trec_eval's sets of measures, `name.parameters` and `-l` are understood, and plugins looked up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", self.kind or f"measure of {self.subject}")
+        object.__setattr__(self, "form", self.form or f"write it as `{self.example}`")
+        object.__setattr__(self, "families", self.families or (self.name,))
+
+    @property
+    def registries(self) -> list[Registry[Measure]]:
+        """The tables of its measures."""
+        tables = {id(table): table for table in map(registry_for, self.families)}
+        return list(tables.values())
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for table in self.registries for name in table)
+
+    def __getitem__(self, name: str) -> Measure:
+        """Return the measure of that canonical name."""
+        for table in self.registries:
+            if name in table:
+                return table[name]
+        raise UnknownName(self.kind, name, list(self))
+
+    def find_alias(self, name: str) -> Alias | None:
+        """Return what a canonical name or an alias stands for, whatever its case, `_` and `-`; None if unknown."""
+        known = {canonical: Alias(canonical) for canonical in self}
+        for fold in (str.lower, _fold):
+            for names in (known, self.aliases):
+                found = {fold(written): alias for written, alias in names.items()}.get(fold(name))
+                if found is not None:
+                    return found
+        return None
+
+
+MEASURES: Registry[Measure] = Registry("measure")
+"""Every measure of a ranked run against judgments, by its canonical name."""
+
+PREFERENCE_MEASURES: Registry[Measure] = Registry("measure of preferences")
+"""Every measure of a run against preferences or several judges' grades, by its canonical name."""
+
+SESSION_MEASURES: Registry[Measure] = Registry("measure of sessions")
+"""Every measure of a session of searches, by its canonical name; some of other families have the same name."""
+
+_REGISTRIES: dict[str, Registry[Measure]] = {
+    **dict.fromkeys(("ranked", "diversity", "browsing", "custom"), MEASURES),
+    "preference": PREFERENCE_MEASURES,
+    "session": SESSION_MEASURES,
+}
+
+FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(names) for family, names in MEASURE_INDEX.items()}
+"""The names of all measures by family, in the order in which they are listed; user-defined ones are `custom`."""
+
+SCOPES: Registry[Scope] = Registry("family of measures")
+"""The scopes in which names of measures are looked up, by the family they are named for."""
+
+for _family, _entries in MEASURE_INDEX.items():
+    _table = _REGISTRIES.setdefault(_family, Registry(f"measure of the family {_family}"))
+    for _name, (_module, *_) in _entries.items():
+        _table.add(_name, f"{_module}:{_name}")
+for _name, _place in SCOPE_INDEX.items():
+    SCOPES.add(_name, _place)
+
+
+def registry_for(family: str) -> Registry[Measure]:
+    """Return the table that holds the measures of a family."""
+    return _REGISTRIES[family]
+
+
+def find_measure(name: str, family: str = "ranked") -> Measure:
+    """Return the measure of that canonical name in a scope."""
+    return SCOPES[family][name]
+
+
+def register(measure: Measure) -> None:
+    """Add a user-defined measure."""
+    MEASURES.add(measure.name, measure)
+    FAMILIES["custom"] = (*FAMILIES.get("custom", ()), measure.name)
+
+
+def unregister(name: str) -> None:
+    """Remove a user-defined measure."""
+    MEASURES.remove(name)
+    left = tuple(known for known in FAMILIES.pop("custom") if known != name)
+    if left:
+        FAMILIES["custom"] = left
+
+
+def list_plugins() -> list[str]:
+    """Return the names of all measures that installed packages announce, without importing any."""
+    return sorted({entry.name for entry in _entry_points(tuple(sys.path))}, key=str.lower)
+
+
+def load_plugin(name: str) -> Measure | None:
+    """Load and register the announced measure of that name, in any case; return None if there is none."""
+    found = {
+        entry.value: entry for entry in _entry_points(tuple(sys.path)) if entry.name.lower() == name.lower()
+    }
+    if not found:
+        return None
+    if len(found) > 1:
+        packages = ", ".join(map(_package, found.values()))
+        msg = f"several packages bring a measure called `{name}`: {packages}"
+        raise BadMeasure(msg, hint="uninstall all but one of them")
+    return _load(*found.values())
+
+
+def _load(entry: EntryPoint) -> Measure:
+    """Return the measure that an entry point names; raise an error that says whose fault it is if it cannot."""
+    try:
+        thing = entry.load()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        msg = f"the measure `{entry.name}` of {_package(entry)} cannot be loaded: {reason}"
+        raise BadMeasure(msg) from error
+    if not isinstance(thing, Measure) or thing.name.lower() != entry.name.lower():
+        got = f"the measure {thing.name}" if isinstance(thing, Measure) else f"a {type(thing).__name__}"
+        msg = f"`{entry.value}` of {_package(entry)} is {got}, expected a measure called `{entry.name}`"
+        raise BadMeasure(msg, hint=f'make it with `judged.define("{entry.name}", function)`')
+    if thing.name not in MEASURES:
+        register(thing)
+    return thing
+
+
+def _package(entry: EntryPoint) -> str:
+    """Name the package that an entry point belongs to."""
+    return f"the package `{entry.dist.name}`" if entry.dist is not None else f"`{entry.value}`"
+
+
+@lru_cache(maxsize=8)
+def _entry_points(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return all entry points of the group; cached for each path, because it reads every package's metadata."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+def _fold(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")

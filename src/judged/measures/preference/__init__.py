@@ -1,1 +1,0 @@
-"""Measures of preferences, and of grades by several judges, one file each."""

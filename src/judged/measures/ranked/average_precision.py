@@ -1,0 +1,205 @@
+"""Average precision and other summaries of the curve of precision against recall."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from judged.kernels.ranked.precision import interpolated_precision, precision_sum
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, divide
+from judged.measures.laws import BINARY_IN_ORDER, Law
+from judged.measures.measure import Measure
+
+__all__ = ["AP", "AP11", "IPrec", "gm_AP", "yaap"]
+
+
+def average_precision(
+    ranking: Ranking,
+    *,
+    cutoff: int | None = None,
+    rel: float | None = None,
+    over: Literal["relevant", "cutoff"] = "relevant",
+) -> Floats:
+    r"""Return the precision at the rank of each relevant document, averaged; a missed one brings 0.
+
+    $$\mathrm{AP}@k = \frac{1}{R} \sum_{i \le k,\; g_i \ge \mathrm{rel}} \mathrm{P}@i$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the
+    query. With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m map` and `-m map_cut`; ir_measures' `AP`; ranx' `map`.
+
+    Example:
+        Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> average_precision(make_ranking([1, 0, 1], missed=[[1]])).round(4)
+        array([0.5556])
+
+    References:
+        Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
+        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
+    """
+    relevant = ranking.relevant(rel)
+    if over == "cutoff" and cutoff is not None:
+        relevant = np.minimum(relevant, cutoff)
+    return divide(precision_sum(ranking, cutoff, rel), relevant)
+
+
+AP = Measure(
+    "AP",
+    average_precision,
+    title="Average precision: precision at each relevant document, averaged over all of them.",
+    at_parameter="cutoff",
+    laws=BINARY_IN_ORDER | {Law.STEPWISE},
+)
+
+
+def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return the average precision of each query, to be averaged geometrically over queries.
+
+    $$\mathrm{gm\_AP} = \exp \left( \frac{1}{|Q|} \sum_{q \in Q} \ln \max(\mathrm{AP}_q, 10^{-5}) \right)$$
+
+    where $Q$ is the set of queries. The value of one query is its AP; a query that fails altogether counts
+    as 0.00001, so it drags the mean down without making it 0.
+
+    Empty: 0 when nothing relevant is retrieved, which counts as 0.00001 in the mean.
+    Agrees with: `trec_eval -m gm_map`, whose summary shows the mean and whose queries show nothing.
+
+    Example:
+        The query's own value is its average precision, (1/1 + 2/3) / 2:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> geometric_average_precision(make_ranking([1, 0, 1])).round(4)
+        array([0.8333])
+
+    References:
+        Robertson. On GMAP: and other transformations. CIKM 2006. doi:10.1145/1183614.1183630
+    """
+    return divide(precision_sum(ranking, None, rel), ranking.relevant(rel))
+
+
+gm_AP = Measure(
+    "gm_AP",
+    geometric_average_precision,
+    title="Geometric mean of average precision: rewards a system that fails no query.",
+    aggregate="geometric",
+    laws=BINARY_IN_ORDER | {Law.STEPWISE},
+    compare_by="AP",
+)
+
+
+def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return the smoothed log odds of average precision.
+
+    $$\mathrm{yaap} = \ln \frac{1 + s}{1 + R - s}, \qquad s = \sum_{i : g_i \ge \mathrm{rel}} \mathrm{P}@i$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the
+    query, so that $s = R \cdot \mathrm{AP}$. It is 0 at an average precision of 1/2 and has no upper limit.
+
+    Empty: $-\ln(1 + R)$ when nothing relevant is retrieved; 0 when the query has no relevant document, and
+        0 for a query missing from the run, as trec_eval has it.
+    Agrees with: `trec_eval -m yaap`.
+
+    Example:
+        The one relevant document comes second, an average precision of 1/2:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> logit_average_precision(make_ranking([0, 1])), logit_average_precision(make_ranking([1])).round(4)
+        (array([0.]), array([0.6931]))
+
+    References:
+        Robertson. On smoothing average precision. ECIR 2012. doi:10.1007/978-3-642-28997-2_14
+    """
+    total = precision_sum(ranking, None, rel)
+    return np.log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
+
+
+yaap = Measure(
+    "yaap",
+    logit_average_precision,
+    title="Yet another average precision: AP on a scale where differences at either end count alike.",
+    bounds=(-math.inf, math.inf),
+    laws=frozenset({Law.SWAP, Law.RELEVANCE_ONLY, Law.BY_GRADE, Law.IN_ORDER}),
+)
+
+
+def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = None) -> Floats:
+    r"""Return the highest precision at or after the rank where recall is reached; the points of the classic curve.
+
+    $$\mathrm{IPrec}@r = \max_{j \ge i(r)} \mathrm{P}@j, \qquad
+      i(r) = \min \{ i : |\{ j \le i : g_j \ge \mathrm{rel} \}| \ge c(r) \}$$
+
+    where $g_j$ is the grade of the result at rank $j$ and $c(r)$ the number of relevant documents that make
+    up the share $r$: $\lfloor r R + 0.9 \rfloor$ in trec_eval 9 and $rR$ rounded in trec_eval 10, as the
+    protocol says, for $R$ relevant documents.
+
+    Empty: 0 when that recall is never reached, and when nothing relevant is retrieved.
+    Agrees with: `trec_eval -m iprec_at_recall`, version 9 or 10 by protocol; ir_measures' `IPrec` (9).
+
+    Example:
+        Half of the relevant documents are found at rank 2, but precision is higher at rank 3:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> precision_at_recall(make_ranking([0, 1, 1]), recall=0.5).round(4)
+        array([0.6667])
+
+    References:
+        Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge, 2008.
+    """
+    return interpolated_precision(ranking, recall, rel)
+
+
+IPrec = Measure(
+    "IPrec",
+    precision_at_recall,
+    title="Interpolated precision: the best precision still to be had at a given recall.",
+    at_parameter="recall",
+    laws=BINARY_IN_ORDER,
+    conventions=("recall_points",),
+)
+
+
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def eleven_point_average(
+    ranking: Ranking, *, rel: float | None = None, points: tuple[float, ...] = ELEVEN
+) -> Floats:
+    r"""Return the mean of the interpolated precision at the recall points 0, 0.1, …, 1.
+
+    $$\mathrm{AP11} = \frac{1}{11} \sum_{j=0}^{10} \mathrm{IPrec}@\tfrac{j}{10}$$
+
+    where $\mathrm{IPrec}@r$ is the highest precision at or after recall $r$; `points` may name others.
+    Average precision has taken its place; it is here for comparison with old results.
+
+    Empty: 0 when nothing relevant is retrieved.
+    Agrees with: `trec_eval -m 11pt_avg`, version 9 or 10 by protocol.
+
+    Example:
+        The one relevant document comes second, so precision is 1/2 at every point:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> eleven_point_average(make_ranking([0, 1]))
+        array([0.5])
+
+    References:
+        Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge, 2008.
+    """
+    total = np.zeros(len(ranking))
+    for point in reversed(points):
+        total += interpolated_precision(ranking, point, rel)
+    return total / len(points)
+
+
+AP11 = Measure(
+    "AP11",
+    eleven_point_average,
+    title="Eleven-point average precision: the area under the classic curve, coarsely.",
+    laws=BINARY_IN_ORDER,
+    conventions=("recall_points",),
+)

@@ -1,0 +1,216 @@
+"""Readers who go down the list and may stop at every result: expected reciprocal rank, rank-biased precision."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from judged.kernels.ranked.browsing import best_reciprocal_rank, expected_reciprocal_rank, reach_probability
+from judged.kernels.ranked.gains import Gain, grade_gains
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
+from judged.measures.laws import GRADED, Law
+from judged.measures.measure import Measure
+
+__all__ = ["ERR", "RBP", "RBP_residual", "nERR"]
+
+
+def expected_reciprocal(
+    ranking: Ranking, *, cutoff: int | None = None, max_grade: float | None = None
+) -> Floats:
+    r"""Return the mean of one over the rank at which a reader going down the list is satisfied.
+
+    $$\mathrm{ERR}@k = \sum_{i=1}^{k} \frac{1}{i} \, s_i \prod_{j < i} (1 - s_j), \qquad
+      s_i = \frac{2^{g_i} - 1}{2^{g_{\max}}}$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $s_i$ the chance that it satisfies. $g_{\max}$ is
+    `max_grade`, by default the highest grade in all the judgments; a grade above it counts as it.
+
+    Unjudged: satisfies nobody.
+    Empty: 0 when nothing with a positive grade is retrieved.
+    Agrees with: gdeval.pl and ir_measures' `ERR` for `max_grade=4`, which they have built in.
+
+    Example:
+        On a scale from 0 to 1, the second reader in two goes on to rank 2, and half of those stop there:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> expected_reciprocal(make_ranking([1, 1]))
+        array([0.625])
+
+    References:
+        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
+        doi:10.1145/1645953.1646033
+    """
+    highest = ranking.highest if max_grade is None else max_grade
+    return expected_reciprocal_rank(ranking, highest, cutoff)
+
+
+ERR = Measure(
+    "ERR",
+    expected_reciprocal,
+    title="Expected reciprocal rank: where a reader who stops when satisfied will stop.",
+    at_parameter="cutoff",
+    laws=GRADED | {Law.STEPWISE, Law.GROWS},
+)
+
+
+def normalised_expected_reciprocal(
+    ranking: Ranking, *, cutoff: int | None = None, max_grade: float | None = None
+) -> Floats:
+    r"""Return expected reciprocal rank over that of the best order of everything judged.
+
+    $$\mathrm{nERR}@k = \frac{\mathrm{ERR}@k(g)}{\mathrm{ERR}@k(g^*)}$$
+
+    where $g$ are the grades of the results and $g^*$ all judged grades of the query, highest first. The top
+    of the scale is `max_grade`, by default the highest grade in all the judgments.
+
+    Unjudged: satisfies nobody.
+    Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
+    Agrees with: NTCIREVAL's `nERR` where every grade of the scale has the gain $2^g - 1$.
+
+    Example:
+        The one relevant document comes second, half as good as first:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> normalised_expected_reciprocal(make_ranking([0, 1]))
+        array([0.5])
+
+    References:
+        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
+        doi:10.1145/1645953.1646033
+        Sakai. Metrics, statistics, tests. PROMISE Winter School 2013. doi:10.1007/978-3-642-54798-0_6
+    """
+    highest = ranking.highest if max_grade is None else max_grade
+    got = expected_reciprocal_rank(ranking, highest, cutoff)
+    return divide(got, best_reciprocal_rank(ranking, highest, cutoff))
+
+
+nERR = Measure(
+    "nERR",
+    normalised_expected_reciprocal,
+    title="Normalised expected reciprocal rank: ERR as a share of the best that the query allows.",
+    at_parameter="cutoff",
+    laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
+)
+
+
+def rank_biased_precision(
+    ranking: Ranking,
+    *,
+    cutoff: int | None = None,
+    p: float = 0.8,
+    rel: float | None = None,
+    gain: Literal["linear", "exp", "grade"] | None = None,
+    max_grade: float | Literal["query"] | None = None,
+) -> Floats:
+    r"""Return the gain per result looked at by a reader who goes on to the next one with the chance `p`.
+
+    $$\mathrm{RBP} = (1 - p) \sum_i u(g_i) \, p^{i - 1}$$
+
+    where $g_i$ is the grade of the result at rank $i$ and $u(g)$ lies between 0 and 1: by default 1 if
+    $g \ge \mathrm{rel}$, else 0; with `gain="linear"` $g / g_{\max}$; with `gain="exp"`
+    $(2^g - 1) / (2^{g_{\max}} - 1)$. $g_{\max}$ is `max_grade`, by default the highest grade in all the
+    judgments; a grade above it counts as it. With `max_grade="query"` it is the highest grade of the query,
+    or 1 if that is less. With `gain="grade"` $u(g)$ is the grade itself where $g \ge \mathrm{rel}$, else 0,
+    so that values above 1 are possible.
+
+    Unjudged: has no gain; `RBP_residual` tells how much that could matter.
+    Empty: 0 when nothing relevant is retrieved.
+    Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`; ranx' `rbp.80` is `RBP(p=0.8, gain="grade")`. `trec_eval -m rbp` (version 10) is
+        `RBP(p=0.9, gain="linear", max_grade="query")` where the memory it forgets to clear holds zeros.
+
+    Example:
+        Relevant results come first and third, $0.5 (1 + 0.5^2)$:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> rank_biased_precision(make_ranking([1, 0, 1]), p=0.5)
+        array([0.625])
+
+    References:
+        Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS 27(1), 2008.
+        doi:10.1145/1416950.1416952
+    """
+    use = _use(ranking, rel, gain, max_grade)
+    seen = np.where(ranking.within(cutoff), use * reach_probability(ranking, p), 0.0)
+    return (1.0 - p) * segment_sum(seen, ranking.offset)
+
+
+def _use(
+    ranking: Ranking,
+    rel: float | None,
+    gain: Literal["linear", "exp", "grade"] | None,
+    max_grade: float | Literal["query"] | None,
+) -> Floats:
+    """What each retrieved judged document is worth to the reader."""
+    if gain is None:
+        return ranking.hits(rel).astype(np.float64)
+    if gain == "grade":
+        return np.where(ranking.hits(rel), ranking.grade, 0.0)
+    return _graded(ranking, gain, max_grade)
+
+
+def _graded(ranking: Ranking, gain: Gain, max_grade: float | Literal["query"] | None) -> Floats:
+    """The gain of each retrieved judged document as a share of the highest there is."""
+    if max_grade == "query":
+        own = np.maximum(segment_max(np.maximum(ranking.best, 0.0), ranking.best_offset), 1.0)
+        top = own[ranking.query]
+    else:
+        highest = ranking.highest if max_grade is None else max_grade
+        top = np.full(len(ranking.rank), max(highest, 0.0))
+    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
+
+
+RBP = Measure(
+    "RBP",
+    rank_biased_precision,
+    title="Rank-biased precision: what a reader gains who goes on to the next result with a fixed chance.",
+    at_parameter="cutoff",
+    laws=GRADED | {Law.LINEAR, Law.GROWS},
+    dot_parameter="p",
+)
+
+
+def rank_biased_residual(
+    ranking: Ranking, *, p: float = 0.8, tail: Literal["always", "unjudged"] = "always"
+) -> Floats:
+    r"""Return the width of what rank-biased precision could be, given what was not judged or not retrieved.
+
+    $$\mathrm{residual} = (1 - p) \sum_{i \le n,\; i \text{ unjudged}} p^{i - 1} + p^n
+                        = 1 - (1 - p) \sum_{i \text{ judged}} p^{i - 1}$$
+
+    where $n$ is the number of retrieved documents: $p^n$ is the weight of all that lies beyond them. With
+    `tail="unjudged"` that weight counts only if something unjudged was retrieved, and the residual is 0
+    otherwise. True RBP lies between RBP and RBP plus this.
+
+    Unjudged: is what it measures; a negative grade is unjudged too.
+    Empty: 1 when nothing is retrieved, for nothing is known (0 with `tail="unjudged"`).
+    Agrees with: `trec_eval -m rbp_resid` (version 10) with `p=0.9, tail="unjudged"`.
+
+    Example:
+        The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> rank_biased_residual(make_ranking([1, None, 0]), p=0.5)
+        array([0.375])
+
+    References:
+        Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS 27(1), 2008.
+        doi:10.1145/1416950.1416952
+    """
+    judged = ranking.grade >= 0
+    known = (1.0 - p) * segment_sum(np.where(judged, reach_probability(ranking, p), 0.0), ranking.offset)
+    residual = np.maximum(1.0 - known, 0.0)
+    if tail == "always":
+        return residual
+    return np.where(segment_count(judged, ranking.offset) < ranking.retrieved, residual, 0.0)
+
+
+RBP_residual = Measure(
+    "RBP_residual",
+    rank_biased_residual,
+    title="The residual of rank-biased precision: how much higher it could be if all that is unknown were relevant.",
+    higher_is_better=None,
+    zero_if_missing=False,
+    laws=frozenset({Law.GRADE_FREE, Law.JUDGMENT_ONLY, Law.BY_GRADE}),
+)

@@ -1,0 +1,84 @@
+"""Compatibility: how similar a ranking is to an ideal one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from judged.kernels.ranked.overlap import ideal_overlap, ideal_places, overlap_of_ideals, overlap_weights
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, divide, segment_count, segment_sum
+from judged.measures.laws import GRADED, Law
+from judged.measures.measure import Measure
+
+__all__ = ["Compat"]
+
+
+def compatibility(
+    ranking: Ranking,
+    *,
+    p: float = 0.95,
+    depth: int | Literal["longer"] = 1000,
+    over: Literal["ideal", "everything"] = "ideal",
+) -> Floats:
+    r"""Return the rank-biased overlap of the results with the most similar of the ideal rankings.
+
+    $$\mathrm{Compat} = \frac{\mathrm{RBO}(D, I)}{\mathrm{RBO}(I, I)}, \qquad
+      \mathrm{RBO}(D, I) = \frac{\sum_{d=1}^{n} p^{d-1} \, |D_{1..d} \cap I_{1..d}| / d}{\sum_{d=1}^{n} p^{d-1}}$$
+
+    where $D$ are the results, $n$ is `depth` (`"longer"`: the length of the longer list), and $I$ holds all documents with a positive grade, the highest
+    grades first: documents of the same grade in the order of the results, those not retrieved last. With
+    `over="everything"` RBO is not divided by the RBO of the ideal with itself, which is below 1 where the ideal
+    ends. Only the order of grades matters, so they may come from preferences; `rel` has no part in it.
+
+    Unjudged: is in no ideal ranking.
+    Ties: results are in the order that the protocol's tie rule gives; the programs below take tied documents
+        in ascending order of their ids (`ties="document-ascending"`).
+    Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
+    Agrees with: `compatibility.py` of claclark/Compatibility; ir_measures' `Compat` with `depth="longer"`, except
+        that it puts missed documents before retrieved ones with scores below 0.
+
+    Example:
+        The two documents are in the wrong order, so the first depth has no overlap and the second all:
+        $(0 + 0.5 \cdot 2/2) / (1 + 0.5)$
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> compatibility(make_ranking([1, 2]), p=0.5, depth=2).round(4)
+        array([0.3333])
+
+    References:
+        Clarke, Vtyurina and Smucker. Assessing top-k preferences. TOIS 39(3), 2021. doi:10.1145/3451161
+        Webber, Moffat and Zobel. A similarity measure for indefinite rankings. TOIS 28(4), 2010.
+        doi:10.1145/1852102.1852106
+    """
+    shared, ideal, deep = _to_the_longer(ranking, p) if depth == "longer" else _to(ranking, p, depth)
+    return divide(shared, ideal) if over == "ideal" else shared * (1.0 - p) / (1.0 - p**deep)
+
+
+def _to(ranking: Ranking, p: float, depth: int) -> tuple[Floats, Floats, Floats]:
+    """The overlap with the ideal, that of the ideal with itself, and the depth."""
+    weights = overlap_weights(p, depth)
+    return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.full(1, float(depth))
+
+
+def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
+    """The same, each query as deep as the longer of its two lists."""
+    wanted = segment_count(ranking.best > 0, ranking.best_offset)
+    deep = np.maximum(np.maximum(ranking.retrieved, wanted), 1)
+    depth = np.arange(1, int(deep.max(initial=1)) + 1)
+    # Summed from the top, so that no query's value depends, to the last bit, on how long another's list is.
+    above = np.concatenate(([0.0], np.cumsum(p ** (depth - 1.0) / depth)))
+    both = np.maximum(ranking.rank, ideal_places(ranking)) - 1
+    adds = np.where(ranking.grade > 0, above[deep][ranking.query] - above[np.minimum(both, len(depth))], 0.0)
+    before = np.concatenate(([0.0], np.cumsum(above)))
+    ideal = wanted.astype(np.float64) * above[deep] - before[wanted]
+    return segment_sum(adds, ranking.offset), ideal, deep.astype(np.float64)
+
+
+Compat = Measure(
+    "Compat",
+    compatibility,
+    title="Compatibility: how similar a ranking is to an ideal one.",
+    laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
+)

@@ -1,0 +1,244 @@
+"""Counts of queries and documents, and the relevance of each result as a string."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, segment_count
+from judged.measures.laws import Law
+from judged.measures.measure import Measure
+
+__all__ = ["NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "relstring"]
+
+
+def number_of_queries(ranking: Ranking) -> Floats:
+    r"""Return 1 for each query, so that the sum is the number of queries that were scored.
+
+    $$\mathrm{NumQ} = 1$$
+
+    where missing queries count too, unless the protocol leaves them out.
+
+    Unjudged: does not matter.
+    Empty: 1, whatever is retrieved.
+    Agrees with: `trec_eval -m num_q`; ir_measures' `NumQ`.
+
+    Example:
+        Two queries:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_of_queries(make_ranking([1], [0]))
+        array([1., 1.])
+
+    References:
+        Buckley. trec_eval, measure `num_q`. NIST, 2008.
+    """
+    return np.ones(len(ranking))
+
+
+NumQ = Measure(
+    "NumQ",
+    number_of_queries,
+    title="The number of queries.",
+    bounds=(0.0, math.inf),
+    aggregate="sum",
+    higher_is_better=None,
+    zero_if_missing=False,
+    laws=frozenset(
+        {Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
+    ),
+)
+
+
+def number_retrieved(ranking: Ranking) -> Floats:
+    r"""Return how many documents are retrieved, judged or not.
+
+    $$\mathrm{NumRet} = n$$
+
+    where $n$ is counted after the protocol's depth, and without unjudged documents if it removes them.
+
+    Unjudged: counts like any other.
+    Empty: 0 when nothing is retrieved.
+    Agrees with: `trec_eval -m num_ret`; ir_measures' `NumRet`.
+
+    Example:
+        Three documents, one of them unjudged:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_retrieved(make_ranking([1, None, 0]))
+        array([3.])
+
+    References:
+        Buckley. trec_eval, measure `num_ret`. NIST, 2008.
+    """
+    return ranking.retrieved.astype(np.float64)
+
+
+NumRet = Measure(
+    "NumRet",
+    number_retrieved,
+    title="The number of retrieved documents.",
+    bounds=(0.0, math.inf),
+    aggregate="sum",
+    higher_is_better=None,
+    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
+)
+
+
+def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return how many documents are relevant to the query, retrieved or not.
+
+    $$\mathrm{NumRel} = R = |\{ d : g_d \ge \mathrm{rel} \}|$$
+
+    where $g_d$ is the grade of the judged document $d$.
+
+    Empty: 0 when the query has no relevant document; what is retrieved does not matter.
+    Agrees with: `trec_eval -m num_rel` (whose sum under `-c` forgets `-l`); ir_measures' `NumRel`.
+
+    Example:
+        One relevant document is retrieved and one is missed:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_relevant(make_ranking([1, 0], missed=[[1]]))
+        array([2.])
+
+    References:
+        Buckley. trec_eval, measure `num_rel`. NIST, 2008.
+    """
+    return ranking.relevant(rel).astype(np.float64)
+
+
+NumRel = Measure(
+    "NumRel",
+    number_relevant,
+    title="The number of relevant documents.",
+    bounds=(0.0, math.inf),
+    aggregate="sum",
+    higher_is_better=None,
+    zero_if_missing=False,
+    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
+)
+
+
+def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return how many of the retrieved documents are relevant.
+
+    $$\mathrm{NumRelRet} = |\{ i : g_i \ge \mathrm{rel} \}|$$
+
+    where $g_i$ is the grade of the result at rank $i$.
+
+    Empty: 0 when nothing relevant is retrieved.
+    Agrees with: `trec_eval -m num_rel_ret`; ir_measures' `NumRet(rel=…)`.
+
+    Example:
+        One of two relevant documents is retrieved:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_relevant_retrieved(make_ranking([1, 0], missed=[[1]]))
+        array([1.])
+
+    References:
+        Buckley. trec_eval, measure `num_rel_ret`. NIST, 2008.
+    """
+    return ranking.hits_within(None, rel).astype(np.float64)
+
+
+NumRelRet = Measure(
+    "NumRelRet",
+    number_relevant_retrieved,
+    title="The number of relevant documents that are retrieved.",
+    bounds=(0.0, math.inf),
+    aggregate="sum",
+    higher_is_better=None,
+    laws=frozenset(
+        {Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
+    ),
+)
+
+
+def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return how many of the retrieved documents were judged and are not relevant.
+
+    $$\mathrm{NumNonrelJudgedRet} = |\{ i : 0 \le g_i < \mathrm{rel} \}|$$
+
+    where $g_i$ is the grade of the result at rank $i$.
+
+    Unjudged: is not counted, negative grades neither.
+    Empty: 0 when nothing is retrieved.
+    Agrees with: `trec_eval -m num_nonrel_judged_ret`.
+
+    Example:
+        Of two results that are not relevant, one was judged:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> number_refuted_retrieved(make_ranking([1, 0, None]))
+        array([1.])
+
+    References:
+        Buckley. trec_eval, measure `num_nonrel_judged_ret`. NIST, 2008.
+    """
+    refuted = (ranking.grade >= 0) & ~ranking.hits(rel)
+    return segment_count(refuted, ranking.offset).astype(np.float64)
+
+
+NumNonrelJudgedRet = Measure(
+    "NumNonrelJudgedRet",
+    number_refuted_retrieved,
+    title="The number of retrieved documents that were judged and found not relevant.",
+    bounds=(0.0, math.inf),
+    aggregate="sum",
+    higher_is_better=None,
+    laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER}),
+)
+
+
+def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
+    r"""Return the grades of the first `cutoff` results as a string, one character for each.
+
+    $$\mathrm{relstring}@k = c(g_1) \, c(g_2) \cdots c(g_{\min(k, n)})$$
+
+    where $g_i$ is the grade of the result at rank $i$, $n$ the number of retrieved documents and $c(g)$ the
+    digit of a grade from 0 to 9, `>` for a higher one, `.` for a negative one and `-` for a result that is
+    not in the judgments at all. A fractional grade shows its whole part.
+
+    Unjudged: shows as `-`, or as `.` where its grade is negative.
+    Empty: an empty string when nothing is retrieved.
+    Agrees with: `trec_eval -m relstring`, which sets the string in quotation marks.
+
+    Example:
+        A grade of 3, an unjudged result, a negative grade, and one beyond 9:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> relevance_string(make_ranking([3, None, -1, 12])).tolist()
+        ['3-.>']
+
+    References:
+        Buckley. trec_eval, measure `relstring`. NIST, 2008.
+    """
+    shown = np.minimum(ranking.retrieved, cutoff)
+    width = max(int(shown.max(initial=0)), 1)
+    text = np.where(np.arange(width) < shown[:, None], ord("-"), 0).astype(np.uint8)
+    near = ranking.within(cutoff)
+    text[ranking.query[near], ranking.rank[near] - 1] = _characters(np.floor(ranking.grade[near]))
+    return text.view(f"S{width}")[:, 0].astype(str).astype(object)
+
+
+def _characters(grade: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The code of each grade's character."""
+    digit = np.clip(grade, 0, 9).astype(np.int64) + ord("0")
+    return np.where(grade < 0, ord("."), np.where(grade > 9, ord(">"), digit))
+
+
+relstring = Measure(
+    "relstring",
+    relevance_string,
+    title="Relevance string: the grades of the first results, a character each, to look at.",
+    at_parameter="cutoff",
+    higher_is_better=None,
+    values="text",
+    laws=frozenset({Law.TEXT}),
+)

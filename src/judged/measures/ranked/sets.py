@@ -1,0 +1,224 @@
+"""Measures of everything retrieved as a set, whatever its order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.segments import Floats, divide
+from judged.measures.laws import BINARY_SET, Law
+from judged.measures.measure import Measure
+
+__all__ = ["SetAP", "SetF", "SetP", "SetR", "SetRelP", "Utility"]
+
+
+def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return the share of relevant documents among everything retrieved, whatever the order.
+
+    $$\mathrm{SetP} = \frac{h}{n}$$
+
+    where $h$ is the number of relevant documents among the $n$ retrieved.
+
+    Empty: 0 when nothing relevant is retrieved.
+    Agrees with: `trec_eval -m set_P`; ir_measures' `SetP`.
+
+    Example:
+        One of four retrieved documents is relevant:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_precision(make_ranking([0, 1, 0, None]))
+        array([0.25])
+
+    References:
+        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
+    """
+    return divide(ranking.hits_within(None, rel), ranking.retrieved)
+
+
+SetP = Measure(
+    "SetP",
+    set_precision,
+    title="Set precision: how much of everything retrieved is relevant.",
+    laws=BINARY_SET | {Law.LINEAR},
+)
+
+
+def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return the share of all relevant documents that is retrieved, whatever the order.
+
+    $$\mathrm{SetR} = \frac{h}{R}$$
+
+    where $h$ is the number of relevant documents retrieved and $R$ that of all relevant documents.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m set_recall`; ir_measures' `SetR`.
+
+    Example:
+        One of two relevant documents is retrieved:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_recall(make_ranking([0, 1], missed=[[1]]))
+        array([0.5])
+
+    References:
+        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
+    """
+    return divide(ranking.hits_within(None, rel), ranking.relevant(rel))
+
+
+SetR = Measure(
+    "SetR",
+    set_recall,
+    title="Set recall: how much of what is relevant is retrieved at all.",
+    laws=BINARY_SET | {Law.LINEAR},
+)
+
+
+def set_f(
+    ranking: Ranking, *, rel: float | None = None, beta: float = 1.0, weight: float | None = None
+) -> Floats:
+    r"""Return the weighted harmonic mean of set precision and set recall.
+
+    $$\mathrm{SetF}_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}$$
+
+    where $P$ and $R$ are set precision and set recall: recall matters `beta` times as much as precision.
+    `weight`, if given, stands for $\beta^2$.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m set_F.x` where `weight` is x: trec_eval, and with it ir_measures'
+        `SetF(beta=x)`, do not square it.
+
+    Example:
+        Precision is 1 and recall 1/2:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_f(make_ranking([1], missed=[[1]])).round(4), set_f(make_ranking([1], missed=[[1]]), beta=2).round(4)
+        (array([0.6667]), array([0.5556]))
+
+    References:
+        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
+    """
+    found = ranking.hits_within(None, rel)
+    square = beta * beta if weight is None else weight
+    precision, recall = divide(found, ranking.retrieved), divide(found, ranking.relevant(rel))
+    return divide((1.0 + square) * precision * recall, square * precision + recall)
+
+
+SetF = Measure(
+    "SetF",
+    set_f,
+    title="Set F: precision and recall of everything retrieved, weighted, in one number.",
+    laws=BINARY_SET | {Law.LINEAR},
+)
+
+
+def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return average precision if every relevant document retrieved had the precision of the whole set.
+
+    $$\mathrm{SetAP} = \frac{h^2}{n R}$$
+
+    where $h$ is the number of relevant documents among the $n$ retrieved and $R$ that of all relevant
+    documents.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m set_map`; ir_measures' `SetAP`.
+
+    Example:
+        Set precision and set recall are 1/2 each:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_average_precision(make_ranking([0, 1], missed=[[1]]))
+        array([0.25])
+
+    References:
+        Buckley. trec_eval, measure `set_map`. NIST, 2008.
+    """
+    found = ranking.hits_within(None, rel)
+    return divide(found * found, ranking.retrieved * ranking.relevant(rel))
+
+
+SetAP = Measure(
+    "SetAP",
+    set_average_precision,
+    title="Set average precision: set precision times set recall.",
+    laws=BINARY_SET | {Law.STEPWISE},
+)
+
+
+def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
+    r"""Return the number of relevant documents retrieved over the most that could have been.
+
+    $$\mathrm{SetRelP} = \frac{h}{\min(n, R)}$$
+
+    where $h$ is the number of relevant documents among the $n$ retrieved and $R$ that of all relevant
+    documents.
+
+    Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
+    Agrees with: `trec_eval -m set_relative_P`; ir_measures' `SetRelP`.
+
+    Example:
+        Two documents are retrieved and one of them is relevant; two could have been:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> set_relative_precision(make_ranking([0, 1], missed=[[1, 1]]))
+        array([0.5])
+
+    References:
+        Buckley. trec_eval, measure `set_relative_P`. NIST, 2008.
+    """
+    return divide(ranking.hits_within(None, rel), np.minimum(ranking.retrieved, ranking.relevant(rel)))
+
+
+SetRelP = Measure(
+    "SetRelP",
+    set_relative_precision,
+    title="Relative set precision: set precision as a share of the best that a set of that size can have.",
+    laws=BINARY_SET | {Law.LINEAR},
+)
+
+
+def utility(
+    ranking: Ranking,
+    *,
+    rel: float | None = None,
+    a: float = 1.0,
+    b: float = -1.0,
+    c: float = 0.0,
+    d: float = 0.0,
+    collection: int = 0,
+) -> Floats:
+    r"""Return the worth of a retrieved set by four prices; by default, relevant documents less the others.
+
+    $$\mathrm{Utility} = a \, h + b \, (n - h) + c \, (R - h) + d \, (N - n - R + h)$$
+
+    where $h$ is the number of relevant documents among the $n$ retrieved, $R$ that of all relevant documents
+    and $N$ that of all documents (`collection`), which is needed only where $d$ is not 0.
+
+    Empty: $c R + d (N - R)$ when nothing is retrieved; 0 for a query missing from the run.
+    Agrees with: `trec_eval -m utility.a,b,c,d` with `-N` for `collection`.
+
+    Example:
+        One relevant document and two others are retrieved:
+
+        >>> from judged.kernels.examples import make_ranking
+        >>> utility(make_ranking([1, 0, None]))
+        array([-1.])
+
+    References:
+        Lewis. The TREC-4 filtering track. TREC 1995.
+    """
+    found, relevant = ranking.hits_within(None, rel), ranking.relevant(rel)
+    other = collection - ranking.retrieved - relevant + found
+    value = a * found + b * (ranking.retrieved - found) + c * (relevant - found) + d * other
+    return np.asarray(value, dtype=np.float64)
+
+
+Utility = Measure(
+    "Utility",
+    utility,
+    title="Utility: what the retrieved set is worth when hits and misses have prices.",
+    bounds=(-math.inf, math.inf),
+    laws=frozenset({Law.SWAP, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.BY_GRADE, Law.IN_ORDER}),
+)

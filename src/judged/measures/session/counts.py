@@ -1,0 +1,259 @@
+"""Counts of results, searches and iterations of a session."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from judged.kernels.segments import Floats, divide
+from judged.kernels.sessions.good_gain import Iteration, count_until, good_results
+from judged.kernels.sessions.view import SessionView
+from judged.measures.laws import SESSION_COUNT, Law
+from judged.measures.measure import Measure
+
+__all__ = ["GR", "UR", "Coverage", "Dup", "N", "R", "Searches"]
+
+
+def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return how many results were returned up to and with an iteration, duplicates among them.
+
+    $$R@i = \sum_{k=1}^{i} |R^k|$$
+
+    where $R^k$ holds everything that iteration $k$ returned, each time that it did: it is what `SRE` and `SRR` divide
+    by. $R@i = UR@i + \mathrm{Dup}@i$. In a ranking, `R` is recall; of sessions that is `Recall`.
+
+    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+
+    Example:
+        Three results, then two:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> results_returned(make_sessions(["a4 b3 c1", "d2 a4"]))
+        array([5.])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    return count_until(view, view.results, iteration).astype(float)
+
+
+R = Measure(
+    "R",
+    results_returned,
+    title="The number of results that were returned.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    higher_is_better=None,
+    laws=SESSION_COUNT,
+)
+
+
+def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return how many different results were returned up to and with an iteration, each counted once.
+
+    $$UR@i = \sum_{k=1}^{i} |UR^k|$$
+
+    where $UR^k$ holds the results that iteration $k$ was the first to bring.
+
+    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+
+    Example:
+        Three new results, then one:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
+        array([4.])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    return count_until(view, view.new, iteration).astype(float)
+
+
+UR = Measure(
+    "UR",
+    unique_results,
+    title="The number of different results that were returned.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    higher_is_better=None,
+    laws=SESSION_COUNT,
+)
+
+
+def good_unique_results(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+    r"""Return how many different good results were returned up to and with an iteration, each counted once.
+
+    $$GR@i = \sum_{k=1}^{i} |GR^k|$$
+
+    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least `good`.
+    It is `CG(gain="binary")`.
+
+    Unlabelled: is not good, so that more labels can only raise the value.
+    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+
+    Example:
+        `a`, `b` and `d` are good:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> good_unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
+        array([3.])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    return count_until(view, good_results(view, good), iteration).astype(float)
+
+
+GR = Measure(
+    "GR",
+    good_unique_results,
+    title="The number of different good results that were returned.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ACCUMULATES, Law.GROWS}),
+)
+
+
+def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return how many results up to and with an iteration repeat an earlier one, of the same iteration or of one before.
+
+    $$\mathrm{Dup}@i = \sum_{k=1}^{i} |\mathrm{Dup}^k| = R@i - UR@i$$
+
+    where $\mathrm{Dup}^k$ holds the results of iteration $k$ that the agent had been given before in the same turn.
+
+    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+
+    Example:
+        `a` comes twice:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> duplicate_results(make_sessions(["a4 b3 c1", "d2 a4"]))
+        array([1.])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    return count_until(view, view.duplicates, iteration).astype(float)
+
+
+Dup = Measure(
+    "Dup",
+    duplicate_results,
+    title="The number of results that repeat an earlier one.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    higher_is_better=None,
+    laws=SESSION_COUNT,
+)
+
+
+def iterations_searched(view: SessionView) -> Floats:
+    r"""Return how many iterations of the session searched.
+
+    $$N = |\{k : \text{iteration } k \text{ searched}\}|$$
+
+    where an iteration is one step of the agent, with all the searches that it asked for. One that searched and found nothing
+    counts; one that did not search does not. Rates mean little without it.
+
+    Empty: 0 for a session that never searched, which stays in the mean.
+
+    Example:
+        Three iterations, of which the second finds nothing:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> iterations_searched(make_sessions(["a4 b3 c1", "", "d2 a4"]))
+        array([3.])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    return view.iterations.astype(float)
+
+
+N = Measure(
+    "N",
+    iterations_searched,
+    title="The number of iterations that searched.",
+    bounds=(0.0, math.inf),
+    family="session",
+    higher_is_better=None,
+    laws=frozenset({Law.WHOLE, Law.GAIN_FREE}),
+)
+
+
+def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return how many searches were made up to and with an iteration.
+
+    $$\mathrm{Searches}@i = \sum_{k=1}^{i} |S^k|$$
+
+    where $S^k$ holds the searches of iteration $k$: several where the agent asked for several at once, or one call held
+    several queries.
+
+    Empty: 0 for a session that never searched, which stays in the mean.
+
+    Example:
+        Two searches in the first iteration, one in the second:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> searches_made(make_sessions(["a4 b3 | c1", "d2 a4"]))
+        array([3.])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    return count_until(view, view.searches, iteration).astype(float)
+
+
+Searches = Measure(
+    "Searches",
+    searches_made,
+    title="The number of searches that were made.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    higher_is_better=None,
+    laws=frozenset({Law.WHOLE, Law.ACCUMULATES, Law.GAIN_FREE}),
+)
+
+
+def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return the share of the different results up to and with an iteration that somebody labelled.
+
+    $$\mathrm{Coverage}@i = \frac{|\{c \in UR@i : c \text{ is labelled}\}|}{UR@i}$$
+
+    where a label given to any occurrence of a result counts for all of them. Below 1, every value that depends on gains is a
+    lower or an open one.
+
+    Unlabelled: is what is counted.
+    Empty: undefined (NaN, left out of the mean and counted) while nothing has been returned.
+
+    Example:
+        `b` has no label:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> label_coverage(make_sessions(["a3 b? c0", "d2"]))
+        array([0.75])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    """
+    unique = count_until(view, view.new, iteration)
+    labelled = count_until(view, view.new - view.grades[:, 0], iteration)
+    return np.where(unique > 0, divide(labelled, unique), np.nan)
+
+
+Coverage = Measure(
+    "Coverage",
+    label_coverage,
+    title="Coverage: how many of the results have a label.",
+    at_parameter="iteration",
+    family="session",
+    higher_is_better=None,
+    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}),
+)

@@ -1,0 +1,299 @@
+"""Efficiency: the share of results that are good or repeated, and the gain for each search, token and second."""
+
+from __future__ import annotations
+
+import math
+
+from judged.kernels.segments import Floats, Ints, divide
+from judged.kernels.sessions.good_gain import (
+    Iteration,
+    Worth,
+    count_until,
+    gain_per_cost,
+    good_results,
+    mask_not_found,
+)
+from judged.kernels.sessions.view import SessionView
+from judged.measures.laws import SESSION_RATE, Law
+from judged.measures.measure import Measure
+
+__all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "SRE_micro", "SRR_micro"]
+
+
+def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+    r"""Return the share of all results up to and with an iteration, duplicates among them, that were new and good.
+
+    $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
+
+    where $GR@i$ counts the good results, each once, and $R@i$ all results with their duplicates.
+    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Unlabelled: is not good, so that more labels can only raise the value.
+    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a session
+        that never searched or found nothing at all.
+
+    Example:
+        Three of five results are good and new:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
+        array([0.6])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, section 8.
+    """
+    return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
+
+
+def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
+    """Return how many results of each session were new and good, and how many there were."""
+    return count_until(view, good_results(view, good), iteration), count_until(view, view.results, iteration)
+
+
+SRE = Measure(
+    "SRE",
+    result_efficiency,
+    title="Search result efficiency: the share of all returned results that were new and good.",
+    at_parameter="iteration",
+    family="session",
+    laws=SESSION_RATE,
+    companions=("CG", "N"),
+)
+
+
+def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
+    r"""Return the share of the results of all sessions, taken together, that were new and good.
+
+    $$\mathrm{SRE}_{\mathrm{micro}}@i = \frac{\sum_s GR_s@i}{\sum_s R_s@i}$$
+
+    where $s$ runs over the sessions, so that one with many results weighs more; `SRE` gives each session the same
+    weight. The value of a single session is that of `SRE`.
+    It rises when agents stop early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Unlabelled: is not good, so that more labels can only raise the value.
+    Empty: a session without results adds nothing; undefined (NaN) when no session has any.
+
+    Example:
+        One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is 0.3.
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> from judged.measures.measure import pooled_value
+        >>> view = make_sessions(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
+        >>> pooled_result_efficiency(view), round(pooled_value(SRE_micro, view), 6)
+        (array([0.5, 0.1]), 0.166667)
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, section 8.
+    """
+    return result_efficiency(view, iteration=iteration, good=good)
+
+
+SRE_micro = Measure(
+    "SRE_micro",
+    pooled_result_efficiency,
+    title="Search result efficiency, pooled: the share of all sessions' results together that were new and good.",
+    at_parameter="iteration",
+    aggregate="pooled",
+    family="session",
+    laws=SESSION_RATE,
+    parts=good_of_all,
+    compare_by="SRE",
+    companions=("CG", "N"),
+)
+
+
+def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return the share of all results up to and with an iteration that the agent had been given before.
+
+    $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
+
+    where $\mathrm{Dup}@i$ counts the results that repeat an earlier one of the same turn, in the same iteration
+    or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
+    It falls when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a session
+        that never searched or found nothing at all, so that nobody wins by not searching.
+
+    Example:
+        One of five results repeats another:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> result_redundancy(make_sessions(["a4 b3 c1", "d2 a4"]))
+        array([0.2])
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, section 9.
+    """
+    return mask_not_found(view, divide(*again_of_all(view, iteration=iteration)))
+
+
+def again_of_all(view: SessionView, *, iteration: Iteration) -> tuple[Ints, Ints]:
+    """Return how many results of each session repeated an earlier one, and how many there were."""
+    return count_until(view, view.duplicates, iteration), count_until(view, view.results, iteration)
+
+
+SRR = Measure(
+    "SRR",
+    result_redundancy,
+    title="Search result redundancy: the share of all returned results that were duplicates.",
+    at_parameter="iteration",
+    family="session",
+    higher_is_better=False,
+    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND, Law.GAIN_FREE}),
+    companions=("CG", "N"),
+)
+
+
+def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
+    r"""Return the share of the results of all sessions, taken together, that repeated an earlier one of their session.
+
+    $$\mathrm{SRR}_{\mathrm{micro}}@i = \frac{\sum_s \mathrm{Dup}_s@i}{\sum_s R_s@i}$$
+
+    where $s$ runs over the sessions, so that one with many results weighs more; `SRR` gives each session the same
+    weight. The value of a single session is that of `SRR`.
+    It falls when agents stop early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Empty: a session without results adds nothing; undefined (NaN) when no session has any.
+
+    Example:
+        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> from judged.measures.measure import pooled_value
+        >>> view = make_sessions(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
+        >>> pooled_result_redundancy(view), pooled_value(SRR_micro, view)
+        (array([0.5, 0. ]), 0.125)
+
+    References:
+        Source document 001, Retrieved Good Gain Metrics, section 9.
+    """
+    return result_redundancy(view, iteration=iteration)
+
+
+SRR_micro = Measure(
+    "SRR_micro",
+    pooled_result_redundancy,
+    title="Search result redundancy, pooled: the share of all sessions' results together that were duplicates.",
+    at_parameter="iteration",
+    aggregate="pooled",
+    family="session",
+    higher_is_better=False,
+    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND, Law.GAIN_FREE}),
+    parts=again_of_all,
+    compare_by="SRR",
+)
+
+
+def gain_per_search(
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+) -> Floats:
+    r"""Return the good gain up to and with an iteration, divided by the number of searches that it took.
+
+    $$\mathrm{GainPerSearch}@i = \frac{\mathrm{CG}@i}{\mathrm{Searches}@i}$$
+
+    where several searches of one iteration, asked for at once, are counted each.
+    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
+        at all.
+
+    Example:
+        9 with three searches:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_search(make_sessions(["a4 b3 | c1", "d2 a4"]))
+        array([3.])
+
+    References:
+        Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
+    """
+    return gain_per_cost(view, view.searches, iteration, good, gain)
+
+
+GainPerSearch = Measure(
+    "GainPerSearch",
+    gain_per_search,
+    title="Good gain for each search.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    laws=SESSION_RATE,
+    companions=("CG", "N"),
+)
+
+
+def gain_per_kilo_token(
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+) -> Floats:
+    r"""Return the good gain up to and with an iteration, for each thousand tokens that the iterations took.
+
+    $$\mathrm{GainPerKiloToken}@i = \frac{\mathrm{CG}@i}{\mathrm{tokens}@i} \cdot 1000$$
+
+    where tokens are those that the trace gives for each iteration.
+    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
+        at all, and where the trace does not say what its iterations took.
+
+    Example:
+        9 with 1,500 tokens:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_kilo_token(make_sessions(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
+        array([6.])
+
+    References:
+        Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
+    """
+    return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
+
+
+GainPerKiloToken = Measure(
+    "GainPerKiloToken",
+    gain_per_kilo_token,
+    title="Good gain for a thousand tokens.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    laws=SESSION_RATE,
+    companions=("CG", "N"),
+)
+
+
+def gain_per_second(
+    view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
+) -> Floats:
+    r"""Return the good gain up to and with an iteration, for each second that the iterations took.
+
+    $$\mathrm{GainPerSecond}@i = \frac{\mathrm{CG}@i}{\mathrm{seconds}@i}$$
+
+    where seconds are those that the trace gives for each iteration.
+    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
+        at all, and where the trace does not say what its iterations took.
+
+    Example:
+        9 in 4.5 seconds:
+
+        >>> from judged.kernels.examples import make_sessions
+        >>> gain_per_second(make_sessions(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
+        array([2.])
+
+    References:
+        Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
+        doi:10.1145/2348283.2348300
+    """
+    return gain_per_cost(view, view.seconds, iteration, good, gain)
+
+
+GainPerSecond = Measure(
+    "GainPerSecond",
+    gain_per_second,
+    title="Good gain for each second.",
+    at_parameter="iteration",
+    bounds=(0.0, math.inf),
+    family="session",
+    laws=SESSION_RATE,
+    companions=("CG", "N"),
+)

@@ -1,0 +1,172 @@
+"""How large a difference is, and how large it must be to be found: effect sizes, and the power of the paired t-test."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Literal
+
+from judged.arrays import Floats
+from judged.errors import BadSample
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.paired import summarise, wins_ties_losses
+
+__all__ = [
+    "detectable_difference",
+    "hedges",
+    "least_effect",
+    "least_size",
+    "probability_of_superiority",
+    "queries_needed",
+    "standardised_difference",
+    "t_test_power",
+]
+
+MOST = 10_000_000
+"""No more queries than this are considered; a difference that needs more is out of reach."""
+
+
+def standardised_difference(difference: Floats) -> float | Undefined:
+    r"""Return the mean difference in standard deviations of the differences.
+
+    $$d = \bar{d} / s_d$$
+
+    No difference at all is 0; the same difference on every query leaves it undefined, for lack of spread.
+
+    >>> import numpy as np
+    >>> standardised_difference(np.array([0.0, 0.5, 1.0])), str(standardised_difference(np.array([0.2, 0.2])))
+    (1.0, 'undefined: no spread')
+    """
+    of = summarise(difference, name="the differences")
+    if of.size == 1:
+        return ONE_QUERY
+    if of.deviation == 0:
+        return NO_SPREAD if of.mean else 0.0
+    return of.mean / of.deviation
+
+
+def hedges(difference: Floats) -> float | Undefined:
+    r"""Return the standardised difference without its bias in small samples (Hedges' g).
+
+    $$g = d \; \frac{\Gamma(m/2)}{\sqrt{m/2}\;\Gamma((m-1)/2)}, \quad m = n - 1$$
+
+    References:
+        Hedges. Distribution theory for Glass's estimator of effect size and related estimators. Journal of
+        Educational Statistics 6(2), 1981. doi:10.3102/10769986006002107
+    """
+    raw = standardised_difference(difference)
+    freedom = len(difference) - 1
+    if isinstance(raw, Undefined):
+        return raw
+    if freedom < 2:
+        return Undefined("two queries") if raw else 0.0
+    factor = math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom - 1) / 2)) / math.sqrt(freedom / 2)
+    return raw * factor
+
+
+def probability_of_superiority(difference: Floats) -> float:
+    """Return the share of queries on which the first system is better, ties counted half.
+
+    >>> import numpy as np
+    >>> probability_of_superiority(np.array([0.1, 0.0, 0.2, -0.1]))
+    0.625
+    """
+    count = wins_ties_losses(difference)
+    return (count.wins + count.ties / 2) / len(difference)
+
+
+def t_test_power(effect: float, size: int, *, alpha: float = 0.05, sides: Literal[1, 2] = 2) -> float:
+    r"""Return the chance that the paired t-test of `size` queries finds an effect, given in standard deviations.
+
+    The statistic then follows the noncentral t distribution with $n - 1$ degrees of freedom and noncentrality
+    $\delta \sqrt{n}$. The test has one side or two.
+
+    >>> round(t_test_power(0.5, 34), 4)
+    0.8078
+    """
+    from scipy.special import nctdtr, stdtrit
+
+    _check_share(alpha, "alpha")
+    if size < 2:
+        return 0.0
+    critical = float(stdtrit(size - 1, 1 - alpha / sides))
+    shift = abs(effect) * math.sqrt(size)
+    if shift > critical + 12:
+        return 1.0  # to the last digit; the tails of the distribution are not computed that far out
+    upper = 1 - float(nctdtr(size - 1, shift, critical))
+    if sides == 1:
+        return upper
+    lower = float(nctdtr(size - 1, shift, -critical))
+    return min(1.0, upper + (lower if math.isfinite(lower) else 0.0))
+
+
+def detectable_difference(
+    difference: Floats, *, power: float = 0.8, alpha: float = 0.05
+) -> float | Undefined:
+    """Return the smallest mean difference that these queries would show with the given power, at their own spread.
+
+    A smaller difference may well be missed: "not significant" then says little.
+    """
+    spread = _spread(difference, power)
+    if isinstance(spread, Undefined):
+        return spread
+    return spread * least_effect(len(difference), power, alpha)
+
+
+def queries_needed(
+    difference: Floats, wanted: float, *, power: float = 0.8, alpha: float = 0.05
+) -> int | Undefined:
+    """Return how many queries like these would show a mean difference of `wanted` with the given power.
+
+    >>> import numpy as np
+    >>> queries_needed(np.array([-0.1, 0.1, -0.1, 0.1]), 0.05)
+    44
+    """
+    spread = _spread(difference, power)
+    if wanted == 0 or not math.isfinite(wanted):
+        msg = f"the wanted difference is {wanted}, expected one that is not 0"
+        raise BadSample(msg)
+    if isinstance(spread, Undefined):
+        return spread
+    needed = least_size(abs(wanted) / spread, power, alpha)
+    return Undefined(f"more than {MOST:,} queries") if needed is None else needed
+
+
+@lru_cache(maxsize=64)
+def least_effect(size: int, power: float, alpha: float, sides: Literal[1, 2] = 2) -> float:
+    """Return the effect, in standard deviations, that `size` queries find with the given power."""
+    low, high = 0.0, 1.0
+    while t_test_power(high, size, alpha=alpha, sides=sides) < power:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = t_test_power(middle, size, alpha=alpha, sides=sides) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def least_size(effect: float, power: float, alpha: float, sides: Literal[1, 2] = 2) -> int | None:
+    """Return how many queries find an effect, in standard deviations, with the given power; None if over `MOST`."""
+    if t_test_power(effect, MOST, alpha=alpha, sides=sides) < power:
+        return None
+    low, high = 1, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = t_test_power(effect, middle, alpha=alpha, sides=sides) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _spread(difference: Floats, power: float) -> float | Undefined:
+    """Return the standard deviation of the differences, with the power checked."""
+    _check_share(power, "power")
+    of = summarise(difference, name="the differences")
+    if of.size == 1:
+        return ONE_QUERY
+    return of.deviation or NO_SPREAD
+
+
+def _check_share(share: float, name: str) -> None:
+    if not 0 < share < 1:
+        msg = f"`{name}` is {share}, expected a number between 0 and 1"
+        raise BadSample(msg)

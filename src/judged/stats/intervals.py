@@ -1,0 +1,89 @@
+"""Confidence intervals of a mean: Student's t, and Wilson's score for values that are 0 or 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from judged.arrays import Floats
+from judged.errors import BadSample
+from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.paired import Values, check_level, check_values, summarise
+
+__all__ = ["Interval", "defined_student_interval", "is_binary", "student_interval", "wilson_interval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean (or another statistic), and the bounds that contain the true one with the given confidence."""
+
+    mean: float
+    low: float
+    high: float
+    level: float
+    method: str = "student"
+    """How it was made: `student`, `wilson`, `percentile` or `bca`."""
+
+
+def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -> Interval:
+    r"""Return the interval of Student's t around the mean of `values`.
+
+    $$\bar{x} \pm t_{n-1,\,(1+\mathrm{level})/2} \; s / \sqrt{n}$$
+
+    One value, or values that are all equal, have an interval of width 0.
+
+    Example:
+        >>> interval = student_interval([0.2, 0.4, 0.6])
+        >>> round(interval.low, 4), round(interval.high, 4)
+        (-0.0968, 0.8968)
+    """
+    check_level(level)
+    of = summarise(values)
+    if of.deviation == 0:
+        return Interval(of.mean, of.mean, of.mean, level)
+    from scipy.special import stdtrit
+
+    margin = float(stdtrit(of.size - 1, (1 + level) / 2)) * of.deviation / math.sqrt(of.size)
+    return Interval(of.mean, of.mean - margin, of.mean + margin, level)
+
+
+def defined_student_interval(values: Values, *, level: float = 0.95) -> Interval | Undefined:
+    """Return Student's interval; undefined for one value, and for values without spread."""
+    of = summarise(values)
+    if of.size == 1:
+        return ONE_QUERY
+    return NO_SPREAD if of.deviation == 0 else student_interval(values, level=level)
+
+
+def wilson_interval(values: Values, *, level: float = 0.95) -> Interval:
+    r"""Return the interval of Wilson's score around the share of ones; it stays within 0 and 1, and its width is never 0.
+
+    $$\frac{\hat{p} + z^2/2n}{1 + z^2/n} \pm \frac{z}{1 + z^2/n} \sqrt{\frac{\hat{p}(1-\hat{p})}{n} + \frac{z^2}{4n^2}}$$
+
+    Example:
+        >>> interval = wilson_interval([1, 1, 1, 0])
+        >>> round(interval.low, 4), round(interval.high, 4)
+        (0.3006, 0.9544)
+    """
+    from scipy.special import ndtri
+
+    check_level(level)
+    array = check_values(values)
+    if not is_binary(array):
+        msg = "Wilson's interval is of values that are 0 or 1, and there are others"
+        raise BadSample(msg, hint="Student's t is for all values")
+    size, share = len(array), summarise(array).mean
+    z2 = float(ndtri((1 + level) / 2)) ** 2
+    centre = (share + z2 / (2 * size)) / (1 + z2 / size)
+    margin = math.sqrt(z2 * (share * (1 - share) / size + z2 / (4 * size**2))) / (1 + z2 / size)
+    low, high = max(0.0, centre - margin), min(1.0, centre + margin)
+    return Interval(share, low if share else 0.0, high if share < 1 else 1.0, level, "wilson")
+
+
+def is_binary(values: Values) -> bool:
+    """Return whether every value is 0 or 1."""
+    array = np.asarray(values, dtype=np.float64)
+    return bool(((array == 0) | (array == 1)).all())

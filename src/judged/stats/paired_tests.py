@@ -1,0 +1,257 @@
+"""Tests of two systems: Student's and Welch's t, Wilcoxon's signed ranks, the sign test, and every test by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from judged.arrays import Floats, Ints
+from judged.errors import BadSample, UnknownName
+from judged.stats.bootstrap import shifted_bootstrap_p
+from judged.stats.outcome import NO_DIFFERENCE, NO_SPREAD, ONE_QUERY, Outcome, Undefined
+from judged.stats.paired import Values, differences, summarise, wins_ties_losses
+from judged.stats.randomisation import randomise
+
+__all__ = [
+    "EXACT_RANKS_UP_TO",
+    "TESTS",
+    "TTest",
+    "difference_test",
+    "independent_t",
+    "paired_t",
+    "sign_test",
+    "t_of_mean",
+    "welch_t",
+    "wilcoxon",
+]
+
+TName: TypeAlias = Literal["paired", "independent", "welch"]
+
+EXACT_RANKS_UP_TO = 50
+"""Up to this many differing queries, Wilcoxon's p-value is exact; beyond, the normal approximation is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class TTest:
+    """The result of a t-test of the difference between two means, first minus second."""
+
+    test: TName
+    difference: float
+    statistic: float
+    p: float
+    effect: float
+    """The difference in standard deviations: of the differences if paired, else of both samples pooled."""
+
+
+def difference_test(
+    first: Values, second: Values, test: str = "randomisation", *, resamples: int = 10_000, seed: int = 0
+) -> Outcome | Undefined:
+    """Test the difference between two systems on the same queries; the test is two-sided.
+
+    `test` is one of `randomisation`, `t`, `wilcoxon`, `sign`, `bootstrap` and `welch`; the last treats the samples as
+    independent. `resamples` and `seed` are for `randomisation` and `bootstrap`.
+
+    Example:
+        >>> difference_test([0.5, 0.6, 0.9], [0.4, 0.6, 0.6], "sign")
+        Outcome(test='sign', statistic=2.0, p=0.5)
+        >>> print(difference_test([0.5, 0.6], [0.4, 0.5], "t"))
+        undefined: no spread
+    """
+    if test not in TESTS:
+        kind = "test"
+        raise UnknownName(kind, test, list(TESTS))
+    if test == "welch":
+        return _t_outcome(welch_t(first, second), "welch", len(first))
+    return TESTS[test](differences(first, second), resamples, seed)
+
+
+def paired_t(first: Values, second: Values) -> TTest:
+    r"""Test two systems on the same queries by the paired t-test.
+
+    $$t = \bar{d} \sqrt{n} / s_d, \quad d_i = a_i - b_i, \quad n - 1 \text{ degrees of freedom}$$
+
+    Where every difference is the same, or there is only one, nothing can be estimated: no difference
+    gives t = 0 and p = 1; the same non-zero difference throughout gives t = ±∞ and p = 0, as in the limit;
+    a single pair gives t = 0 and p = 1, since it is evidence of nothing.
+
+    Example:
+        >>> test = paired_t([0.5, 0.6, 0.9], [0.4, 0.6, 0.6])
+        >>> round(test.statistic, 4), round(test.p, 4)
+        (1.5119, 0.2697)
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if len(a) != len(b):
+        msg = f"a paired test was given {len(a):,} and {len(b):,} scores, expected the same queries in both"
+        raise BadSample(msg, hint="use the independent test for samples that are not paired")
+    summarise(a, name="the first scores")
+    summarise(b, name="the second scores")
+    of = summarise(a - b, name="the differences")
+    if of.deviation == 0:
+        return _t_without_spread("paired", of.mean, of.size - 1)
+    statistic, p = t_of_mean(of.mean, of.deviation, of.size)
+    return TTest("paired", of.mean, statistic, p, of.mean / of.deviation)
+
+
+def independent_t(first: Values, second: Values) -> TTest:
+    r"""Test two independent samples by Student's t-test, with pooled variances.
+
+    Samples without any spread, or with one value each, are treated as in `paired_t`.
+
+    Example:
+        >>> test = independent_t([0.5, 0.6, 0.9], [0.4, 0.6])
+        >>> round(test.statistic, 4), round(test.p, 4)
+        (0.9682, 0.4043)
+    """
+    a, b = summarise(first, name="the first scores"), summarise(second, name="the second scores")
+    freedom = a.size + b.size - 2
+    difference = a.mean - b.mean
+    squares = (a.size - 1) * a.deviation**2 + (b.size - 1) * b.deviation**2
+    if squares == 0:
+        return _t_without_spread("independent", difference, freedom)
+    pooled = math.sqrt(squares / freedom)
+    statistic = difference / (pooled * math.sqrt(1 / a.size + 1 / b.size))
+    return TTest("independent", difference, statistic, _two_sided(statistic, freedom), difference / pooled)
+
+
+def welch_t(first: Values, second: Values) -> TTest:
+    r"""Test two independent samples by Welch's t-test, each with its own variance.
+
+    $$t = (\bar{a} - \bar{b}) / \sqrt{s_a^2/n_a + s_b^2/n_b}$$
+
+    with Satterthwaite's degrees of freedom. Samples without any spread, or with one value each, are treated as
+    in `paired_t`.
+
+    Example:
+        >>> test = welch_t([0.5, 0.6, 0.9], [0.4, 0.6])
+        >>> round(test.statistic, 4), round(test.p, 4)
+        (1.066, 0.3664)
+    """
+    a, b = summarise(first, name="the first scores"), summarise(second, name="the second scores")
+    difference = a.mean - b.mean
+    parts = [a.deviation**2 / a.size, b.deviation**2 / b.size]
+    if sum(parts) == 0 or min(a.size, b.size) < 2:
+        return _t_without_spread("welch", difference, min(a.size, b.size) - 1)
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / (a.size - 1) + parts[1] ** 2 / (b.size - 1))
+    statistic = difference / math.sqrt(sum(parts))
+    spread = math.sqrt((a.deviation**2 + b.deviation**2) / 2)
+    return TTest("welch", difference, statistic, _two_sided(statistic, freedom), difference / spread)
+
+
+def t_of_mean(mean: float, deviation: float, size: int) -> tuple[float, float]:
+    """Return Student's t of a mean and its two-sided p-value; without spread as in `paired_t`."""
+    if deviation == 0:
+        test = _t_without_spread("paired", mean, size - 1)
+        return test.statistic, test.p
+    statistic = mean * math.sqrt(size) / deviation
+    return statistic, _two_sided(statistic, size - 1)
+
+
+def _t_without_spread(test: TName, difference: float, freedom: int) -> TTest:
+    if difference == 0 or freedom < 1:
+        return TTest(test, difference, 0.0, 1.0, 0.0)
+    infinite = math.copysign(math.inf, difference)
+    return TTest(test, difference, infinite, 0.0, infinite)
+
+
+def _two_sided(statistic: float, freedom: float) -> float:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(statistic)))
+
+
+def sign_test(difference: Floats) -> Outcome:
+    """Test by the exact two-sided binomial test whether wins and losses are equally likely; ties are left out.
+
+    Where no query differs, p is 1.
+
+    >>> sign_test(np.array([0.1, 0.2, 0.3, 0.0, 0.4, 0.1])).p
+    0.0625
+    """
+    from scipy.special import bdtr
+
+    count = wins_ties_losses(difference)
+    fewer = min(count.wins, count.losses)
+    p = min(1.0, 2 * float(bdtr(fewer, count.wins + count.losses, 0.5)))
+    return Outcome("sign", float(count.wins), p)
+
+
+def wilcoxon(difference: Floats) -> Outcome | Undefined:
+    """Test by Wilcoxon's signed ranks, two-sided; queries that do not differ are left out (Wilcoxon's own rule).
+
+    Up to 50 differing queries p is exact, also with tied differences: the share of all assignments of signs whose
+    rank sum is at least as far from its expectation. Beyond, the normal distribution with the variance of tied
+    ranks is used, without a correction for continuity.
+
+    >>> wilcoxon(np.array([0.1, 0.2, 0.3, 0.4, 0.5])).p
+    0.0625
+
+    References:
+        Wilcoxon. Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 1945. doi:10.2307/3001968
+    """
+    kept = difference[difference != 0]
+    if len(kept) == 0:
+        return NO_DIFFERENCE
+    _, group, count = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
+    doubled: Ints = (2 * np.cumsum(count) - count + 1)[group]  # twice the mean rank: whole numbers
+    positive = int(doubled[kept > 0].sum())
+    exact = len(kept) <= EXACT_RANKS_UP_TO
+    p = _exact_rank_p(doubled, positive) if exact else _normal_rank_p(doubled, positive)
+    return Outcome("wilcoxon", positive / 2, p)
+
+
+def _exact_rank_p(doubled: Ints, positive: int) -> float:
+    """Return the share of all assignments of signs that are as extreme, by counting the ways to each sum."""
+    total = int(doubled.sum())
+    ways = np.zeros(total + 1)
+    ways[0] = 1.0
+    for rank in doubled.tolist():
+        ways[rank:] = ways[rank:] + ways[: total + 1 - rank]
+    extreme = np.abs(2 * np.arange(total + 1) - total) >= abs(2 * positive - total)
+    return float(ways[extreme].sum() / ways.sum())
+
+
+def _normal_rank_p(doubled: Ints, positive: int) -> float:
+    from scipy.special import ndtr
+
+    deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum()) / 4)
+    return float(2 * ndtr(-abs(positive - doubled.sum() / 2) / deviation))
+
+
+def _t(difference: Floats, _resamples: int, _seed: int) -> Outcome | Undefined:
+    return _t_outcome(paired_t(difference, np.zeros_like(difference)), "t", len(difference))
+
+
+def _t_outcome(result: TTest, test: str, size: int) -> Outcome | Undefined:
+    if size == 1:
+        return ONE_QUERY
+    return Outcome(test, result.statistic, result.p) if np.isfinite(result.statistic) else NO_SPREAD
+
+
+def _randomisation(difference: Floats, resamples: int, seed: int) -> Outcome:
+    both = np.column_stack([difference, np.zeros_like(difference)])
+    result = randomise(both, resamples=resamples, seed=seed)
+    return Outcome("randomisation", float(difference.mean()), float(result.p[0]))
+
+
+def _bootstrap(difference: Floats, resamples: int, seed: int) -> Outcome | Undefined:
+    if len(difference) == 1:
+        return ONE_QUERY
+    if (difference == difference[0]).all() and difference[0] != 0:
+        return NO_SPREAD
+    p = shifted_bootstrap_p(difference, resamples=resamples, seed=seed)
+    return Outcome("bootstrap", float(difference.mean()), p)
+
+
+TESTS: dict[str, Callable[[Floats, int, int], Outcome | Undefined]] = {
+    "randomisation": _randomisation,
+    "t": _t,
+    "wilcoxon": lambda difference, _resamples, _seed: wilcoxon(difference),
+    "sign": lambda difference, _resamples, _seed: sign_test(difference),
+    "bootstrap": _bootstrap,
+    "welch": _t,
+}
+"""Every test of differences by name; `difference_test` calls Welch's, which is not of differences, itself."""

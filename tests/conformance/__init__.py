@@ -1,1 +1,0 @@
-"""The conformance suite: its hand-written cases, the exact arithmetic behind them, and their tests."""
