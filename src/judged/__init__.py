@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from judged.agreements.result import Agreement as Agreement
     from judged.checks.lint import lint as lint
     from judged.checks.result import LintReport as LintReport
-    from judged.comparison.compare import compare as compare
-    from judged.comparison.comparison import Comparison as Comparison
+    from judged.comparison.api import compare as compare
+    from judged.comparison.result import Comparison as Comparison
     from judged.engine.evaluate import evaluate as evaluate
     from judged.engine.evaluation import Evaluation as Evaluation
     from judged.engine.observations import Observations as Observations
     from judged.errors import JudgedError as JudgedError
+    from judged.explanation.api import explain as explain
     from judged.explanation.difference import (
         Difference as Difference,
         explain_difference as explain_difference,
     )
-    from judged.explanation.explain import explain as explain
-    from judged.explanation.explanation import Explanation as Explanation
     from judged.explanation.published import Published as Published, explain_published as explain_published
-    from judged.gates.gate import gate as gate
-    from judged.gates.report import GateReport as GateReport
+    from judged.explanation.result import Explanation as Explanation
+    from judged.gates.api import gate as gate
+    from judged.gates.result import GateReport as GateReport
     from judged.io.read import (
         read_judgments as read_judgments,
         read_labels as read_labels,
@@ -162,8 +162,8 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "compare": "judged.comparison.compare",
-    "Comparison": "judged.comparison.comparison",
+    "compare": "judged.comparison.api",
+    "Comparison": "judged.comparison.result",
     "Evaluation": "judged.engine.evaluation",
     "evaluate": "judged.engine.evaluate",
     "Observations": "judged.engine.observations",
@@ -173,8 +173,8 @@ _HOMES = {
     "JudgedError": "judged.errors",
     "Difference": "judged.explanation.difference",
     "explain_difference": "judged.explanation.difference",
-    "explain": "judged.explanation.explain",
-    "Explanation": "judged.explanation.explanation",
+    "explain": "judged.explanation.api",
+    "Explanation": "judged.explanation.result",
     "Published": "judged.explanation.published",
     "explain_published": "judged.explanation.published",
     "read_labels": "judged.io.read",
@@ -182,8 +182,8 @@ _HOMES = {
     "read_judgments": "judged.io.read",
     "read_run": "judged.io.read",
     "read_sessions": "judged.traces.read",
-    "gate": "judged.gates.gate",
-    "GateReport": "judged.gates.report",
+    "gate": "judged.gates.api",
+    "GateReport": "judged.gates.result",
     "Agreement": "judged.agreements.result",
     "agreement": "judged.agreements.api",
     "Labelling": "judged.label.result",

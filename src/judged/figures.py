@@ -1,28 +1,61 @@
-"""Charts as Vega-Lite specifications: data in, a `Figure` out, drawn elsewhere."""
+"""Charts as Vega-Lite specifications: records in, a `Figure` out, drawn elsewhere."""
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from judged.blocks import Figure
+from judged.blocks import Figure, format_value
 
-__all__ = ["draw_bars", "draw_critical_difference", "draw_heat_map", "draw_lines", "draw_scatter"]
+__all__ = ["Record", "draw_bars", "draw_critical_difference", "draw_heat_map", "draw_lines", "draw_scatter"]
 
-Record: TypeAlias = Mapping[str, Any]
+Record: TypeAlias = Mapping[str, str | float | bool | None]
+"""One mark of a chart: its name, numbers and labels."""
+Spec: TypeAlias = Mapping[str, object]
+"""A part of a Vega-Lite specification."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1a1a1a")
 """The palette of Okabe and Ito, which colour-blind readers can tell apart."""
-INK, FAINT = "#1a1a1a", "#8a8a8a"
-CONFIG: Record = {
+INK, FAINT, PALE = "#1a1a1a", "#767676", "#e8e8e8"
+CONFIG: Spec = {
     "background": "white",
-    "font": "sans-serif",
+    "padding": 12,
+    "font": "Helvetica, Arial, sans-serif",
     "view": {"stroke": None},
-    "axis": {"gridColor": "#e4e4e4", "domainColor": FAINT, "tickColor": FAINT, "labelLimit": 260},
-    "legend": {"labelLimit": 260},
-    "title": {"anchor": "start", "fontSize": 15, "subtitleColor": "#555555"},
+    "axis": {
+        "gridColor": PALE,
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+        "labelColor": INK,
+        "labelFontSize": 11,
+        "labelLimit": 260,
+        "labelOverlap": True,
+        "tickCount": 6,
+        "titleColor": INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+    },
+    "legend": {"labelLimit": 260, "labelFontSize": 12, "symbolStrokeWidth": 2.5},
+    "text": {"fontSize": 12},
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "fontSize": 16,
+        "fontWeight": "normal",
+        "offset": 14,
+        "subtitleColor": FAINT,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 6,
+    },
     "range": {"category": list(COLOURS)},
 }
+WRAP = 96
+"""Characters in a line of a chart's note."""
+MOST_TICKS = 15
+"""Up to so many whole numbers of an axis are all labelled."""
 
 
 def draw_scatter(
@@ -36,46 +69,73 @@ def draw_scatter(
     note: str = "",
 ) -> Figure:
     """Draw named points: `name`, `x`, `y`, and optionally `low`, `high`, `size` and `filled`."""
-    axes = {"x": _quantitative("x", x), "y": _quantitative("y", y)}
-    sized = {"size": {"field": "size", "type": "quantitative", "title": size, "legend": None}} if size else {}
-    ordered = sorted(points, key=lambda point: (point["y"], point["x"]))
+    horizontal, vertical = _quantitative("x", x), _quantitative("y", y)
+    scale = {"zero": False, "range": [60, 420]}
+    sized: Spec = {"size": {"field": "size", "type": "quantitative", "scale": scale, "title": size}}
     layers = [
         {
-            "mark": {"type": "rule", "color": COLOURS[0]},
-            "encoding": {**axes, "y": _quantitative("low", y), "y2": {"field": "high"}},
+            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+            "mark": {"type": "rule", "color": FAINT, "strokeWidth": 1.5},
+            "encoding": {"x": horizontal, "y": _quantitative("low", y), "y2": {"field": "high"}},
         },
         {
-            "mark": {"type": "point", "stroke": COLOURS[0], "size": 90, "opacity": 1},
+            "mark": {"type": "point", "stroke": COLOURS[0], "strokeWidth": 2, "size": 100, "opacity": 1},
             "encoding": {
-                **axes,
-                **sized,
+                "x": horizontal,
+                "y": vertical,
+                **(sized if size else {}),
                 "fill": {"condition": {"test": "datum.filled", "value": COLOURS[0]}, "value": "white"},
+                "description": {"field": "name"},
                 "tooltip": [{"field": field} for field in ("name", "x", "y")],
             },
         },
         {
-            "mark": {"type": "text", "align": "left", "dx": 10, "color": INK},
-            "encoding": {**axes, "text": {"field": "name"}},
+            "mark": {"type": "text", "align": "left", "dx": 14, "color": INK},
+            "encoding": {"x": horizontal, "y": vertical, "text": {"field": "name"}},
         },
     ]
-    return _figure(
-        name, title, note, {"data": _values(ordered), "layer": layers, "width": 480, "height": 320}
-    )
+    return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})
 
 
 def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: str, note: str = "") -> Figure:
-    """Draw a line for each `name`: `x`, `y`, and optionally the band `low`–`high`, a dot's `size` and a `label`."""
-    known = [point for point in points if point["y"] == point["y"]]  # NaN leaves a gap
-    axes = {
-        "x": {"field": "x", "type": "quantitative", "title": x, "axis": {"tickMinStep": 1, "format": "d"}},
-        "color": {"field": "name", "type": "nominal", "title": None, "sort": None},
+    """Draw a line for each `name`: `x`, `y`, and optionally the band `low`–`high`, a dot's `size` and a `label`.
+
+    A `y` that is NaN leaves a gap.
+    """
+    shown = _values([{"size": 1, **point} for point in points])
+    if all(point["y"] is None for point in shown["values"]):
+        empty = {"mark": {"type": "text", "color": FAINT, "text": "nothing to show"}, "data": _values([{}])}
+        return _figure(name, title, note, {**empty, "width": 520, "height": 60})
+    names = list(dict.fromkeys(point["name"] for point in shown["values"]))
+    places = list(dict.fromkeys(point["x"] for point in shown["values"]))
+    ticks: Spec = (
+        {"values": places, "labelOverlap": False} if len(places) <= MOST_TICKS else {"tickMinStep": 1}
+    )
+    colours = {"domain": names, "range": list(COLOURS)}
+    dashes = {"domain": names, "range": [[1, 0] if at < len(COLOURS) else [6, 3] for at in range(len(names))]}
+    legend = {"symbolType": "stroke", "symbolOpacity": 1}
+    line: Spec = {"field": "name", "type": "nominal", "title": None, "legend": legend}
+    axes: Spec = {
+        "x": {
+            "field": "x",
+            "type": "quantitative",
+            "title": x,
+            "scale": {"zero": False, "nice": False, "padding": 12},
+            "axis": {**ticks, "format": "d", "grid": False},
+        },
+        "color": {**line, "scale": colours},
+        **({"strokeDash": {**line, "scale": dashes}} if len(names) > len(COLOURS) else {}),
     }
     layers = [
         {
-            "mark": {"type": "area", "opacity": 0.12},
+            "transform": [{"filter": "isValid(datum.y) && isValid(datum.low) && isValid(datum.high)"}],
+            "mark": {"type": "area", "opacity": 0.13},
             "encoding": {**axes, "y": _quantitative("low", y), "y2": {"field": "high"}},
         },
-        {"mark": {"type": "line"}, "encoding": {**axes, "y": _quantitative("y", y)}},
+        {
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {**axes, "y": _quantitative("y", y)},
+        },
         {
             "mark": {"type": "circle", "opacity": 1},
             "encoding": {
@@ -84,34 +144,55 @@ def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: st
                 "size": {
                     "field": "size",
                     "type": "quantitative",
-                    "scale": {"domain": [0, 1], "range": [8, 70]},
+                    "scale": {"domain": [0, 1], "range": [10, 90]},
                     "legend": None,
                 },
+                "description": {"field": "label"},
                 "tooltip": {"field": "label"},
             },
         },
     ]
-    return _figure(name, title, note, {"data": _values(known), "layer": layers, "width": 480, "height": 300})
+    chart = {"data": shown, "layer": layers, "width": 520, "height": 320}
+    return _figure(name, title, note, chart)
 
 
 def draw_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note: str = "") -> Figure:
     """Draw groups of horizontal bars: `group`, `name`, `value`, and optionally `low` and `high`."""
-    place = {
-        "y": {"field": "group", "type": "nominal", "title": None, "sort": None},
+    place: Spec = {
+        "y": {
+            "field": "group",
+            "type": "nominal",
+            "title": None,
+            "sort": None,
+            "axis": {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8},
+        },
         "yOffset": {"field": "name", "sort": None},
-        "x": _quantitative("value", value),
+        "x": {"field": "value", "type": "quantitative", "title": value},
     }
     colour = {"color": {"field": "name", "type": "nominal", "title": None, "sort": None}}
     layers = [
-        {"mark": {"type": "bar"}, "encoding": {**place, **colour}},
+        {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": {**place, **colour}},
         {
-            "mark": {"type": "text", "align": "left", "dx": 4, "color": INK},
-            "encoding": {**place, "text": {"field": "value", "type": "quantitative", "format": ".4f"}},
+            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+            "mark": {"type": "rule", "color": INK, "opacity": 0.7},
+            "encoding": {
+                **place,
+                "x": {"field": "low", "type": "quantitative", "title": value},
+                "x2": {"field": "high"},
+            },
+        },
+        {
+            "transform": [{"calculate": "isValid(datum.high) ? datum.high : datum.value", "as": "end"}],
+            "mark": {"type": "text", "align": "left", "dx": 5, "color": INK, "fontSize": 11},
+            "encoding": {
+                **place,
+                "x": {"field": "end", "type": "quantitative", "title": value},
+                "text": {"field": "value", "type": "quantitative", "format": ".4f"},
+            },
         },
     ]
-    return _figure(
-        name, title, note, {"data": _values(bars), "layer": layers, "width": 420, "height": {"step": 15}}
-    )
+    chart = {"data": _values(bars), "layer": layers, "width": 460, "height": {"step": 17}}
+    return _figure(name, title, note, chart)
 
 
 def draw_heat_map(
@@ -125,7 +206,7 @@ def draw_heat_map(
     note: str = "",
 ) -> Figure:
     """Draw a square table of counts, darker the more of its row a cell holds."""
-    cells = [
+    cells: list[Record] = [
         {
             "row": labels[row],
             "column": labels[column],
@@ -135,35 +216,31 @@ def draw_heat_map(
         for row, line in enumerate(counts)
         for column, count in enumerate(line)
     ]
-    place = {
-        "x": {
-            "field": "column",
-            "type": "nominal",
-            "title": x,
-            "sort": None,
-            "axis": {"orient": "top", "labelAngle": 0},
-        },
-        "y": {"field": "row", "type": "nominal", "title": y, "sort": None},
+    axis = {"domain": False, "ticks": False, "labelAngle": 0, "labelFontSize": 12, "labelOverlap": False}
+    nominal: Spec = {"type": "nominal", "sort": None}
+    place: Spec = {
+        "x": {**nominal, "field": "column", "title": x, "axis": {**axis, "orient": "top"}},
+        "y": {**nominal, "field": "row", "title": y, "axis": axis},
     }
-    ink = {"condition": {"test": "datum.share > 0.7", "value": "white"}, "value": INK}
-    texts = [("count", ",", -8, 14), ("share", ".0%", 9, 11)]
-    layers: list[Record] = [
+    ink = {"condition": {"test": "datum.share > 0.6", "value": "white"}, "value": INK}
+    texts = [("count", ",", -8, 15), ("share", ".0%", 11, 11)]
+    shade = {"domain": [0, 1], "range": ["#f2f6f9", "#005a8e"]}
+    layers: list[Spec] = [
         {
-            "mark": {"type": "rect", "stroke": "white"},
+            "mark": {"type": "rect", "stroke": "white", "strokeWidth": 2},
             "encoding": {
                 **place,
-                "color": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 1], "range": ["#ffffff", "#005a8e"]},
-                    "legend": None,
-                },
+                "color": {"field": "share", "type": "quantitative", "scale": shade, "legend": None},
             },
         },
         *(
             {
                 "mark": {"type": "text", "dy": shift, "fontSize": size},
-                "encoding": {**place, "text": {"field": field, "format": pattern}, "color": ink},
+                "encoding": {
+                    **place,
+                    "text": {"field": field, "type": "quantitative", "format": pattern},
+                    "color": ink,
+                },
             }
             for field, pattern, shift, size in texts
         ),
@@ -175,70 +252,108 @@ def draw_heat_map(
 
 
 def draw_critical_difference(
-    ranks: Mapping[str, float], cliques: Sequence[Sequence[str]], critical_difference: float, *, title: str
+    ranks: Mapping[str, float],
+    cliques: Sequence[Sequence[str]],
+    critical_difference: float,
+    *,
+    title: str = "Average ranks",
 ) -> Figure:
-    """Draw average ranks, best first, with a bar through every group of systems that the test does not separate."""
+    """Draw average ranks, best first, with a stroke beside every group of systems that the test does not separate."""
     names = sorted(ranks, key=lambda system: ranks[system])
-    bars = [
+    row: Spec = {"type": "nominal", "sort": [format_value(system) for system in names]}
+    points: list[Record] = [{"name": system, "rank": ranks[system], "best": 1} for system in names]
+    strokes: list[Record] = [
         {
             "clique": number,
-            "low": min(ranks[system] for system in clique),
-            "high": max(ranks[system] for system in clique),
+            "first": min(clique, key=lambda system: ranks[system]),
+            "last": max(clique, key=lambda system: ranks[system]),
         }
         for number, clique in enumerate(cliques)
     ]
-    points = [{"name": system, "rank": ranks[system]} for system in names]
-    scale = {"domain": [1, max(len(names), 2)], "nice": False}
-    axis = {"title": "average rank (1 is best)", "orient": "top"}
+    last = max(len(names), 2)
+    scale = {"domain": [1, last], "nice": False, "padding": 10}
+    step = 1 if last <= MOST_TICKS else 5
+    ticks = sorted({1, *range(step, last + 1, step)})
+    rank: Spec = {
+        "field": "rank",
+        "type": "quantitative",
+        "scale": scale,
+        "axis": {"title": "average rank (1 is best)", "orient": "top", "values": ticks},
+    }
+    label = {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8, "labelOverlap": False}
+    named: Spec = {**row, "field": "name", "title": None, "axis": label}
     systems = {
         "data": _values(points),
-        "height": {"step": 19},
-        "width": 480,
-        "encoding": {"y": {"field": "name", "type": "nominal", "sort": None, "title": None}},
+        "width": 440,
+        "height": {"step": 20},
         "layer": [
             {
-                "mark": {"type": "rule", "color": "#cccccc"},
-                "encoding": {"x": {"datum": 1}, "x2": {"field": "rank"}},
+                "mark": {"type": "rule", "color": PALE},
+                "encoding": {"y": named, "x": {**rank, "field": "best"}, "x2": {"field": "rank"}},
             },
             {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": INK, "opacity": 1},
-                "encoding": {"x": {"field": "rank", "type": "quantitative", "scale": scale, "axis": axis}},
+                "mark": {"type": "point", "filled": True, "size": 70, "color": INK, "opacity": 1},
+                "encoding": {"y": named, "x": rank, "description": {"field": "name"}},
             },
             {
-                "mark": {"type": "text", "align": "left", "dx": 8, "color": INK},
-                "encoding": {
-                    "x": {"field": "rank", "type": "quantitative"},
-                    "text": {"field": "rank", "format": ".2f"},
-                },
+                "mark": {"type": "text", "align": "left", "dx": 9, "color": INK, "fontSize": 11},
+                "encoding": {"y": named, "x": rank, "text": {"field": "rank", "format": ".2f"}},
+            },
+        ],
+    }
+    length: Spec = {"field": "start", "type": "quantitative", "scale": scale, "axis": None}
+    words = f"critical difference {critical_difference:.3f}"
+    ruler = {
+        "data": _values([{"start": 1.0, "end": min(1 + critical_difference, last)}]),
+        "width": 440,
+        "height": 10,
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 4, "color": COLOURS[1]},
+                "encoding": {"x": length, "x2": {"field": "end"}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 8, "text": words, "color": INK},
+                "encoding": {"x": {**length, "field": "end"}},
             },
         ],
     }
     groups = {
-        "data": _values(bars),
-        "height": {"step": 9},
-        "width": 480,
-        "mark": {"type": "rule", "size": 4, "color": COLOURS[0]},
+        "data": _values(strokes),
+        "width": {"step": 12},
+        "height": {"step": 20},
+        "mark": {"type": "rule", "strokeWidth": 5, "strokeCap": "round", "color": COLOURS[0]},
         "encoding": {
-            "y": {"field": "clique", "type": "ordinal", "axis": None},
-            "x": {"field": "low", "type": "quantitative", "scale": scale, "axis": None},
-            "x2": {"field": "high"},
+            "x": {"field": "clique", "type": "ordinal", "axis": None},
+            "y": {**row, "field": "first", "scale": {"domain": row["sort"]}, "axis": None},
+            "y2": {"field": "last"},
         },
     }
-    note = f"Critical difference {critical_difference:.3f}: bars join systems that the test does not separate"
-    return _figure(
-        "critical-difference", title, note, {"vconcat": [systems, *([groups] if bars else [])], "spacing": 6}
-    )
+    note = "Strokes on the right join systems that the test does not separate" if strokes else ""
+    body = {"hconcat": [systems, *([groups] if strokes else [])], "spacing": 28}
+    chart = {"vconcat": [ruler, body], "spacing": 12}
+    return _figure("critical-difference", title, note, chart)
 
 
-def _quantitative(field: str, title: str) -> Record:
-    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False}}
+def _quantitative(field: str, title: str) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title, "scale": {"zero": False, "padding": 8}}
 
 
-def _values(records: Sequence[Record]) -> Record:
-    return {"values": [dict(record) for record in records]}
+def _values(records: Sequence[Record]) -> Mapping[str, list[dict[str, str | float | bool | None]]]:
+    """Return records as JSON can hold them: NaN as null, control characters escaped."""
+    return {"values": [{name: _plain(value) for name, value in record.items()} for record in records]}
 
 
-def _figure(name: str, title: str, note: str, chart: Record) -> Figure:
-    heading = {"text": title, **({"subtitle": note} if note else {})}
+def _plain(value: str | float | bool | None) -> str | float | bool | None:  # noqa: FBT001 - a value of a record
+    if isinstance(value, str):
+        return format_value(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _figure(name: str, title: str, note: str, chart: Spec) -> Figure:
+    heading = {
+        "text": format_value(title),
+        **({"subtitle": textwrap.wrap(format_value(note), WRAP)} if note else {}),
+    }
     schema = "https://vega.github.io/schema/vega-lite/v5.json"
     return Figure(name, title, {"$schema": schema, "title": heading, "config": CONFIG, **chart}, note)

@@ -1,7 +1,7 @@
-"""Measures of plain lists of document ids: a few functions over the one engine, and no second arithmetic.
+"""Measures of plain lists of document ids, computed by the same engine as all others.
 
 Every function takes the relevant ids and the retrieved ids (one id or a list, best first). A document
-retrieved twice is credited once, where it first stands; the repetition keeps its place in the list. Nothing
+retrieved twice is credited once, at its first rank; the repetition keeps its place in the list. Nothing
 relevant, or nothing retrieved, scores 0.
 
     >>> ndcg_at_k(["doc1", "doc2", "doc3"], ["doc4", "doc1", "doc5", "doc2"], k=4)  # doctest: +ELLIPSIS
@@ -44,7 +44,7 @@ METRICS = {
     "recall": "R",
     "precision": 'P(over="retrieved")',
 }
-"""The names of this module and the measures they stand for; precision divides by what was retrieved."""
+"""The names of this module and the measures they mean; precision divides by what was retrieved."""
 
 BATCH = "the batch"
 DEFAULT_METRICS = ("hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr")
@@ -55,12 +55,12 @@ class UnknownMetric(UnknownName, ValueError):
 
 
 def hit_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
-    """1 if a relevant document is among the first `k` retrieved, else 0.
+    """Return 1 if a relevant document is among the first `k` retrieved, else 0.
 
     >>> hit_at_k(["doc1", "doc3", "doc5"], ["doc2", "doc1", "doc4"], k=3)
     1.0
     """
-    return _one("hit", relevant_ids, predicted_ids, k)
+    return _score_one("hit", relevant_ids, predicted_ids, k)
 
 
 def ndcg_at_k(
@@ -69,7 +69,7 @@ def ndcg_at_k(
     k: int = 10,
     relevance_grades: Mapping[str, float] | None = None,
 ) -> float:
-    """The normalised discounted cumulative gain of the first `k` retrieved.
+    """Return the normalised discounted cumulative gain of the first `k` retrieved.
 
     With `relevance_grades` a document's gain is its grade (1 for a relevant one that has none); the ideal
     order is that of all graded and relevant documents.
@@ -78,43 +78,43 @@ def ndcg_at_k(
     >>> round(ndcg_at_k(["a", "b", "c"], ["a", "d", "b", "c"], 4, grades), 4)
     0.9305
     """
-    return _one("ndcg", relevant_ids, predicted_ids, k, relevance_grades)
+    return _score_one("ndcg", relevant_ids, predicted_ids, k, relevance_grades)
 
 
 def mean_reciprocal_rank(relevant_ids_list: Sequence[Ids], predicted_ids_list: Sequence[Ids]) -> float:
-    """The mean over queries of one over the rank of the first relevant document.
+    """Return the mean over queries of one over the rank of the first relevant document.
 
     >>> round(mean_reciprocal_rank([["a"], ["b"], ["c"]], [["a"], ["x", "y", "b"], ["x"]]), 4)
     0.4444
     """
-    return _mean(_measure("mrr"), relevant_ids_list, predicted_ids_list)
+    return _mean(_parse_metric("mrr"), relevant_ids_list, predicted_ids_list)
 
 
 def average_precision_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
-    """The average precision of the first `k` retrieved, over all relevant documents.
+    """Return the average precision of the first `k` retrieved, over all relevant documents.
 
     >>> round(average_precision_at_k(["a", "b", "c"], ["a", "x", "b", "y", "c"], k=5), 4)
     0.7556
     """
-    return _one("map", relevant_ids, predicted_ids, k)
+    return _score_one("map", relevant_ids, predicted_ids, k)
 
 
 def recall_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
-    """The share of the relevant documents that are among the first `k` retrieved.
+    """Return the share of the relevant documents that are among the first `k` retrieved.
 
     >>> recall_at_k(["a", "b"], ["a", "x"], k=2)
     0.5
     """
-    return _one("recall", relevant_ids, predicted_ids, k)
+    return _score_one("recall", relevant_ids, predicted_ids, k)
 
 
 def precision_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
-    """The share of relevant documents among the first `k`, or among all retrieved if those are fewer.
+    """Return the share of relevant documents among the first `k`, or among all retrieved if those are fewer.
 
     >>> precision_at_k(["a", "b"], ["a", "x"], k=10)
     0.5
     """
-    return _one("precision", relevant_ids, predicted_ids, k)
+    return _score_one("precision", relevant_ids, predicted_ids, k)
 
 
 def evaluate_retrieval_batch(
@@ -122,7 +122,7 @@ def evaluate_retrieval_batch(
     retrieval_results: Sequence[Sequence[Mapping[str, Any]]],
     metrics: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """The mean of every metric over all queries, under the name it was asked for.
+    """Return the mean of every metric over all queries, by the name it was asked for.
 
     A query carries its `relevant_docs`; a result its `id`.
 
@@ -130,7 +130,7 @@ def evaluate_retrieval_batch(
     {'hit@1': 0.0, 'mrr': 0.5}
     """
     names = list(DEFAULT_METRICS if metrics is None else metrics)
-    measures = {name: _measure(name) for name in names}
+    measures = {name: _parse_metric(name) for name in names}
     relevant = [_field(query, "relevant_docs", f"query {number}") for number, query in enumerate(queries, 1)]
     found = [
         [_field(result, "id", f"results of query {number}") for result in results]
@@ -142,7 +142,7 @@ def evaluate_retrieval_batch(
 def calculate_confidence_interval(
     scores: Sequence[float], confidence_level: float = 0.95
 ) -> tuple[float, float]:
-    """The bounds of the mean at `confidence_level`, by Student's t; equal for one value or equal values.
+    """Return the bounds of the mean at `confidence_level`, by Student's t; equal for one value or equal values.
 
     >>> low, high = calculate_confidence_interval([0.2, 0.4, 0.6])
     >>> round(low, 4), round(high, 4)
@@ -161,7 +161,7 @@ def statistical_significance_test(
     *,
     test: Literal["paired", "independent"] | None = None,
 ) -> dict[str, Any]:
-    """Student's t-test of two systems: paired if both have as many scores, unless `test` says otherwise.
+    """Compare two systems by Student's t-test, paired if both have equally many scores, unless `test` is given.
 
     Scores that do not differ at all, and single scores, give t = 0 and p = 1; differences that are all the
     same but not 0 give t = ±∞ and p = 0.
@@ -207,7 +207,7 @@ class RetrievalMetricsSuite:
         }
 
     def evaluate(self, metric_name: str, *args: Any, **kwargs: Any) -> float:
-        """What the metric of that name says of the arguments."""
+        """Return the value of the metric of that name for the arguments."""
         if metric_name not in self.metrics:
             kind = "metric"
             raise UnknownMetric(kind, metric_name, list(self.metrics))
@@ -217,12 +217,12 @@ class RetrievalMetricsSuite:
 def _mean_average_precision(
     relevant_ids_list: Sequence[Ids], predicted_ids_list: Sequence[Ids], k: int = 10
 ) -> float:
-    """The mean over queries of the average precision of the first `k` retrieved."""
-    return _mean(_measure("map") @ k, relevant_ids_list, predicted_ids_list)
+    """Return the mean over queries of the average precision of the first `k` retrieved."""
+    return _mean(_parse_metric("map") @ k, relevant_ids_list, predicted_ids_list)
 
 
-def _measure(metric: str) -> Measure:
-    """The measure a metric's name stands for, with its cutoff."""
+def _parse_metric(metric: str) -> Measure:
+    """Return the measure that a metric's name means, with its cutoff."""
     name, _, cutoff = metric.strip().partition("@")
     try:
         return parse_measure(METRICS.get(name.lower(), name) + (f"@{cutoff}" if cutoff else ""))
@@ -231,10 +231,10 @@ def _measure(metric: str) -> Measure:
         raise UnknownMetric(kind, metric, [], hint=error.hint) from None
 
 
-def _one(
+def _score_one(
     metric: str, relevant: Ids, predicted: Ids, k: int, grades: Mapping[str, float] | None = None
 ) -> float:
-    return _mean(_measure(metric) @ k, [relevant], [predicted], [grades])
+    return _mean(_parse_metric(metric) @ k, [relevant], [predicted], [grades])
 
 
 def _mean(
@@ -243,43 +243,41 @@ def _mean(
     predicted: Sequence[Ids],
     grades: Sequence[Mapping[str, float] | None] | None = None,
 ) -> float:
-    """The mean of one measure over queries given as parallel lists; 0 of no queries."""
+    """Return the mean of one measure over queries given as parallel lists; 0 for no queries."""
     if len(relevant) != len(predicted):
-        told = f"{len(relevant):,} queries and {len(predicted):,} result lists, expected as many of each"
-        raise BadInput(BATCH, [Problem.error("unequal-columns", "lists", told)])
+        message = f"{len(relevant):,} queries and {len(predicted):,} result lists, expected as many of each"
+        raise BadInput(BATCH, [Problem.error("unequal-columns", "lists", message)])
     graded = [None] * len(relevant) if grades is None else grades
     judgments, run = {}, {}
     for number, (wanted, found, levels) in enumerate(zip(relevant, predicted, graded, strict=True)):
-        retrieved = _each(found)
-        judgments[str(number)] = _judged(_each(wanted), levels, retrieved)
-        run[str(number)] = _ranked(retrieved, judgments[str(number)])
+        retrieved = _to_list(found)
+        judgments[str(number)] = _grade(_to_list(wanted), levels, retrieved)
+        run[str(number)] = _score_by_place(retrieved, judgments[str(number)])
     return evaluate(judgments, run, measure)[measure] if judgments else 0.0
 
 
-def _each(ids: Ids) -> list[str]:
+def _to_list(ids: Ids) -> list[str]:
     return [ids] if isinstance(ids, str) else list(ids)
 
 
-def _judged(
-    relevant: list[str], grades: Mapping[str, float] | None, retrieved: list[str]
-) -> dict[str, float]:
-    """Grades of all judged documents; a query without any gets one that is worth nothing, to be counted."""
+def _grade(relevant: list[str], grades: Mapping[str, float] | None, retrieved: list[str]) -> dict[str, float]:
+    """Return the grades of all judged documents; a query without any gets one with grade 0, so that it counts."""
     judged = dict.fromkeys(relevant, 1.0) | dict(grades or {})
-    return judged or {_unused("nothing", set(retrieved)): 0.0}
+    return judged or {_find_unused("nothing", set(retrieved)): 0.0}
 
 
-def _ranked(retrieved: list[str], judged: Mapping[str, float]) -> dict[str, float]:
-    """Scores that keep the order; a repeated document gives its later places to ones nobody judged."""
+def _score_by_place(retrieved: list[str], judged: Mapping[str, float]) -> dict[str, float]:
+    """Return scores that keep the order; the repetitions of a document become unjudged documents."""
     scores: dict[str, float] = {}
     taken = {*retrieved, *judged}
     for place, document in enumerate(retrieved):
-        name = document if document not in scores else _unused(f"{document} again at {place}", taken)
+        name = document if document not in scores else _find_unused(f"{document} again at {place}", taken)
         scores[name] = float(-place)
     return scores
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
-    """`name`, with as many marks after it as make it new."""
+def _find_unused(name: str, taken: Collection[str]) -> str:
+    """Return `name`, with enough marks after it to make it new."""
     while name in taken:
         name += "'"
     return name

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from judged.gates.gate import gate
-from judged.gates.report import GateReport, MeasureGate
-from judged.gates.words import figure
+from judged.gates.api import gate
+from judged.gates.result import GateReport, MeasureGate
+from judged.gates.verdict_text import format_figure
 from judged.testing import assert_passed
 from judged.wording import counted
 
@@ -58,6 +58,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _line(report: GateReport, each: MeasureGate) -> str:
     test = each.test
     return (
-        f"{each.verdict}: {each.measure} of {report.name}, {figure(test.difference)} "
-        f"(margin {figure(test.margin)}, {counted(test.queries, each.unit)})"
+        f"{each.verdict}: {each.measure} of {report.name}, {format_figure(test.difference)} "
+        f"(margin {format_figure(test.margin)}, {counted(test.queries, each.unit)})"
     )

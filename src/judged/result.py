@@ -269,7 +269,12 @@ def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:
 
 def table_to_arrow(table: Table) -> pa.Table:
     """Return a table for people as data, every number in full."""
-    return tabulate([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    import pyarrow as pa
+
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
+    return pa.table(
+        {name: _to_column(list(column)) for name, column in zip(table.columns, columns, strict=True)}
+    )
 
 
 def _to_column(values: list[Value]) -> pa.Array:

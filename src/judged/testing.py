@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from judged.errors import BadProtocol
-from judged.gates.delta import Delta
-from judged.gates.gate import gate
-from judged.gates.report import GateReport
+from judged.gates.api import gate
+from judged.gates.result import Delta, GateReport
 from judged.measures.measure import Measure
 
 __all__ = ["assert_no_regression", "assert_passed"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from hypothesis import given, strategies as st
 
 import judged
 from judged.agreements.system_order import rank_systems
-from judged.agreements.tables import as_page, long_table, sentences
 from judged.errors import BadInput, BadSample, UnknownName, Unusable
+from judged.result import load
 from judged.stats import Undefined
 from judged.tables.labels import Label, Labels
 from rag25 import COUNTS, PUBLISHED, pairs
@@ -80,7 +81,7 @@ def test_the_confusion_has_a_row_for_each_human_grade(whole: judged.Agreement) -
     assert (whole.confusion.counts == COUNTS).all()
 
 
-def test_bias_is_told_for_each_grade(whole: judged.Agreement) -> None:
+def test_bias_is_given_for_each_grade(whole: judged.Agreement) -> None:
     """Of 88 results that people gave 4, the labels' mean is (0·1 + 1·8 + 2·18 + 3·42 + 4·19) / 88."""
     last = whole.grade_bias.grades[-1]
 
@@ -92,7 +93,7 @@ def test_where_all_are_graded_labels_add_nothing_to_the_means(whole: judged.Agre
     """PPI++ is the human mean then, Rogan and Gladen's rate too, and that is said."""
     assert whole.good_rate.powered.mean == whole.good_rate.human.mean
     assert whole.good_rate.rate.value == pytest.approx(whole.good_rate.human.mean)
-    assert "Every labelled result has a human grade" in " ".join(sentences(whole))
+    assert any(note.code == "all-graded" for note in whole.notes)
 
 
 def test_a_small_sample_corrects_many_labels() -> None:
@@ -156,10 +157,11 @@ def test_pages_and_tools_are_matched_as_sessions_match_them() -> None:
     found = judged.agreement(labels, human)
 
     assert found.given.tolist() == [1, 3, 2, 4, 0]
-    assert (found.only_labels, found.only_human, found.notes[1:]) == (0, 0, ())
+    assert (found.only_labels, found.only_human) == (0, 0)
+    assert not any(note.code == "repeated-grades" for note in found.notes)
 
 
-def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
+def test_the_first_of_two_labels_counts_and_both_are_noted() -> None:
     """What is said of one result twice is a note, and counted again where it differs."""
     twice = [
         {"task": "t1", "id": "d1", "gain": 3},
@@ -170,10 +172,10 @@ def test_the_first_of_two_labels_counts_and_both_are_told() -> None:
     found = judged.agreement(twice, HUMAN)
 
     assert found.given.tolist() == [3, 0]
-    assert found.notes == (
+    assert [note.message for note in found.notes[-2:]] == [
         "labels: 2 grades repeat an earlier one of the same result, 1 of them with another value; the first counts",
         "the ranges of grades differ: labels from 0 to 3, human from 0 to 4",
-    )
+    ]
 
 
 def test_judgments_may_have_any_grade(tmp_path: Path) -> None:
@@ -190,9 +192,9 @@ def test_kappa_of_tasks_and_its_interval_over_them() -> None:
     human = {"a": {"1": 4, "2": 0}, "b": {"1": 4, "2": 0}, "c": {"1": 0}}
     labels = {"a": {"1": 3, "2": 1}, "b": {"1": 0, "2": 4}, "c": {"1": 1}}
     found = judged.agreement(labels, human, resamples=50)
-    table = dict(found.table("figures").rows)
+    table = dict(found.figures())
 
-    assert [each.value for each in found.task_kappas.values()] == [
+    assert [kappa.value for kappa in found.task_kappas.values()] == [
         1.0,
         -1.0,
         Undefined("no spread: both judges gave only `False`"),
@@ -211,7 +213,8 @@ def test_several_judges_are_compared_pair_by_pair() -> None:
     assert found.pairs["human", "third"][0].value == 1.0
     assert found.pairs["human", "third"][0].missing == 2
     assert found.alpha("interval").items == 5
-    assert [row[:3] for row in found.table("judges").rows] == [
+    judges = found.to_arrow("judges").to_pylist()
+    assert [(row["judge"], row["other"], row["results"]) for row in judges] == [
         ("human", "labels", 5),
         ("human", "third", 3),
         ("labels", "third", 3),
@@ -232,7 +235,7 @@ def test_systems_are_ranked_under_both() -> None:
     assert found.human == {"a": 1.0, "c": 0.75, "b": 0.5}
     assert found.labels == {"a": 0.5, "c": 0.75, "b": 1.0}
     assert (found.tau.value, found.tau_ap.value) == (-1.0, -1.0)
-    assert [(row["system"], row["place by human"], row["place by labels"]) for row in found.rows()] == [
+    assert [(row["system"], row["human_place"], row["labels_place"]) for row in found.rows()] == [
         ("a", 1, 3),
         ("c", 2, 2),
         ("b", 3, 1),
@@ -261,7 +264,7 @@ def test_a_measure_that_is_better_low_ranks_from_the_lowest() -> None:
     found = rank_systems("cost", {"a": 3.0, "b": 1.0}, {"a": 4.0, "b": 2.0}, higher_is_better=False)
 
     assert list(found.human) == ["b", "a"]
-    assert [row["place by labels"] for row in found.rows()] == [1, 2]
+    assert [row["labels_place"] for row in found.rows()] == [1, 2]
     assert found.tau.value == 1.0
 
 
@@ -272,9 +275,9 @@ def test_poor_agreement_and_thin_coverage_are_warned_of() -> None:
     """
     human = {"t1": {f"d{at}": at % 5 for at in range(20)}}
     labels = {"t1": {f"d{at}": 4 - at % 5 for at in range(18)}}
-    told = judged.agreement(labels, human).warnings
+    warnings = judged.agreement(labels, human).warnings
 
-    assert [each.split(":")[0] for each in told] == [
+    assert [warning.split(":")[0] for warning in warnings] == [
         "κ at ≥2 is -0.615, below 0.4",
         "90.0% of the results that people graded have a label, below 95%",
         "18 results have both grades, fewer than 30",
@@ -313,40 +316,39 @@ def test_runs_are_judged_by_what_both_graded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "told"),
+    ("options", "error", "message"),
     [
         ({"level": 95}, BadSample, "the confidence level is 95"),
         ({"judges": {"human": HUMAN}}, BadSample, "two judges are called `human`"),
         ({"judges": {"labels": HUMAN}}, BadSample, "two judges are called `labels`"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, told: str) -> None:
+def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], error: type, message: str) -> None:
     """Before anything is computed."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         judged.agreement(LABELS, HUMAN, **options)
 
 
 def test_an_unknown_table_is_named() -> None:
     """With what was meant."""
     with pytest.raises(UnknownName, match="did you mean `means`"):
-        judged.agreement(LABELS, HUMAN).table("mean")  # type: ignore[arg-type]
+        judged.agreement(LABELS, HUMAN).to_arrow("mean")
 
 
 @given(labels=grades, human=grades)
 def test_whatever_is_given_there_is_a_report_without_nan(labels: Grades, human: Grades) -> None:
-    """Every table, the document, the page and the picture; or a refusal in words."""
+    """Every table, the document, the text and the figure; or a refusal in words."""
     try:
         found = judged.agreement(labels, human, judges={"other": human}, resamples=10)
     except BadInput as refused:
         assert "has no result in common" in str(refused)
         return
     document = json.dumps(found.to_dict(), allow_nan=False)
-    every = [repr(found), found._repr_html_(), as_page(found), found.picture(), document]
+    texts = [repr(found), found._repr_html_(), json.dumps(found.figure().spec), document]
+    cells = [cell for table in found.tables().values() for row in table.to_pylist() for cell in row.values()]
 
-    assert not any("nan" in each for each in every)
-    assert not any(
-        isinstance(cell, float) and math.isnan(cell) for row in long_table(found).rows for cell in row
-    )
+    assert not any(re.search(r"\bnan\b", text, re.IGNORECASE) for text in texts)
+    assert not any(isinstance(cell, float) and math.isnan(cell) for cell in cells)
 
 
 @given(human=grades)
@@ -373,6 +375,32 @@ def test_exchanging_sides_turns_the_table(labels: Grades, human: Grades) -> None
     assert one.bias == pytest.approx(-other.bias)
     assert _defined(one.kappa("linear").value) == pytest.approx(_defined(other.kappa("linear").value))
     assert (one.only_labels, one.only_human) == (other.only_human, other.only_labels)
+
+
+def test_the_main_table_has_every_number_with_its_bounds_or_reason(whole: judged.Agreement) -> None:
+    """κ at the threshold has an interval; what is undefined has a reason in place of a value."""
+    rows = {(row["part"], row["name"]): row for row in whole.to_arrow().to_pylist()}
+    kappa, interval = rows["figures", "κ at ≥2"], whole.kappa_interval
+    alike = judged.agreement({"t1": {"d1": 1}}, {"t1": {"d1": 1}}).to_arrow().to_pylist()
+    undefined = next(row for row in alike if row["name"] == "κ")
+
+    assert (kappa["low"], kappa["high"]) == (interval.low, interval.high)
+    assert rows["mean gain", "PPI++"]["low"] == whole.mean_gain.powered.low
+    assert rows["confusion", "human 4, label 4"]["value"] == 19
+    assert (undefined["value"], undefined["undefined"]) == (None, "no spread: both judges gave only `1`")
+
+
+def test_a_saved_agreement_is_the_same_again(tmp_path: Path) -> None:
+    """Loaded, it prints the same text and has the same tables."""
+    runs = {"a": {"t1": ["d1", "d2"]}, "b": {"t1": ["d2", "d1"]}}
+    found = judged.agreement(LABELS, HUMAN, judges={"third": HUMAN}, runs=runs, resamples=20)
+    found.save(tmp_path / "agreement.json")
+    loaded = load(tmp_path / "agreement.json")
+
+    assert repr(loaded) == repr(found)
+    assert {name: table.to_pylist() for name, table in loaded.tables().items()} == {
+        name: table.to_pylist() for name, table in found.tables().items()
+    }
 
 
 def _defined(value: float | Undefined) -> float | None:

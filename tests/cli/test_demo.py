@@ -6,25 +6,40 @@ import csv
 import json
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
 
 from judged.cli.main import judged
+from judged.demo import demonstrate
+from judged.demo.collection import find_entries
 from judged.demo.demonstrate import MEASURES
 
 pytest.importorskip("bm25s")
+pytest.importorskip("vl_convert")
+MODULES = ("asyncio", "email.message", "logging", "pathlib", "textwrap", "unittest.mock")
+"""Enough documents to retrieve from; the collection of all modules has a test of its own."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_collection() -> Iterator[None]:
+    """Read the docstrings of a few modules."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demonstrate, "find_entries", lambda: find_entries(MODULES))
+        yield
 
 
 def run(*arguments: object) -> Result:
-    """What `judged` prints for these arguments."""
-    return CliRunner().invoke(judged, [str(each) for each in arguments])
+    """Run `judged` with these arguments."""
+    return CliRunner().invoke(judged, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
-    """A demonstration of sixty queries, and where it was written."""
+def finished(_small_collection: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """Run a demonstration of sixty queries; return where it was written, and what was printed."""
     place = tmp_path_factory.mktemp("demo") / "out"
     return place, run("demo", "--output", place, "--limit", 60)
 
@@ -62,7 +77,7 @@ def test_its_page_names_every_file(finished: tuple[Path, Result]) -> None:
 
 
 def test_it_shows_a_table_with_every_system_and_measure(finished: tuple[Path, Result]) -> None:
-    """Standard output holds the table alone; what was done is told on standard error."""
+    """Standard output holds the table alone; steps are announced on standard error."""
     _, result = finished
 
     assert all(word in result.stdout for word in ("bm25", "lsa", "fusion", *MEASURES))
@@ -91,10 +106,10 @@ def test_the_printed_command_gives_the_same_numbers(finished: tuple[Path, Result
 def test_the_scores_carry_their_protocol(finished: tuple[Path, Result]) -> None:
     """The file of scores says under which conventions they were made."""
     place, _ = finished
-    told = json.loads((place / "scores.json").read_text(encoding="utf-8"))
+    scores = json.loads((place / "scores.json").read_text(encoding="utf-8"))
 
-    assert told["protocol"]["ties"] == "document-descending"
-    assert set(told["means"]) == {"bm25", "lsa", "fusion"}
+    assert scores["protocol"]["ties"] == "document-descending"
+    assert set(scores["means"]) == {"bm25", "lsa", "fusion"}
 
 
 def test_it_writes_over_its_own_directory_and_over_no_other(tmp_path: Path) -> None:
@@ -129,3 +144,15 @@ def test_without_bm25s_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
     assert result.exit_code == 2
     assert "judged[demo]" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_the_picture_shows_every_mean(finished: tuple[Path, Result]) -> None:
+    """Title, systems, measures and values are in it as text."""
+    place, _ = finished
+    picture = ET.fromstring((place / "scores.svg").read_text(encoding="utf-8"))  # noqa: S314 - our own file
+    words = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    means = json.loads((place / "scores.json").read_text(encoding="utf-8"))["means"]
+
+    assert "Known-item search in Python's documentation: 60 queries" in words
+    assert {"bm25", "lsa", "fusion", *MEASURES} <= set(words)
+    assert {f"{value:.4f}" for row in means.values() for value in row.values()} <= set(words)

@@ -53,7 +53,7 @@ def test_a_published_number_is_looked_for(invoke: Invoke) -> None:
     done = invoke("explain", "qrels.txt", "bm25.run", "-m", "AP", "--published", "0.5000")
 
     assert "1  missing=skip" in done.output
-    assert "a match is no proof" in done.output
+    assert "a match is not proof" in done.output
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,9 @@ def test_json_has_everything(invoke: Invoke, asked: list[str], keys: set[str]) -
     """One object, with the files it was made from."""
     document = json.loads(invoke("explain", "qrels.txt", "bm25.run", "--format", "json", *asked).stdout)
 
-    assert keys | {"judged", "inputs"} <= set(document)
+    assert keys <= {*document, *document["tables"]}
+    assert [file["role"] for file in document["provenance"]["inputs"]] == ["judgments", "run"]
+    assert document["schema"].startswith("judged.")
 
 
 def test_csv_has_the_main_table_in_full(invoke: Invoke) -> None:
@@ -100,14 +102,14 @@ def test_files_are_written_in_the_format_of_their_name(invoke: Invoke, collectio
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "none of them was given"),
+        ([], "got none of them"),
         (["--query", "q1", "--against", "ranx"], "`--query` and `--against`"),
         (["--against", "a", "--against", "b", "--against", "c"], "`--against` was given 3 times"),
         (["--query", "q11"], "did you mean `q1`?"),
         (["--query", "q3", "--missing", "skip"], "query `q3` has no results, and is left out"),
         (["--against", "rnax"], "did you mean `ranx`?"),
         (["--published", "170"], "nDCG@10 lies between 0 and 1"),
-        (["--published", "much"], "`much` is no number"),
+        (["--published", "much"], "`much` is not a number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(invoke: Invoke, arguments: list[str], told: str) -> None:

@@ -106,7 +106,7 @@ def test_outputs_are_written_in_the_formats_of_their_extensions(invoke: Invoke, 
     assert json.loads(done.stdout) == document
     assert list(document) == ["judged", "verdict", "exit_code", "gates"]
     assert (document["verdict"], document["exit_code"]) == ("fail", 1)
-    assert document["gates"][0]["measures"][0]["measure"] == "nDCG@10"
+    assert document["gates"][0]["tables"]["measures"][0]["measure"] == "nDCG@10"
     assert xml.get("failures") == "1"
     assert (collection / "gate.md").read_text().startswith("## ❌ fail: bad against old\n")
     assert (collection / "gate.txt").read_text().endswith("Verdict: fail\n")
@@ -195,11 +195,11 @@ def test_several_gates_in_a_file_are_decided_together(execute: Execute, collecti
     (collection / "elsewhere").mkdir()
     here = execute("gate", "--config", "gates.yaml", "--format", "json")
     there = execute("gate", "--config", str(collection / "gates.yaml"), "--format", "json")
-    document = json.loads(here.stdout)
+    document, other = json.loads(here.stdout), json.loads(there.stdout)
     found = [
         (gate["name"], each["measure"], each["alpha"], each["min_delta"], each["test"], each["verdict"])
         for gate in document["gates"]
-        for each in gate["measures"]
+        for each in gate["tables"]["measures"]
     ]
 
     assert here.returncode == 0
@@ -209,7 +209,7 @@ def test_several_gates_in_a_file_are_decided_together(execute: Execute, collecti
         ("loose", "RR", 0.1, "-0.5", "randomisation", "pass"),
     ]
     assert document["gates"][1]["run"] == "NEW"
-    assert there.stdout == here.stdout
+    assert [gate["tables"] for gate in other["gates"]] == [gate["tables"] for gate in document["gates"]]
 
 
 def test_the_worst_gate_of_a_file_decides(invoke: Invoke, collection: Path) -> None:
@@ -290,4 +290,4 @@ def test_what_a_file_says_is_not_said_again_on_the_command_line(invoke: Invoke, 
     )
 
     assert done.exit_code == 2
-    assert "QRELS, --measure, --alpha, --ties cannot stand beside `--config`" in done.stderr
+    assert "QRELS, --measure, --alpha, --ties cannot be combined with `--config`" in done.stderr

@@ -7,17 +7,21 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
 import judged
-from judged.comparison.latency import pareto
+from judged.comparison.latency import find_pareto_optimal
 from judged.comparison.settings import CORRECTIONS, TESTS
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
+from judged.result import load
 from judged.stats.corrections import CORRECTIONS as RULES
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Undefined
@@ -152,7 +156,9 @@ def test_queries_that_a_system_lacks_are_left_out_and_counted() -> None:
     zero = judged.compare(QRELS, {"low": RUNS["low"], "less": less}, "AP")
 
     assert skip.contrasts[0].queries == 38
-    assert skip.notes == ("AP: 2 queries (q00, q01) without a value in every system were left out",)
+    assert [str(note) for note in skip.notes] == [
+        "AP: 2 queries (q00, q01) without a value in every system were left out"
+    ]
     assert (zero.contrasts[0].queries, zero.notes) == (40, ())
 
 
@@ -191,8 +197,8 @@ def test_interactions_are_found_where_there_are_any() -> None:
     assert found.corrected is not None
     assert found.corrected < 0.001
     assert found.verdict(0.05) == "depends on kind"
-    assert "even +" in found.written
-    assert "odd -" in found.written
+    assert "even +" in found.slices
+    assert "odd -" in found.slices
 
 
 def test_interaction_of_two_slices_is_the_test_of_their_difference() -> None:
@@ -213,13 +219,13 @@ def test_latency_is_in_milliseconds_and_absence_is_told(comparison: judged.Compa
 
     assert (low.mean, low.p50, low.p95) == pytest.approx((20.0, 20.0, 29.0))
     assert high.mean == pytest.approx(200.0)
-    assert "no timings of middle" in comparison.notes
+    assert "no timings of middle" in map(str, comparison.notes)
 
 
 def test_who_is_as_good_and_slower_is_beaten() -> None:
     """Equal in one and worse in another; of two that are equal in all neither is beaten."""
-    assert pareto({"fast": [0.5, -1.0], "slow": [0.5, -2.0]}) == ["fast"]
-    assert pareto({"one": [0.5, -1.0], "other": [0.5, -1.0]}) == ["one", "other"]
+    assert find_pareto_optimal({"fast": [0.5, -1.0], "slow": [0.5, -2.0]}) == ["fast"]
+    assert find_pareto_optimal({"one": [0.5, -1.0], "other": [0.5, -1.0]}) == ["one", "other"]
 
 
 def test_measures_that_happen_to_be_0_and_1_keep_students_interval() -> None:
@@ -244,15 +250,18 @@ def test_interactions_are_corrected_over_attributes_and_pairs() -> None:
     )
 
 
-def test_the_picture_is_svg_with_every_timed_system(comparison: judged.Comparison) -> None:
-    """Well-formed, one circle for each of the two, filled where unbeaten; without timings it is refused in words."""
-    drawn = ET.fromstring(comparison.picture())  # noqa: S314 - it is our own
-    circles = [each for each in drawn.iter() if each.tag.endswith("circle")]
+def test_the_trade_off_has_every_timed_system(comparison: judged.Comparison) -> None:
+    """A point for each of the two, filled where Pareto-optimal; without timings there is an error."""
+    figure: Any = comparison.draw_trade_off().spec
+    points = {point["name"]: point for point in figure["data"]["values"]}
 
-    assert len(circles) == 2
-    assert all(each.get("fill") == "#0072b2" for each in circles)
+    assert set(points) == {"low", "high"}
+    assert comparison.pareto_optimal == ["low", "high"]
+    assert all(point["filled"] for point in points.values())
+    assert points["high"]["x"] == pytest.approx(200.0)
+    assert points["high"]["low"] < points["high"]["y"] < points["high"]["high"]
     with pytest.raises(BadSample, match="no timings"):
-        judged.compare(QRELS, RUNS, "AP").picture()
+        judged.compare(QRELS, RUNS, "AP").draw_trade_off()
 
 
 @pytest.mark.parametrize("part", ["differences", "means", "queries", "interactions", "latency"])
@@ -270,8 +279,8 @@ def test_it_is_plain_data_without_nan(comparison: judged.Comparison) -> None:
     """Strict JSON takes it."""
     told = json.loads(json.dumps(comparison.to_dict(per_query=True), allow_nan=False))
 
-    assert told["settings"]["test"] == "randomisation"
-    assert len(told["per_query"]) == 2 * 2 * 40
+    assert told["provenance"]["settings"]["test"] == "randomisation"
+    assert len(told["tables"]["queries"]) == 2 * 2 * 40
 
 
 def test_it_shows_itself_in_notebooks_and_terminals(comparison: judged.Comparison) -> None:
@@ -283,7 +292,7 @@ def test_it_shows_itself_in_notebooks_and_terminals(comparison: judged.Compariso
     assert "&lt;low&gt;" in page
     assert "<low>" not in page
     assert "nan" not in repr(comparison).lower()
-    assert "unbeaten" in repr(comparison)
+    assert "Pareto-optimal" in repr(comparison)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -308,7 +317,7 @@ def test_little_data_has_stated_outcomes(test: str, count: int) -> None:
 def test_one_seed_gives_one_result_whatever_the_threads() -> None:
     """The seed alone decides what is drawn."""
     one, two, other = (
-        judged.compare(QRELS, RUNS, "AP", threads=threads, seed=seed).table("differences")
+        judged.compare(QRELS, RUNS, "AP", threads=threads, seed=seed).to_arrow("differences")
         for threads, seed in ((1, 3), (2, 3), (2, 4))
     )
 
@@ -335,7 +344,7 @@ def test_power_and_equivalence_of_a_contrast(comparison: judged.Comparison) -> N
         ({"baseline": "hihg"}, UnknownName, "did you mean `high`"),
         ({"test": "tt"}, UnknownName, "no test is called `tt`"),
         ({"correction": "holmes"}, UnknownName, "did you mean `holm`"),
-        ({"test": "t", "correction": "maxT"}, BadSample, "made of the flips"),
+        ({"test": "t", "correction": "maxT"}, BadSample, "needs the resamples"),
         ({"level": 95}, BadSample, "between 0 and 1"),
         ({"resamples": 0}, BadSample, "at least one"),
         ({"slices": {"q00": {}}}, Unusable, "expected an attribute"),
@@ -408,3 +417,40 @@ def test_comparing_loads_no_scipy_stats() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path) -> None:
+    """Scored already, in memory or saved: every number is that of scoring them now."""
+    evaluations = [replace(judged.evaluate(QRELS, run, ["AP", "RR"]), run=name) for name, run in RUNS.items()]
+    long = pa.concat_tables(
+        [
+            each.scores.to_arrow().append_column("run", pa.array([each.run] * len(each.scores)))
+            for each in evaluations
+        ]
+    )
+    pq.write_table(long, tmp_path / "scores.parquet")
+    expected = judged.compare(QRELS, RUNS, ["AP", "RR"], baseline="low").to_arrow()
+    made = [
+        judged.compare(evaluations, baseline="low"),
+        judged.compare([each.scores for each in map(_named_scores, evaluations)], baseline="low"),
+        judged.compare(dict(zip(RUNS, evaluations, strict=True)), baseline="low"),
+        judged.compare([tmp_path / "scores.parquet"], baseline="low"),
+    ]
+
+    assert [each.to_arrow() for each in made] == [expected] * 4
+    assert judged.compare(evaluations, measures="RR", baseline="low").measures == ("RR",)
+
+
+def _named_scores(evaluation: judged.Evaluation) -> judged.Evaluation:
+    return replace(evaluation, scores=replace(evaluation.scores, run=evaluation.run))
+
+
+def test_it_is_saved_and_loaded(comparison: judged.Comparison, tmp_path: Path) -> None:
+    """Slices, interactions, latency and extra tests too."""
+    whole = comparison.with_extra_tests("anova", "bayesian")
+    whole.save(tmp_path / "comparison.json")
+    loaded: Any = load(tmp_path / "comparison.json")
+
+    assert loaded.tables() == whole.tables()
+    assert repr(loaded) == repr(whole)
+    assert loaded.slices.keys() == whole.slices.keys()

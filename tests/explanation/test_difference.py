@@ -7,6 +7,7 @@ ranx 0.3.21, ir_measures 0.4.3, trectools 0.0.50.
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from hypothesis import given, settings, strategies as st
 
 import judged
 from judged.errors import BadInput, BadMeasure, BadProtocol, UnknownName
-from judged.explanation.shapley import shapley
+from judged.explanation.difference import shapley
 from judged.profiles.catalogue import PROFILES
+from judged.result import load
 
 TIED = {"q1": {f"d{i}": 1.0 for i in range(1, 7)}}
 """Six documents tied, in the order d1 … d6."""
@@ -101,7 +103,7 @@ def test_shares_are_averaged_over_the_orders_of_exchange() -> None:
     assert told.values == (0.25, 1.0)
     assert {row["cause"]: row["share"] for row in told.rows} == {"missing": 0.375, "ties": 0.375}
     assert [row["percent"] for row in told.rows] == [50.0, 50.0]
-    assert told.scored == (2, 1)
+    assert (told.first.queries, told.second.queries) == (2, 1)
 
 
 def test_evidence_names_documents_ranks_and_scores() -> None:
@@ -231,3 +233,13 @@ def test_shares_sum_up_between_any_two_profiles(qrels: Any, run: Any, sides: tup
 
     assert told.values == pytest.approx([next(iter(each.mean().values())) for each in ends])
     assert sum(row["share"] for row in told.rows) == pytest.approx(told.difference, abs=1e-9)
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    """What comes back prints the same."""
+    told = judged.explain_difference(ONE_MISSING, {"q1": {"a": 1.0}}, "AP", against="pytrec_eval")
+    told.save(tmp_path / "result.json")
+    loaded = load(tmp_path / "result.json")
+
+    assert isinstance(loaded, judged.Difference)
+    assert (str(loaded), loaded.to_dict()) == (str(told), told.to_dict())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import judged
+from judged.blocks import Display, Table
 from judged.errors import BadInput, BadMeasure, MissingQueries, UnknownName
 from judged.kernels.segments import segment_max
+from judged.result import load
 
 QRELS = {
     "q1": {"a": 3, "b": 0, "c": 2, "d": 1},
@@ -58,7 +61,7 @@ def test_the_best_order_stands_beside_the_ranking() -> None:
     assert ideal["document"] == ["a", "c", "d"]
     assert ideal["term"] == pytest.approx([3, 1.261860, 0.5], abs=1e-6)
     assert ideal["total"] == pytest.approx([3, 4.261860, 4.761860], abs=1e-6)
-    assert ideal["really at"] == [1, 3, 4]
+    assert ideal["actual rank"] == [1, 3, 4]
 
 
 def test_a_table_of_gains_may_overturn_the_best_order() -> None:
@@ -152,10 +155,11 @@ def test_unjudged_and_tied_results_are_marked() -> None:
     assert column(told, "note") == ["unjudged, tied with 1", "tied with 1", None, "not assessed"]
     assert column(told, "grade") == [None, 0, 1, -1]
     assert told.beyond == 1
-    assert told.notes == (
-        "2 of these results share a score with others: the tie rule ordered them",
+    assert (told.tied, told.unjudged) == (2, 1)
+    assert str(told).splitlines()[-2:] == [
+        "2 of these results share their score with others; the tie rule decided their order",
         "1 of these results is unjudged",
-    )
+    ]
 
 
 def test_what_was_missed_is_shown() -> None:
@@ -221,7 +225,7 @@ def test_text_is_explained_without_arithmetic() -> None:
 def test_a_measure_that_looks_at_no_grades_is_refused() -> None:
     """Preferences have no rank to be cut at."""
     measure = judged.Measure("Preferred", lambda view: view, family="preference")
-    with pytest.raises(BadMeasure, match="Preferred looks at no grades"):
+    with pytest.raises(BadMeasure, match="Preferred uses preferences, not grades"):
         judged.explain(QRELS, RUN, measure, query="q1")
 
 
@@ -241,20 +245,20 @@ def test_a_value_that_an_empty_list_has_is_told() -> None:
 
     assert (told.empty, told.value) == (1.0, 0.0625)
     assert sum(column(told, "adds")) == pytest.approx(-0.9375)
-    assert "a list without results would score 1.0000" in told.sentences()
+    assert "an empty list would score 1.0000" in str(told)
 
 
 def test_long_lists_show_what_matters() -> None:
     """A hundred results, relevant ones at 1, 30 and 60: the first twenty, and what adds something."""
     run = {"q": {f"d{i:03}": float(-i) for i in range(1, 101)}}
     told = judged.explain({"q": {"d001": 1, "d030": 1, "d060": 1}}, run, "AP", query="q")
-    shown = told.shown()[0]
+    shown = next(block for block in told.blocks(Display()) if isinstance(block, Table))
 
     assert (len(told.rows), told.beyond) == (60, 40)
     assert [row[0] for row in shown.rows] == [*range(1, 21), 30, 60]
-    assert told.sentences()[:2] == [
-        "38 more ranks above the last that matters",
-        "40 more results below, adding nothing",
+    assert str(told).splitlines()[-3:-1] == [
+        "38 more ranks that add nothing",
+        "40 more results below, which add nothing",
     ]
 
 
@@ -282,5 +286,17 @@ def test_explanations_become_frames_and_plain_data() -> None:
 
     assert told.to_pandas()["document"].tolist() == ["a"]
     assert told.to_polars("missed").height == 0
-    assert told.to_dict()["ranking"][0]["score"] == "inf"
+    assert told.to_dict()["tables"]["ranking"][0]["score"] == "Infinity"
     assert str(told) == repr(told)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "relstring", "RBP_residual(p=0.5)"])
+def test_an_explanation_is_saved_and_loaded(measure: str, tmp_path: Path) -> None:
+    """What comes back prints the same, digit for digit."""
+    told = explained(measure)
+    told.save(tmp_path / "explanation.json")
+    loaded = load(tmp_path / "explanation.json")
+
+    assert isinstance(loaded, judged.Explanation)
+    assert str(loaded) == str(told)
+    assert loaded.to_dict() == told.to_dict()

@@ -11,6 +11,7 @@ import pytest
 
 import judged
 from judged.errors import BadMeasure
+from judged.result import load
 
 QRELS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"a": 1, "e": 2}, "q3": {"x": 1}}
 RUN = {"q1": {"b": 3.0, "u": 2.0, "a": 1.0}, "q2": {"a": 2.0, "e": 2.0, "f": 1.0}}
@@ -27,7 +28,7 @@ def test_the_number_itself_needs_no_change() -> None:
     told = judged.explain_published(QRELS, RUN, "RR", "0.6667")
 
     assert told.rows == [{"changes": 0, "changed": "nothing", "measure": "RR", "value": pytest.approx(2 / 3)}]
-    assert told.sentences() == ["these very conventions give it"]
+    assert str(told).splitlines()[-1] == "the conventions as given match"
 
 
 def test_one_change_is_found_before_two() -> None:
@@ -68,7 +69,7 @@ def test_percentages_are_understood(published: str) -> None:
     told = judged.explain_published(QRELS, RUN, "RR", published)
 
     assert told.rows[0]["changed"] == "nothing"
-    assert f"{published.strip()} was taken as a percentage" in told.sentences()
+    assert f"{published.strip()} was taken as a percentage" in str(told)
 
 
 def test_where_nothing_matches_the_nearest_is_told() -> None:
@@ -78,7 +79,7 @@ def test_where_nothing_matches_the_nearest_is_told() -> None:
 
     assert told.rows == []
     assert distances == sorted(distances)
-    assert "no combination that was tried gives the published number" in told.sentences()
+    assert "no combination that was tried gives the published number" in str(told)
     assert f"{told.tried} combinations were tried; they also give 0 of the 200 numbers around 0.1234" in str(
         told
     )
@@ -91,10 +92,7 @@ def test_other_orders_of_ties_may_give_it() -> None:
     told = judged.explain_published({"q": {"c": 1}}, {"q": {**run["q"], "d": 1.0}}, "RR", "0.7000")
 
     assert told.orders == (0.25, 1.0)
-    assert (
-        "the orders of tied results give values from 0.2500 to 1.0000: some order may give it"
-        in told.sentences()
-    )
+    assert "the orders of tied results give values from 0.2500 to 1.0000: some order may give it" in str(told)
 
 
 @pytest.mark.parametrize("published", ["about 0.7", "", "0,7", "170", "-0.1", "1.2e3"])
@@ -125,3 +123,13 @@ def test_the_threshold_behind_a_real_run_is_found(shared_data: Callable[[str], P
     told = judged.explain_published(folder / "qrels.dl19-passage.txt", run, "AP@100", "0.2476")
 
     assert [row["changed"] for row in told.rows] == ["rel=2"]
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    """What comes back prints the same."""
+    told = judged.explain_published(QRELS, RUN, "RR", "66.67%")
+    told.save(tmp_path / "result.json")
+    loaded = load(tmp_path / "result.json")
+
+    assert isinstance(loaded, judged.Published)
+    assert (str(loaded), loaded.to_dict()) == (str(told), told.to_dict())

@@ -14,7 +14,7 @@ import pytest
 import judged
 from gates.conftest import collection, reversed_run
 from judged.errors import BadMeasure, BadProtocol, BadSample, UnknownName
-from judged.gates.delta import Delta, as_delta
+from judged.gates.result import Delta, parse_delta
 from judged.stats.outcome import NO_SPREAD
 
 scipy_stats = pytest.importorskip("scipy.stats")
@@ -131,14 +131,14 @@ def test_a_share_of_the_baseline_is_a_test_of_the_ratio() -> None:
 )
 def test_differences_are_written_as_numbers_or_percentages(given: Any, delta: Delta) -> None:
     """A true minus sign is a minus sign."""
-    assert as_delta(given) == delta
+    assert parse_delta(given) == delta
 
 
 @pytest.mark.parametrize("given", ["two", "", "%", "nan", math.inf, None, True])
 def test_a_difference_that_is_no_number_is_refused(given: Any) -> None:
     """With what was expected."""
     with pytest.raises(BadProtocol, match="expected a number or a percentage"):
-        as_delta(given)
+        parse_delta(given)
 
 
 def test_the_same_run_passes_with_nothing_to_test() -> None:
@@ -157,7 +157,7 @@ def test_one_query_shows_nothing() -> None:
     report = judged.gate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", baseline={"q": {"b": 1.0}})
 
     assert report.verdict == "inconclusive"
-    assert "The test is undefined: one query shows nothing of others." in report.text
+    assert "The test is undefined: one query shows nothing about others." in report.text
     assert report["AP"].to_dict()["low"] is None
 
 
@@ -168,7 +168,7 @@ def test_a_query_that_one_run_lacks_scores_0_and_is_told() -> None:
     report = judged.gate(qrels, new, "AP", baseline=old, run_name="new")
 
     assert report["AP"].test.queries == 30
-    assert "new: 1 query (q3) judged but missing from the run: scored as 0" in report.notes
+    assert "new: 1 query (q3) judged but missing from the run: scored as 0" in map(str, report.notes)
     assert "q3" in dict(report["AP"].hurt)
 
 
@@ -218,7 +218,7 @@ def test_a_measure_that_cannot_be_a_gate_is_refused(measure: str, words: str) ->
 def test_a_report_goes_into_json_and_its_numbers_come_back(folder: Path) -> None:
     """Nothing in it is NaN or endless."""
     report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run")
-    (found,) = json.loads(json.dumps(report.to_dict(), allow_nan=False))["measures"]
+    (found,) = json.loads(json.dumps(report.to_dict(), allow_nan=False))["tables"]["measures"]
 
     assert found["p_above"] == report["AP"].test.p_above
     assert found["better"] + found["equal"] + found["worse"] == found["queries"] == 30

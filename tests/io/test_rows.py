@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judged.comparison.latency import read_latencies
 from judged.comparison.slices import read_attributes
 from judged.errors import Unreadable, Unusable
+from judged.io.read import read_timings
 
 
 def test_attributes_are_read_from_every_format(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_attributes_are_read_from_every_format(tmp_path: Path) -> None:
     expected = {"kind": {"q1": "name"}, "length": {"q1": "short", "q2": "long"}}
 
     for name in ("a.csv", "a.tsv", "a.jsonl", "b.csv.gz"):
-        assert read_attributes(tmp_path / name) == expected
+        assert read_attributes(tmp_path / name).values == expected
 
 
 def test_a_topic_beside_a_query_is_an_attribute(tmp_path: Path) -> None:
@@ -31,17 +31,18 @@ def test_a_topic_beside_a_query_is_an_attribute(tmp_path: Path) -> None:
     (tmp_path / "both.csv").write_text("query,topic\nq1,sport\n")
     (tmp_path / "alone.csv").write_text("topic,kind\n301,hard\n")
 
-    assert read_attributes(tmp_path / "both.csv") == {"topic": {"q1": "sport"}}
-    assert read_attributes(tmp_path / "alone.csv") == {"kind": {"301": "hard"}}
+    assert read_attributes(tmp_path / "both.csv").values == {"topic": {"q1": "sport"}}
+    assert read_attributes(tmp_path / "alone.csv").values == {"kind": {"301": "hard"}}
 
 
 @pytest.mark.parametrize("column", ["seconds", "latency_s", "S"])
 def test_units_are_taken_from_the_name_of_the_column(tmp_path: Path, column: str) -> None:
-    """Seconds become milliseconds; milliseconds stay."""
+    """Seconds stay; milliseconds become seconds."""
     (tmp_path / "s.csv").write_text(f"run,{column}\nbm25,0.25\n")
     (tmp_path / "ms.csv").write_text("run,ms\nbm25,250\n")
 
-    assert read_latencies(tmp_path / "s.csv") == read_latencies(tmp_path / "ms.csv") == {"bm25": [250.0]}
+    for name in ("s.csv", "ms.csv"):
+        assert read_timings(tmp_path / name).samples("bm25").tolist() == [0.25]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     alone = browse(view, share, inst_reader(1.5, 50))
 
     assert together.gain.tolist() == alone.gain.tolist()
-    assert together.looked.tolist() == alone.looked.tolist()
+    assert together.viewed.tolist() == alone.viewed.tolist()
 
 
 def test_nothing_beyond_the_depth_is_reached() -> None:
@@ -28,7 +28,7 @@ def test_nothing_beyond_the_depth_is_reached() -> None:
     browsed = browse(view, gain_share(view), rbp_reader(0.5, 2))
 
     assert browsed.gain.tolist() == [0.5]
-    assert browsed.looked.tolist() == [1.5]
+    assert browsed.viewed.tolist() == [1.5]
     assert browsed.rate.tolist() == [pytest.approx(1 / 3)]
 
 

@@ -53,7 +53,7 @@ def test_documents_standing_at_or_above_a_rank_are_counted() -> None:
     query = np.array([0, 0, 0, 1, 2, 2])
     cutoff = np.array([0, 2, 9, 5, 1, 7])
 
-    assert view.standing(query, cutoff).tolist() == [0, 1, 3, 0, 1, 1]
+    assert view.count_down_to(query, cutoff).tolist() == [0, 1, 3, 0, 1, 1]
 
 
 def test_targets_of_different_queries_are_different() -> None:

@@ -17,7 +17,7 @@ LabelRun = Callable[..., Labelling]
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the machine's environment holds is no business of these tests."""
+    """Remove settings of the machine from the environment."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # a proxy cannot reach the servers of these tests
@@ -32,7 +32,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def serve(_short_waits: None) -> Iterator[Serve]:
-    """Starts servers that are stopped when the test ends; by default they grade every result as it says."""
+    """Start servers that stop when the test ends; by default they grade results by their text."""
     pytest.importorskip("openai", reason="the extra `label` is not installed")
     with ExitStack() as stack:
 

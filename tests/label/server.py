@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's protocol and misbehaves as it is told to, in threads of its own."""
+"""A server that speaks OpenAI's protocol and misbehaves on demand, in its own threads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Request:
 
     @property
     def result(self) -> str:
-        """What is shown of the result, by which the server knows it."""
+        """The text of the result, which identifies it."""
         found = re.search(r"<result>\n(.*?)\n</result>", self.asked, re.DOTALL)
         return found[1] if found else self.asked
 
@@ -66,12 +66,12 @@ def completion(
 
 
 def refusing(status: int, message: str, **more: Any) -> Response:
-    """An answer that says what is wrong, as OpenAI words it."""
+    """Return an error in the form of OpenAI."""
     return Response(status, {"error": {"message": message, "type": "x", "param": None, "code": None, **more}})
 
 
 def graded(request: Request) -> Response:
-    """The grade that stands in the text of the result as `worth 3`, else 0."""
+    """Answer with the grade that the text of the result states as `worth 3`, else 0."""
     worth = re.search(r"worth (\d)", request.result)
     return completion(json.dumps({"match": 2, "trust": 2, "score": int(worth[1]) if worth else 0}))
 
@@ -83,7 +83,7 @@ class Server:
         self.answer = answer
         self.requests: list[Request] = []
         self.paid: Counter[str] = Counter()
-        """How many answers with status 200 each result was sent."""
+        """Number of answers with status 200 for each result."""
         self.at_once = 0
         self.most_at_once = 0
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class Server:
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     def took(self, body: dict[str, Any], headers: dict[str, str]) -> Request:
-        """Note a request."""
+        """Record a request."""
         with self._lock:
             request = Request(body, headers, len(self.requests) + 1)
             self.requests.append(request)
@@ -105,7 +105,7 @@ class Server:
             return request
 
     def gave(self, request: Request, response: Response) -> None:
-        """Note an answer."""
+        """Record an answer."""
         with self._lock:
             self.at_once -= 1
             if response.status == 200:
@@ -113,7 +113,7 @@ class Server:
 
     @contextmanager
     def running(self) -> Iterator[Server]:
-        """Listens, until the block is left."""
+        """Listen until the block is left."""
         thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )
@@ -157,6 +157,6 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True  # whoever asked went away
 
         def log_message(self, *_: Any) -> None:
-            """Nothing: tests are silent."""
+            """Log nothing."""
 
     return Handler

@@ -29,7 +29,7 @@ Invoke = Callable[..., Result]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with a run of forty documents and their texts, and a trace."""
+    """Change to a folder with a run of forty documents and their texts, and a trace."""
     names = [f"d{number}" for number in range(DOCUMENTS)]
     (tmp_path / "bm25.run").write_text(
         "".join(f"q1 Q0 {name} {rank} {-rank} x\n" for rank, name in enumerate(names))
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def invoke(folder: Path) -> Invoke:  # noqa: ARG001 - it is made and made the current folder
-    """Runs `judged label` in this process."""
+    """Run `judged label` in this process."""
 
     def run(server: Server | None, *arguments: str) -> Result:
         where = [] if server is None else ["--endpoint", server.address]
@@ -56,13 +56,13 @@ def invoke(folder: Path) -> Invoke:  # noqa: ARG001 - it is made and made the cu
 
 
 def of_run(server: Server, *more: str) -> list[str]:
-    """The arguments that label the run."""
+    """Return the arguments that label the run."""
     files = ["bm25.run", "--queries", "queries.tsv", "--docs", "docs.jsonl", "-o", "labels.jsonl"]
     return ["label", *files, "--endpoint", server.address, "--model", "small", "--concurrency", "4", *more]
 
 
 def started(arguments: list[str], **environment: str) -> subprocess.Popen[str]:
-    """The command as a process of its own."""
+    """Start the command as its own process."""
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen(
         [sys.executable, "-m", "judged", *arguments],
@@ -74,7 +74,7 @@ def started(arguments: list[str], **environment: str) -> subprocess.Popen[str]:
 
 
 def wait_for(true: Callable[[], bool]) -> None:
-    """Waits until something is so; half a minute at most."""
+    """Wait until a condition holds; half a minute at most."""
     end = monotonic() + 30
     while not true():
         assert monotonic() < end
@@ -82,17 +82,17 @@ def wait_for(true: Callable[[], bool]) -> None:
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file."""
+    """Return the objects of a JSONL file."""
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def slowly(request: Request) -> Response:
-    """A grade after a while."""
+    """Answer with a grade after a delay."""
     return Response(200, graded(request).body, delay=0.05)
 
 
 def test_a_killed_job_goes_on_and_pays_for_nothing_twice(serve: Serve, folder: Path) -> None:
-    """Killed with -9 in the middle: of forty documents only those under way at the kill, four at most, are paid twice."""
+    """Killed with -9 in the middle: of forty documents only those pending at the kill, four at most, are paid twice."""
     server = serve(slowly)
     process = started(of_run(server))
     wait_for(lambda: server.paid.total() >= 12)
@@ -239,7 +239,7 @@ def test_a_dry_run_asks_nothing_and_writes_nothing(serve: Serve, invoke: Invoke,
 def test_what_cannot_be_done_is_refused_before_anything_is_asked(
     invoke: Invoke, arguments: list[str], message: str
 ) -> None:
-    """Each with exit code 2 and words."""
+    """With exit code 2 and a message."""
     result = invoke(None, *arguments)
 
     assert result.exit_code == 2
@@ -266,14 +266,14 @@ def test_the_key_is_sent_and_appears_nowhere(serve: Serve, folder: Path) -> None
     assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
     written = [out.encode(), stderr.encode(), *(path.read_bytes() for path in folder.iterdir())]
     assert len(written) > 6
-    assert not any(SECRET.encode() in each for each in written)
+    assert not any(SECRET.encode() in content for content in written)
     assert b"[key]" in (folder / "failures.jsonl").read_bytes()
 
 
 def test_a_key_in_openai_api_key_is_used_by_itself(
     serve: Serve, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And none is needed where none is asked for."""
+    """Endpoints that need no key get a placeholder."""
     server = serve()
     invoke(server, "trace.jsonl", "-o", "a.jsonl")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
@@ -284,7 +284,7 @@ def test_a_key_in_openai_api_key_is_used_by_itself(
 
 
 def test_a_prompt_of_ones_own_is_asked_and_named(serve: Serve, invoke: Invoke, folder: Path) -> None:
-    """Its scale holds, and its labels are cached apart."""
+    """Its scale applies, and its answers are cached separately."""
     (folder / "mine.yaml").write_text(
         "name: mine\nversion: 7\nscale: [0, 1]\ntemplate: 'Is {text} {title} for {query}?'\n"
     )
@@ -298,7 +298,7 @@ def test_a_prompt_of_ones_own_is_asked_and_named(serve: Serve, invoke: Invoke, f
 
 
 def test_labels_are_the_same_again_from_the_cache_alone(serve: Serve, invoke: Invoke, folder: Path) -> None:
-    """The output is made of the cache: lost, it is written anew without a single request."""
+    """A lost output is written again from the cache without a request."""
     server = serve()
     invoke(server, "trace.jsonl", "-o", "labels.jsonl")
     first = (folder / "labels.jsonl").read_bytes()

@@ -10,12 +10,12 @@ from label.server import Request, Response, completion, graded, refusing
 
 
 def structure_of(request: Request) -> str:
-    """How a request asks for its answer."""
+    """Return the structure that a request asks for."""
     return str(request.body.get("response_format", {"type": "text"})["type"])
 
 
 def taking(*structures: str, status: int = 400, message: str = "response_format is not supported") -> object:
-    """A server that takes only some structures."""
+    """Return a server that accepts only some structures."""
 
     def answer(request: Request) -> Response:
         return graded(request) if structure_of(request) in structures else refusing(status, message)
@@ -42,17 +42,17 @@ def test_the_strictest_structure_that_is_taken_is_used_for_all(
     status: int,
     message: str,
 ) -> None:
-    """Refused as 400, 422 or as a fault of the server's own, the next is tried; what was found is remembered."""
+    """After a status of 400, 422 or 500 the next one is tried; the accepted one is used from then on."""
     server = serve(taking(*structures, status=status, message=message))
     labelling = label_run(server)
 
     assert labelling.complete
     assert [structure_of(request) for request in server.requests] == [*asked, *asked[-1:] * 4]
-    assert any("no `json_schema` output" in note for note in labelling.notes) == (len(asked) > 1)
+    assert any("no `json_schema` output" in note.message for note in labelling.notes) == (len(asked) > 1)
 
 
 def test_a_structure_that_is_asked_for_is_not_given_up(serve: Serve, label_run: LabelRun) -> None:
-    """Five requests are refused, and the job stops: what was demanded is not there."""
+    """Five requests are refused, and the job stops: the requested structure is not supported."""
     server = serve(taking("text"))
 
     with pytest.raises(EndpointFailed, match="refuses every request: status 400"):
@@ -93,7 +93,7 @@ def test_one_text_that_is_too_long_changes_nothing_for_the_others(serve: Serve, 
     server = serve(lambda request: refusing(400, long) if "d0" in request.result else graded(request))
     labelling = label_run(server)
 
-    assert [(each["document"], each["failure"]) for each in labelling.failures] == [
+    assert [(failure["document"], failure["failure"]) for failure in labelling.failures] == [
         ("d0", "refused by the endpoint")
     ]
     assert "maximum context length" in labelling.failures[0]["answer"]

@@ -16,18 +16,19 @@ from time import monotonic
 import pytest
 
 from judged.errors import BadProtocol, EndpointFailed
-from judged.label import Labelling, Progress
+from judged.label import Labeller, Labelling, Progress, label_results
+from judged.result import load
 from label.conftest import LabelRun, Serve
 from label.server import Request, Response, completion, graded, refusing
 
 
 def grades(labelling: Labelling) -> dict[str, int]:
-    """The grade of every document."""
+    """Return the grade of every document."""
     return {str(row["document"]): int(row["grade"]) for row in labelling.rows}
 
 
 def first_times(count: int, response: Response) -> Callable[[Request], Response]:
-    """Answers the first requests about each result so, and then grades it."""
+    """Answer the first requests about each result with `response`, and then grade it."""
     seen: Counter[str] = Counter()
     lock = Lock()
 
@@ -79,7 +80,7 @@ def test_every_result_is_graded_once(serve: Serve, label_run: LabelRun) -> None:
     ids=lambda fault: f"{fault.status} {fault.body}"[:40],
 )
 def test_what_may_pass_is_asked_again(serve: Serve, label_run: LabelRun, fault: Response) -> None:
-    """Push-backs, faults of the server, dropped connections and garbage of gateways cost no label."""
+    """Rate limits, server errors, dropped connections and garbage of gateways cost no label."""
     labelling = label_run(serve(first_times(2, fault)))
 
     assert grades(labelling) == ALL
@@ -95,7 +96,7 @@ def test_an_answer_that_does_not_come_in_time_is_asked_for_again(serve: Serve, l
 
 
 def test_retry_after_is_waited_for(serve: Serve, label_run: LabelRun) -> None:
-    """An endpoint that asks for 0.4 s is left alone for that long by everybody."""
+    """An endpoint that asks for 0.4 s gets no request for that long."""
     came: list[float] = []
 
     def answer(request: Request) -> Response:
@@ -121,7 +122,7 @@ def test_retry_after_is_waited_for(serve: Serve, label_run: LabelRun) -> None:
 def test_what_will_not_pass_stops_the_whole_job(
     serve: Serve, label_run: LabelRun, response: Response, message: str
 ) -> None:
-    """A wrong key or model is told at once, after one request, not five times over."""
+    """A wrong key or model stops the job after one request, not after five."""
     server = serve(lambda _: response)
 
     with pytest.raises(EndpointFailed, match=re.escape(message)):
@@ -170,14 +171,14 @@ def test_one_request_that_always_fails_is_a_counted_failure(serve: Serve, label_
     labelling = label_run(server, attempts=3)
 
     assert grades(labelling) == {"d0": 0, "d1": 1, "d2": 2, "d4": 4}
-    assert [(each["document"], each["failure"], each["answer"]) for each in labelling.failures] == [
-        ("d3", "no answer", "status 500")
-    ]
+    assert [
+        (failure["document"], failure["failure"], failure["answer"]) for failure in labelling.failures
+    ] == [("d3", "no answer", "status 500")]
     assert sum("d3" in request.result for request in server.requests) == 3
 
 
 def test_pushing_back_for_long_fails_nothing(serve: Serve, label_run: LabelRun) -> None:
-    """Rate limits are waited out far beyond the attempts that faults are given."""
+    """Rate-limited requests are repeated far more often than other failures."""
     labelling = label_run(serve(first_times(8, refusing(429, "slow down"))), attempts=2, number=3)
 
     assert labelling.complete
@@ -195,13 +196,15 @@ def test_an_answer_that_states_no_grade_is_asked_for_again_and_then_a_failure(
     }
 
     def answer(request: Request) -> Response:
-        return next((each for name, each in said.items() if name in request.result), graded(request))
+        return next((response for name, response in said.items() if name in request.result), graded(request))
 
     server = serve(answer)
     labelling = label_run(server)
 
     assert grades(labelling) == {"d4": 4}
-    assert [(each["document"], each["failure"], each["answer"]) for each in labelling.failures] == [
+    assert [
+        (failure["document"], failure["failure"], failure["answer"]) for failure in labelling.failures
+    ] == [
         ("d0", "no grade", "I'd rather not."),
         ("d1", "refusal", "I cannot assess this."),
         ("d2", "off the scale", "##final score: 10"),
@@ -352,7 +355,7 @@ def test_it_runs_where_an_event_loop_is_running(serve: Serve, label_run: LabelRu
 
 
 def test_an_error_within_a_running_loop_is_raised_as_it_is(serve: Serve, label_run: LabelRun) -> None:
-    """The thread of its own changes nothing for whoever catches errors."""
+    """Errors pass through the thread unchanged."""
 
     async def cell() -> Labelling:
         return label_run(serve(lambda _: refusing(401, "no")))
@@ -420,7 +423,7 @@ def test_a_job_that_goes_on_keeps_its_budget(serve: Serve, label_run: LabelRun, 
 
 
 def test_a_budget_without_prices_is_refused(serve: Serve, label_run: LabelRun) -> None:
-    """Nothing can be reckoned with."""
+    """The cost of an answer is unknown."""
     with pytest.raises(BadProtocol, match="a budget needs prices"):
         label_run(serve(), budget=1.0)
 
@@ -435,7 +438,7 @@ def test_progress_is_reported(serve: Serve, label_run: LabelRun) -> None:
 
 
 def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun) -> None:
-    """Nobody looks at a bar that stands at nought without being steps why."""
+    """The reason of the last retry is part of the progress."""
     steps: list[Progress] = []
     label_run(serve(first_times(1, refusing(503, "busy"))), number=1, progress=steps.append)
 
@@ -446,7 +449,7 @@ def test_problems_are_reported_while_they_last(serve: Serve, label_run: LabelRun
 
 
 def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Path) -> None:
-    """The mass on 0 to 4 where the digit was said is kept, and little of it is warned of."""
+    """The probability of 0 to 4 at the digit is recorded, and a low one gives a warning."""
     from judged.label import Endpoint, Labeller
     from judged.label.api import label_pool
     from judged.label.pool import Item, Pool
@@ -469,11 +472,11 @@ def test_labels_record_how_probable_legal_grades_were(serve: Serve, tmp_path: Pa
 
     assert server.requests[0].body["logprobs"] is True
     assert labelling.rows[0]["mass"] == pytest.approx(0.15, abs=1e-4)
-    assert any("1 of 1 grades had less than half" in sentence for sentence in labelling.sentences())
+    assert any("1 of 1 grades had less than half" in note.message for note in labelling.notes)
 
 
 def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
-    """The name of the cache, before anything is asked; a lock whose process is gone holds nobody up."""
+    """The name of the cache, before anything is asked; a lock ends with its process."""
     steps: list[Progress] = []
     server = serve()
     with sqlite3.connect(f"{tmp_path / 'c'}-job", isolation_level=None, check_same_thread=False) as other:
@@ -491,8 +494,38 @@ def test_a_job_that_waits_for_another_says_so(serve: Serve, label_run: LabelRun,
 
 
 def test_pushing_back_without_end_is_reported_as_such(serve: Serve, label_run: LabelRun) -> None:
-    """Not as a server that is not there."""
+    """It is not reported as a missing server."""
     server = serve(lambda _: refusing(429, "slow down"))
 
     with pytest.raises(EndpointFailed, match="keeps asking to slow down: status 429"):
         label_run(server, attempts=1)
+
+
+def test_a_saved_labelling_is_the_same_again(serve: Serve, label_run: LabelRun, tmp_path: Path) -> None:
+    """Labels, failures, notes and provenance are read back."""
+    server = serve(lambda request: completion("?") if "d1" in request.result else graded(request))
+    labelling = label_run(server, structure="text")
+    labelling.save(tmp_path / "labels.json")
+    loaded = load(tmp_path / "labels.json")
+
+    assert repr(loaded) == repr(labelling)
+    assert loaded.to_dict() == labelling.to_dict()
+    assert labelling.to_arrow("failures")["document"].to_pylist() == ["d1"]
+    assert labelling.to_arrow()["grade"].to_pylist() == [0, 2, 3, 4]
+
+
+def test_a_model_by_name_is_a_labeller_with_defaults(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simplest call needs a model and texts; the endpoint may come from the environment."""
+    monkeypatch.setenv("OPENAI_BASE_URL", serve().address)
+    labelling = label_results({"q": ["d"]}, queries={"q": "?"}, documents={"d": "worth 3"}, model="small")
+
+    assert [row["grade"] for row in labelling.rows] == [3]
+    assert labelling.labeller == "small relevance/1"
+    assert labelling.provenance.settings["max_tokens"] == 512
+
+
+@pytest.mark.parametrize("choice", [{}, {"model": "m", "labeller": Labeller("m")}], ids=["none", "both"])
+def test_either_a_model_or_a_labeller_is_given(choice: dict[str, object]) -> None:
+    """Both or none are refused."""
+    with pytest.raises(BadProtocol, match="expected either `model` or `labeller`"):
+        label_results({"q": ["d"]}, queries={"q": "?"}, documents={"d": "text"}, **choice)

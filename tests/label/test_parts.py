@@ -35,7 +35,7 @@ from judged.label.run import Throttle, backoff, cache_lock
     ],
 )
 def test_retry_after_is_read_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    """Seconds, milliseconds and dates; what is none of these asks for nothing."""
+    """Seconds, milliseconds and dates; anything else is ignored."""
     assert parse_retry_after(headers) == seconds
 
 
@@ -93,7 +93,7 @@ def test_the_identity_of_a_prompt_is_its_content(tmp_path: Path) -> None:
     ],
 )
 def test_a_prompt_that_cannot_ask_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    """What is wrong with the file is told, with its name."""
+    """The error names the file and what is wrong with it."""
     (tmp_path / "p.yaml").write_text(text)
 
     with pytest.raises(BadInput) as caught:
@@ -104,7 +104,7 @@ def test_a_prompt_that_cannot_ask_is_refused(tmp_path: Path, text: str, message:
 
 
 def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by `repr` nor in texts that pass through it; passwords in addresses go as well."""
+    """Neither by `repr` nor in texts that pass through it; passwords in addresses are removed as well."""
     monkeypatch.setenv("MY_KEY", "sk-secret ")
     key = Key("MY_KEY")
 
@@ -118,7 +118,7 @@ def test_a_key_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_variable_that_is_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever names one means it."""
+    """A named variable is never replaced by the default."""
     monkeypatch.delenv("NO_KEY", raising=False)
 
     with pytest.raises(BadProtocol, match="NO_KEY, named as the one with the key, is not set"):
@@ -126,7 +126,7 @@ def test_a_variable_that_is_named_has_to_be_set(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_address_of_the_request_itself_is_an_endpoint_too() -> None:
-    """Many copy it from an example."""
+    """Examples often show it."""
     assert Endpoint("http://localhost:8000/v1/chat/completions").url == "http://localhost:8000/v1"
     assert Endpoint("http://localhost:8000/v1/").url == "http://localhost:8000/v1"
 
@@ -145,8 +145,8 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == before
 
 
-def test_a_cache_that_breaks_on_the_way_is_told_in_words(tmp_path: Path) -> None:
-    """No traceback of the database's."""
+def test_a_cache_that_breaks_during_a_job_raises_a_clear_error(tmp_path: Path) -> None:
+    """It is no error of the database library."""
     with Cache(tmp_path / "c") as cache:
         with sqlite3.connect(tmp_path / "c") as other:
             other.execute("DROP TABLE answers")
@@ -157,7 +157,7 @@ def test_a_cache_that_breaks_on_the_way_is_told_in_words(tmp_path: Path) -> None
 
 
 def test_the_cache_says_what_was_asked_with() -> None:
-    """Scale, temperature, seed and longest answer stand beside model and prompt."""
+    """Scale, temperature, seed and maximum length are recorded beside model and prompt."""
     labeller = Labeller("m", Prompt("p", 1, "{query} {text}", scale=(0, 1)), seed=3)
 
     assert labeller.settings == '{"scale":[0,1],"temperature":0.0,"seed":3,"max_tokens":512}'
@@ -183,7 +183,7 @@ def test_tokens_are_estimated_by_the_stated_rule() -> None:
 
 
 def test_a_budget_reserves_what_pending_requests_may_cost() -> None:
-    """Two requests of 1.5 × 100 × 0.01 + 100 × 0.01 = 2.5 fit into 5; a third does not until one is over."""
+    """Two requests of 1.5 × 100 × 0.01 + 100 × 0.01 = 2.5 fit into 5; a third does not until one is finished."""
     budget = Budget(Prices(10_000, 10_000), limit=5.0)
     first = budget.reserve(100, 100)
     second = budget.reserve(100, 100)
@@ -216,13 +216,13 @@ def test_a_budget_reserves_more_if_estimates_fall_short() -> None:
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong: object) -> None:
-    """With words, before anything is asked."""
+    """With an error, before anything is sent."""
     with pytest.raises(BadProtocol):
         wrong()  # type: ignore[operator]
 
 
 def test_pushing_back_halves_what_runs_at_once_and_success_raises_it_again() -> None:
-    """8 → 4 for all requests that were under way, then → 2 for one that began later; never below 1."""
+    """8 → 4 for all requests that were running, then → 2 for one that started later; never below 1."""
     throttle = Throttle(8)
     throttle.slow_down(started=1.0, wait=None)
     throttle.slow_down(started=1.0, wait=None)
@@ -263,8 +263,8 @@ def test_a_text_cannot_leave_the_tags_it_stands_between() -> None:
     assert user["content"].count("</result>") == 1
 
 
-def test_a_cache_that_cannot_be_locked_is_told_in_words(tmp_path: Path) -> None:
-    """Here a folder stands where the lock would."""
+def test_a_cache_that_cannot_be_locked_raises_a_clear_error(tmp_path: Path) -> None:
+    """Here a folder has the name of the lock."""
     (tmp_path / "c-job").mkdir()
 
     with (

@@ -1,4 +1,4 @@
-"""What is to be labelled: documents of runs with their texts, results of agents each once for its task."""
+"""Pools: documents of runs with their texts, and results of agents once for each task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from judged.errors import BadInput, BadProtocol, Unreadable, Unusable
+from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable, Unusable
 from judged.label.pool import Pool, PoolOptions, build_pool
 from judged.label.texts import Text, read_documents, read_queries
 
@@ -21,7 +21,7 @@ DOCS = {"d1": {"title": "One", "text": "1"}, "d2": "2", "d3": "3"}
 
 
 def gather(source: Any, **given: Any) -> Pool:
-    """Build the pool of a source; texts and judgments are arguments of their own, the rest are options."""
+    """Build the pool of a source; arguments that are no texts or judgments are options."""
     inputs = {name: given.pop(name) for name in ("queries", "documents", "judged") if name in given}
     return build_pool(source, **inputs, options=PoolOptions(**given))
 
@@ -38,7 +38,7 @@ def session(*searches: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
 def traces(tmp_path: Path, *sessions: dict[str, Any]) -> Path:
     """A file of conversations, one a line."""
     path = tmp_path / "traces.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in sessions))
+    path.write_text("".join(json.dumps(conversation) + "\n" for conversation in sessions))
     return path
 
 
@@ -72,7 +72,7 @@ def test_several_runs_are_one_pool() -> None:
 
 
 def test_an_open_file_is_read_once(tmp_path: Path) -> None:
-    """It is taken as a trace, unless `kind` says otherwise, since looking into it would use it up."""
+    """It is read as a trace unless `kind` is given, because detection would consume it."""
     path = traces(tmp_path, session([{"id": "1", "title": "A"}]))
     (tmp_path / "some.run").write_bytes(RUN)
 
@@ -116,15 +116,15 @@ def test_only_the_first_of_each_query_are_labelled_down_to_a_depth() -> None:
 
 
 def test_what_is_judged_is_not_labelled_again() -> None:
-    """Pools are completed: whatever has a grade is left out, and its text need not be there."""
+    """Judged documents are left out and need no text."""
     pool = gather(RUN, queries={"q1": "first"}, documents=DOCS, judged=b"q1 0 d2 0\nq2 0 d1 -1\n")
 
     assert [item.row["document"] for item in pool.items] == ["d1", "d3"]
     assert pool.judged == 2
 
 
-def test_texts_that_are_not_there_are_told_by_id() -> None:
-    """Both kinds at once; leniently they are counted."""
+def test_missing_texts_are_listed_by_id() -> None:
+    """Queries and documents in one error; with `lenient` they are counted."""
     with pytest.raises(Unusable) as caught:
         gather(RUN, queries={"q1": "first"}, documents={"d1": "1"})
 
@@ -136,11 +136,11 @@ def test_texts_that_are_not_there_are_told_by_id() -> None:
     ]
     lenient = gather(RUN, queries={"q1": "first"}, documents={"d1": "1"}, lenient=True)
     assert len(lenient.items) == 1
-    assert "left out: document-without-text (2)" in lenient.notes
+    assert "left out: documents without a text (2)" in [note.message for note in lenient.notes]
 
 
 def test_a_run_without_texts_is_refused() -> None:
-    """Ids alone tell a model nothing."""
+    """Ids alone say nothing to a model."""
     with pytest.raises(
         BadProtocol, match="a run contains only ids, and the texts of its queries are missing"
     ):
@@ -216,7 +216,7 @@ def test_results_with_a_gain_are_labelled_only_on_demand(tmp_path: Path) -> None
     assert gather(path, judged=judged).judged == 3
 
 
-def test_results_without_a_text_are_told_with_their_place(tmp_path: Path) -> None:
+def test_results_without_a_text_are_reported_with_their_place(tmp_path: Path) -> None:
     """A bare URL cannot be judged; a file of documents may have its text, and `lenient` counts it."""
     path = traces(tmp_path, session([{"id": "1"}, {"id": "2", "title": "B"}]))
 
@@ -226,7 +226,8 @@ def test_results_without_a_text_are_told_with_their_place(tmp_path: Path) -> Non
         gather(path)
     assert [item.text for item in gather(path, documents={"1": "one"}).items] == ["one", ""]
     lenient = gather(path, lenient=True)
-    assert (len(lenient.items), lenient.notes) == (1, ("left out: result-without-text (1)",))
+    assert len(lenient.items) == 1
+    assert [note.message for note in lenient.notes] == ["left out: results without a text (1)"]
 
 
 WRITTEN = {
@@ -287,10 +288,10 @@ def test_queries_are_read_from_what_collections_come_in(tmp_path: Path, text: by
         (b"id,text\na\n", ":2: 1 columns, expected 2"),
     ],
 )
-def test_texts_that_cannot_be_read_are_told_with_their_line(
+def test_texts_that_cannot_be_read_are_reported_with_their_line(
     tmp_path: Path, text: bytes, message: str
 ) -> None:
-    """All of them at once, the first in words."""
+    """All problems are collected in one error."""
     (tmp_path / "docs").write_bytes(text)
 
     with pytest.raises(Unusable) as caught:
@@ -298,7 +299,7 @@ def test_texts_that_cannot_be_read_are_told_with_their_line(
     assert message in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """By its name."""
     with pytest.raises(Unreadable, match=r"absent.jsonl does not exist"):
         read_documents(tmp_path / "absent.jsonl", None)
@@ -332,13 +333,13 @@ def test_a_blank_text_is_none(tmp_path: Path) -> None:
     blank = traces(tmp_path, session([{"id": "d", "title": "", "snippet": "  "}]))
 
     assert [item.row["document"] for item in pool.items] == ["a"]
-    assert pool.notes == ("left out: document-without-text (1)",)
+    assert [note.message for note in pool.notes] == ["left out: documents without a text (1)"]
     with pytest.raises(Unusable, match="has neither a title nor a snippet"):
         gather(blank)
 
 
 def test_two_texts_of_one_id_are_refused(tmp_path: Path) -> None:
-    """Which of them was retrieved, nobody knows; leniently the first counts. The same text twice is no fault."""
+    """It is unknown which was retrieved; with `lenient` the first counts. The same text twice is no problem."""
     (tmp_path / "docs").write_text("a\tone\nb\tx\nb\tx\na\ttwo\n")
 
     with pytest.raises(Unusable, match=r":4: `a` has another text than before"):
@@ -355,3 +356,12 @@ def test_the_turn_that_counts_may_be_the_last_with_a_search(tmp_path: Path) -> N
     with pytest.raises(BadInput, match="searched in an earlier turn"):
         gather(path)
     assert [item.row["id"] for item in gather(path, turn="last-with-search").items] == ["1"]
+
+
+def test_the_format_of_a_trace_may_be_given(tmp_path: Path) -> None:
+    """A named format is not detected, and an unknown one is an error."""
+    path = traces(tmp_path, session([{"id": "1", "title": "A"}]))
+
+    assert [item.row["id"] for item in gather(path, format="plain").items] == ["1"]
+    with pytest.raises(UnknownName, match="no trace format is called `jugded`"):
+        gather(path, format="jugded")

@@ -55,10 +55,10 @@ def address() -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stdout is not None
-        told = next((line for line in process.stdout if line.startswith("listening ")), None)
-        assert told is not None, "the server did not start"
+        started = next((line for line in process.stdout if line.startswith("listening ")), None)
+        assert started is not None, "the server did not start"
         try:
-            yield told.split()[1].rstrip("/") + "/v1"
+            yield started.split()[1].rstrip("/") + "/v1"
         finally:
             process.kill()
 
@@ -83,7 +83,7 @@ def test_a_real_model_labels_under_a_schema_and_never_twice(address: str, tmp_pa
     assert {row["grade"] for row in first.rows} <= set(range(5))
     assert first.tokens_in > 4 * 200  # the prompt alone is longer
     assert 0 < first.tokens_out <= 4 * 64
-    assert not any("json_schema" in note for note in first.notes)
+    assert not any("json_schema" in note.message for note in first.notes)
     assert all(0 <= row["mass"] <= 1.000001 for row in first.rows)
     assert (second.asked, second.rows) == (0, first.rows)
 

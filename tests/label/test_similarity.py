@@ -49,7 +49,7 @@ needs_model = pytest.mark.skipif(
 
 
 class Words:
-    """A vector of which words of a fixed list a text has; enough to tell texts apart in tests."""
+    """A vector of which words of a fixed list a text has; enough to distinguish texts in tests."""
 
     name = "words"
     calls = 0
@@ -88,7 +88,7 @@ def test_results_that_nobody_graded_are_labelled() -> None:
     assert found.cuts.items == 35
 
 
-def test_agreement_is_told_from_tasks_that_had_no_part() -> None:
+def test_agreement_is_cross_validated_by_task() -> None:
     """It is of all graded results, and between labels and people."""
     items, human = pool()
     found = label_by_similarity(items, calibration=human, model=Words()).agreement
@@ -169,7 +169,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     del human["glass"]
     rows = [f"{item.row['task']} Q0 {item.row['task']}-{item.row['id']} 0 1 run\n" for item in items]
     texts = [{"id": f"{item.row['task']}-{item.row['id']}", "text": item.text} for item in items]
-    grades = [f"{t} 0 {t}-{d} {grade}\n" for t, each in human.items() for d, grade in each.items()]
+    grades = [f"{t} 0 {t}-{d} {grade}\n" for t, own in human.items() for d, grade in own.items()]
     (tmp_path / "all.run").write_text("".join(rows))
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
     (tmp_path / "queries.tsv").write_text("".join(f"{task}\t{text}\n" for task, text in TOPICS.items()))
@@ -182,7 +182,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 TEXTS_OF_RUN = ("--queries", "queries.tsv", "--docs", "docs.jsonl")
 
 
-def test_the_command_line_writes_labels_and_tells_agreement(files: Path) -> None:
+def test_the_command_line_writes_labels_and_reports_agreement(files: Path) -> None:
     """Labels to a file; how far they agree with people to standard error."""
     arguments = (
         "all.run",
@@ -241,12 +241,12 @@ def test_a_trace_is_labelled_too(files: Path) -> None:
     ]
     grades = [
         {"task": task, "url": f"https://{task}.org/{key}", "gain": grade}
-        for task, each in human.items()
-        for key, grade in each.items()
+        for task, own in human.items()
+        for key, grade in own.items()
         if task != "glass"
     ]
-    (files / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in sessions))
-    (files / "human.jsonl").write_text("".join(json.dumps(each) + "\n" for each in grades))
+    (files / "trace.jsonl").write_text("".join(json.dumps(session) + "\n" for session in sessions))
+    (files / "human.jsonl").write_text("".join(json.dumps(grade) + "\n" for grade in grades))
     done = CliRunner().invoke(
         similar, ["trace.jsonl", "--calibration", "human.jsonl", "-o", "labels.jsonl", "-q"]
     )
@@ -283,7 +283,7 @@ def test_the_packaged_model_is_the_one_it_is_called() -> None:
 @pytest.mark.slow
 @needs_model
 def test_the_packaged_model_labels_as_people_do() -> None:
-    """What answers the question is told from what is near it and from the rest, for topics that had no part."""
+    """Answers are separated from near misses and from the rest, for topics outside the calibration."""
     items, human = pool()
     found = label_by_similarity(items, calibration=human).agreement
 

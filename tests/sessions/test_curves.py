@@ -85,7 +85,7 @@ def test_systems_are_compared_on_the_same_tasks() -> None:
     contrast = comparison.contrast("b", "a")
     assert contrast.difference == pytest.approx((2 + 3 + 2) / 3)
     assert comparison.differences("b", "a") == {"t0": 2, "t1": 3, "t2": 2}
-    assert any("1 task (t3)" in note for note in comparison.notes)
+    assert any("1 task (t3)" in note.message for note in comparison.notes)
     assert "Tasks that changed most" in str(comparison)
 
 
@@ -95,7 +95,7 @@ def test_tasks_done_several_times_are_told() -> None:
     trace += [conversation("b", "x4", system="b", task="t")]
     comparison = compare_sessions(trace, "CG", baseline="a")
     assert comparison.differences("b", "a") == {"t": 2}
-    assert "a: 2 sessions on 1 task; each task has their mean" in comparison.notes
+    assert "a: 2 sessions on 1 task; each task has their mean" in map(str, comparison.notes)
 
 
 def test_pooled_measures_are_not_compared_by_means() -> None:

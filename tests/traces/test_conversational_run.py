@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from judged.errors import BadInput
+from judged.traces.context import TraceProblems
 from judged.traces.read import stream_sessions
-from judged.traces.skipped import Skipped
 
 RUN = b"""106_10 Q0 d4 1 1.0 bm25
 106_2 Q0 d1 1 2.0 bm25
@@ -55,15 +55,15 @@ def test_a_run_is_never_taken_for_a_conversational_one_unasked() -> None:
 )
 def test_a_faulty_line_is_refused_or_counted(line: bytes, what: str) -> None:
     """With its number, and left out by a lenient reading."""
-    skipped = Skipped()
+    problems = TraceProblems()
 
     with pytest.raises(BadInput, match=f"bytes:7: {what}"):
         list(stream_sessions(RUN + line, format="conversational-run"))
     assert (
-        len(list(stream_sessions(RUN + line, format="conversational-run", lenient=True, skipped=skipped)))
+        len(list(stream_sessions(RUN + line, format="conversational-run", lenient=True, problems=problems)))
         == 2
     )
-    assert len(skipped) == 1
+    assert len(problems) == 1
 
 
 def test_a_run_of_trec_cast_has_its_conversations_and_turns(shared_data: Callable[[str], Path]) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings, strategies as st
 
 from judged.errors import JudgedError
 from judged.tables.sessions import Sessions
-from judged.traces.catalogue import TRACE_FORMATS
+from judged.traces.format import TRACE_FORMATS
 from judged.traces.read import stream_sessions
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "traces"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "traces"
 FILES = sorted(path for path in GOLDEN.iterdir() if path.suffix in {".json", ".jsonl", ".txt"})
 DOCUMENTS = [
     json.loads(line) for path in FILES if path.suffix == ".jsonl" for line in path.read_text().splitlines()

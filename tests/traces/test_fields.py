@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judged.tables.sessions import Result
-from judged.traces.results.fields import ALIASES, result_of
+from judged.traces.results.fields import ALIASES, parse_result
 
 
 @pytest.mark.parametrize(
@@ -15,27 +15,27 @@ from judged.traces.results.fields import ALIASES, result_of
 )
 def test_a_text_is_taken_by_each_of_its_names(field: str, name: str) -> None:
     """In the result itself, or in its metadata."""
-    assert result_of({name: "x"}) == Result(**{field: "x"})
-    assert result_of({"metadata": {name: "x"}}) == Result(**{field: "x"})
+    assert parse_result({name: "x"}) == Result(**{field: "x"})
+    assert parse_result({"metadata": {name: "x"}}) == Result(**{field: "x"})
 
 
 @pytest.mark.parametrize("name", ALIASES["url"])
 def test_a_url_is_taken_by_each_of_its_names(name: str) -> None:
     """Beside an id, which stays."""
-    assert result_of({"id": 1, name: "https://a.org"}) == Result(id="1", url="https://a.org")
+    assert parse_result({"id": 1, name: "https://a.org"}) == Result(id="1", url="https://a.org")
 
 
 def test_a_source_that_is_no_url_is_none() -> None:
     """It may be the name of a newspaper, or an object."""
-    assert result_of({"title": "T", "source": "Reuters"}) == Result(title="T")
-    assert result_of({"title": "T", "source": {"name": "Reuters"}}) == Result(title="T")
+    assert parse_result({"title": "T", "source": "Reuters"}) == Result(title="T")
+    assert parse_result({"title": "T", "source": {"name": "Reuters"}}) == Result(title="T")
 
 
 def test_the_first_of_several_names_wins_and_the_result_before_its_metadata() -> None:
     """Whatever their order in the object."""
     value = {"content": "second", "snippet": "first", "metadata": {"title": "T", "snippet": "third"}}
 
-    assert result_of(value) == Result(title="T", snippet="first")
+    assert parse_result(value) == Result(title="T", snippet="first")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_first_of_several_names_wins_and_the_result_before_its_metadata() ->
 )
 def test_ids_of_domains_are_known_by_prefix_or_field(value: Any, domain: str, identity: str) -> None:
     """They stand in place of the generic id, never beside it."""
-    result = result_of(value)
+    result = parse_result(value)
 
     assert isinstance(result, Result)
     assert (result.domain, result.domain_id, result.id) == (domain, identity, None)
@@ -61,17 +61,17 @@ def test_ids_of_domains_are_known_by_prefix_or_field(value: Any, domain: str, id
 
 def test_a_domain_of_the_web_is_no_domain_of_ids() -> None:
     """Search engines say `domain` for the site."""
-    assert result_of({"url": "https://a.org", "domain": "a.org"}) == Result(url="https://a.org")
+    assert parse_result({"url": "https://a.org", "domain": "a.org"}) == Result(url="https://a.org")
 
 
 def test_metadata_may_be_json_in_a_text() -> None:
     """As OpenInference writes it."""
-    assert result_of({"content": "x", "metadata": '{"url": "https://a.org", "score": 0.5}'}) == Result(
+    assert parse_result({"content": "x", "metadata": '{"url": "https://a.org", "score": 0.5}'}) == Result(
         url="https://a.org", snippet="x", score=0.5
     )
 
 
 def test_a_score_in_words_is_none_where_tools_give_it() -> None:
     """What others put there is not for the user to mend."""
-    assert result_of({"id": "1", "relevance": "high"}) == Result(id="1")
-    assert result_of({"id": "1", "similarity": "0.5"}) == Result(id="1", score=0.5)
+    assert parse_result({"id": "1", "relevance": "high"}) == Result(id="1")
+    assert parse_result({"id": "1", "similarity": "0.5"}) == Result(id="1", score=0.5)

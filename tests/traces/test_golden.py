@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from judged.tables.sessions import Session
-from judged.traces.open import open_source
+from judged.traces.open import open_traces
 from judged.traces.read import detect, read_sessions, stream_sessions
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "traces"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "traces"
 TOWER, PARIS = "https://en.wikipedia.org/wiki/Eiffel_Tower", "https://en.wikipedia.org/wiki/Paris"
 QUESTION = "Where is the Eiffel Tower, and how tall is it?"
 LOCATION, HEIGHT, LATER = "Eiffel Tower location", "Eiffel Tower height", "Eiffel Tower height 2026"
@@ -37,7 +37,7 @@ def first(file: str) -> Session:
 @pytest.mark.parametrize(("file", "name"), FILES.items())
 def test_every_trace_is_known_by_its_content(file: str, name: str) -> None:
     """The format is found by what a file holds; here its name is hidden."""
-    (trace,) = open_source((GOLDEN / file).read_bytes()).traces
+    (trace,) = open_traces((GOLDEN / file).read_bytes()).traces
 
     assert detect(trace).name == name
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from judged.tables.sessions import Result
-from judged.traces.results.fields import result_of
-from judged.traces.results.outputs import Unparsed, groups_of
-from judged.traces.results.text_outputs import is_empty
+from judged.traces.results.fields import parse_result
+from judged.traces.results.outputs import Unparsed, find_groups
+from judged.traces.results.text import is_empty
 
 ONE, TWO = "https://e.org/1", "https://e.org/2"
 LISTED = [
@@ -51,7 +51,7 @@ MARKED = {
 
 def results(output: Any) -> list[Result]:
     """The results of an output."""
-    found = [result_of(value) for _, values in groups_of(output) for value in values]
+    found = [parse_result(value) for _, values in find_groups(output) for value in values]
     return [each for each in found if isinstance(each, Result)]
 
 
@@ -73,7 +73,7 @@ def test_elements_without_addresses_are_told_by_their_text() -> None:
 def test_marks_that_go_on_for_ever_take_no_longer_than_they_are(part: str) -> None:
     """Half a megabyte each; were it quadratic, this test would not end."""
     with pytest.raises(Unparsed):
-        groups_of("<p>" + part * (500_000 // len(part)))
+        find_groups("<p>" + part * (500_000 // len(part)))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_marks_that_go_on_for_ever_take_no_longer_than_they_are(part: str) -> No
 def test_marks_that_hold_more_than_results_are_not_guessed(text: str) -> None:
     """Text beside the results, or a section without an address, would be lost."""
     with pytest.raises(Unparsed):
-        groups_of(text)
+        find_groups(text)
 
 
 @pytest.mark.parametrize(
@@ -118,4 +118,4 @@ def test_a_title_about_errors_is_no_failure(text: str) -> None:
 @pytest.mark.parametrize("flag", ["isError", "is_error"])
 def test_an_output_that_says_it_is_an_error_holds_no_results(flag: str) -> None:
     """MCP's and LlamaIndex's outputs, whose text is the message of the exception."""
-    assert groups_of({"content": [{"type": "text", "text": "boom"}], flag: True}) == [(None, [])]
+    assert find_groups({"content": [{"type": "text", "text": "boom"}], flag: True}) == [(None, [])]

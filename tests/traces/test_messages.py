@@ -9,8 +9,8 @@ import pytest
 
 from judged.errors import BadInput
 from judged.tables.sessions import Session
+from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
-from judged.traces.skipped import Skipped
 
 FOUND = json.dumps([{"id": "d1"}])
 
@@ -80,16 +80,16 @@ def test_messages_are_found_wherever_they_lie(documents: list[Any]) -> None:
 
 def test_a_log_of_growing_requests_is_one_conversation() -> None:
     """Each request holds all that came before; only the last is read, and that is noted."""
-    skipped = Skipped()
+    problems = TraceProblems()
     session = one(
         {"messages": CONVERSATION[:2]},
         {"messages": CONVERSATION[:3]},
         {"messages": CONVERSATION},
-        skipped=skipped,
+        problems=problems,
     )
 
     assert ids(session) == [["d1"]]
-    assert skipped.notes == ["objects: 2 documents are the beginning of the next one and were passed over"]
+    assert problems.notes == ["objects: 2 documents are the beginning of the next one and were passed over"]
 
 
 def test_recordings_of_requests_and_responses_are_one_conversation_with_its_tokens() -> None:
@@ -162,20 +162,20 @@ def test_an_output_that_answers_no_call_is_refused() -> None:
 
 def test_a_search_without_an_output_counts_as_empty_and_is_noted() -> None:
     """The trace may have been stopped there."""
-    skipped = Skipped()
-    session = one([ask(), call("a", "q"), tell("a"), call("b", "q")], skipped=skipped)
+    problems = TraceProblems()
+    session = one([ask(), call("a", "q"), tell("a"), call("b", "q")], problems=problems)
 
     assert ids(session)[1] == []
-    assert skipped.notes == ["objects: 1 search without an output in the trace: counted as empty"]
+    assert problems.notes == ["objects: 1 search without an output in the trace: counted as empty"]
 
 
 def test_a_trace_without_any_output_of_its_searches_is_refused() -> None:
     """Contents were not recorded: a score of it would be of nothing."""
     with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
         read_sessions([{"messages": [ask(), call("a", "q")]}])
-    skipped = Skipped()
-    assert ids(one([ask(), call("a", "q")], skipped=skipped, lenient=True)) == [[]]
-    assert skipped.counts == {"no-search-output": 1}
+    problems = TraceProblems()
+    assert ids(one([ask(), call("a", "q")], problems=problems, lenient=True)) == [[]]
+    assert problems.counts == {"no-search-output": 1}
 
 
 def test_tokens_and_times_of_messages_are_those_of_the_iteration() -> None:

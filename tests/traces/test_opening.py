@@ -16,8 +16,8 @@ import pytest
 
 from judged.errors import BadInput, JudgedError, UnknownName, Unreadable, WrongKind
 from judged.tables.sessions import Sessions
+from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
-from judged.traces.skipped import Skipped
 
 LINE = {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}
 OTHER = {**LINE, "conversation": "c2"}
@@ -88,10 +88,10 @@ def test_conversations_of_a_folder_that_have_no_names_are_called_after_their_fil
     (tmp_path / "a.json").write_text(json.dumps(bare, indent=1))
     (tmp_path / "b.jsonl").write_text(f"{json.dumps(bare)}\n{json.dumps(bare)}")
     (tmp_path / "notes.txt").write_text("Dear diary")
-    skipped = Skipped()
+    problems = TraceProblems()
 
-    assert names(tmp_path, lenient=True, skipped=skipped) == ["a", "b:1", "b:2"]
-    assert skipped.counts == {"unknown-format": 1}
+    assert names(tmp_path, lenient=True, problems=problems) == ["a", "b:1", "b:2"]
+    assert problems.counts == {"unknown-format": 1}
     with pytest.raises(BadInput, match="it begins with `Dear diary`"):
         names(tmp_path)
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from judged.tables.sessions import Result
-from judged.traces.results.fields import result_of
-from judged.traces.results.outputs import Unparsed, groups_of
+from judged.traces.results.fields import parse_result
+from judged.traces.results.outputs import Unparsed, find_groups
 
 A, B = "https://a.org/1", "https://b.org/2"
 
 
 def read(output: Any, queries: list[str] | None = None) -> list[list[Any]]:
     """The results of each group of an output."""
-    return [[result_of(value) for value in values] for _, values in groups_of(output, queries)]
+    return [[parse_result(value) for value in values] for _, values in find_groups(output, queries)]
 
 
 SHAPES: dict[str, tuple[Any, Result]] = {
@@ -199,7 +199,7 @@ def test_results_written_as_text_are_read_or_refused(text: str, expected: list[R
     """LangChain, web agents, smolagents, Search-R1, R1-Searcher, Wikipedia's tool, records of lines, DuckDuckGo's."""
     if expected is None:
         with pytest.raises(Unparsed, match="its output cannot be read as results"):
-            groups_of(text)
+            find_groups(text)
     else:
         assert read(text) == [expected]
 
@@ -249,4 +249,4 @@ def test_an_output_for_several_queries_is_told_apart(output: Any) -> None:
 def test_what_nests_without_end_is_refused_and_not_followed() -> None:
     """A thousand lists, one in the other."""
     with pytest.raises(Unparsed):
-        groups_of("[" * 1000 + "]" * 1000)
+        find_groups("[" * 1000 + "]" * 1000)

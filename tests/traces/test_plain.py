@@ -9,8 +9,8 @@ import pytest
 
 from judged.errors import BadInput
 from judged.tables.sessions import Iteration, Result, Search, Session
+from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
-from judged.traces.skipped import Skipped
 
 
 def line(*results: Any, **more: Any) -> dict[str, Any]:
@@ -111,12 +111,12 @@ def test_only_the_last_turn_counts_unless_another_is_asked_for() -> None:
         line({"id": "d0"}),
         {"conversation": "c2", "turns": [searched, {"question": "thanks", "iterations": [{}]}]},
     )
-    skipped = Skipped()
-    (_, last) = stream_sessions(given, skipped=skipped)
+    problems = TraceProblems()
+    (_, last) = stream_sessions(given, problems=problems)
     (_, chosen) = stream_sessions(given, turn="last-with-search")
 
     assert (len(last.iterations), last.turns, len(chosen.iterations)) == (0, 2, 1)
-    assert skipped.notes == [
+    assert problems.notes == [
         "bytes: 1 sessions searched in an earlier turn and not in the last, which alone counts"
     ]
 
@@ -204,17 +204,19 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
         {"conversation": "c2", "turns": [{"iterations": [{"searches": [{"results": 7}]}]}]},
         {"conversation": "c3", "turns": "none"},
     )
-    skipped = Skipped()
-    sessions = list(stream_sessions(given + b'\n{"conversation": "c4", "tur', lenient=True, skipped=skipped))
+    problems = TraceProblems()
+    sessions = list(
+        stream_sessions(given + b'\n{"conversation": "c4", "tur', lenient=True, problems=problems)
+    )
 
     assert [(each.conversation, len(list(each.results()))) for each in sessions] == [("c1", 1), ("c2", 0)]
-    assert skipped.counts == {
+    assert problems.counts == {
         "gain-out-of-range": 1,
         "result-without-key": 1,
         "malformed-session": 2,
         "broken-json": 1,
     }
-    assert skipped.sentences()[0].startswith("left out: malformed-session (2); first bytes:2: session `c2`")
+    assert problems.sentences()[0].startswith("left out: malformed-session (2); first bytes:2: session `c2`")
 
 
 def test_truncated_json_is_told_with_its_line_and_how_far_it_could_be_read() -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from judged.errors import JudgedError
 from judged.tables.sessions import Iteration, Result, Search, Session, Sessions
-from judged.traces.plain.write import plain_object, write_sessions
+from judged.traces.plain.write import to_plain, write_sessions
 from judged.traces.read import read_sessions, stream_sessions
 
 SCHEMA = json.loads(
@@ -88,7 +88,7 @@ def test_what_is_written_is_read_as_it_was(given_sessions: list[Session]) -> Non
 @given(sessions())
 def test_the_quick_way_and_the_slow_way_agree(session: Session) -> None:
     """An array, and a field that nobody knows, take the way that goes through objects one by one."""
-    plain = json.loads(json.dumps(plain_object(session), default=_result))
+    plain = json.loads(json.dumps(to_plain(session), default=_result))
     (quick,) = stream_sessions([plain])
     (slow,) = stream_sessions([{**plain, "unheard": "of"}])
 
@@ -103,7 +103,7 @@ def _result(value: Any) -> Any:
 @given(sessions())
 def test_what_is_written_keeps_to_the_schema(session: Session) -> None:
     """Every session in the plain form is valid."""
-    VALIDATOR.validate(json.loads(json.dumps(plain_object(session), default=_result)))
+    VALIDATOR.validate(json.loads(json.dumps(to_plain(session), default=_result)))
 
 
 values = (
@@ -125,7 +125,7 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
     """A session of one turn in which one field, of any level, has been given some other value, or taken away."""
     session = draw(sessions())
     session.turns = 1
-    plain = json.loads(json.dumps(plain_object(session), default=_result))
+    plain = json.loads(json.dumps(to_plain(session), default=_result))
     turn = plain["turns"][0]
     iteration = turn["iterations"][0]
     search = iteration["searches"][0]

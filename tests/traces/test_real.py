@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from judged.tables.sessions import Session
-from judged.traces.open import open_source
-from judged.traces.read import sessions_of_source
-from judged.traces.reading import Reading
+from judged.traces.context import ReadContext
+from judged.traces.open import open_traces
+from judged.traces.read import read_source
 
 Shared = Callable[[str], Path]
 
 
-def read(file: Path) -> tuple[list[Session], Reading]:
+def read(file: Path) -> tuple[list[Session], ReadContext]:
     """The sessions of a file, and what was counted on the way."""
-    source = open_source(file)
-    reading = Reading(source.label, source.name)
-    return list(sessions_of_source(source, reading)), reading
+    source = open_traces(file)
+    reading = ReadContext(source.label, source.name)
+    return list(read_source(source, reading)), reading
 
 
 def test_webdancers_trajectories_have_the_counts_that_are_stated(shared_data: Shared) -> None:

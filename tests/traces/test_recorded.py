@@ -8,10 +8,10 @@ import pytest
 
 import judged
 from judged.tables.sessions import Session
-from judged.traces.open import open_source
+from judged.traces.open import open_traces
 from judged.traces.read import detect, read_sessions
 
-RECORDED = Path(__file__).resolve().parents[2] / "golden" / "traces" / "recorded"
+RECORDED = Path(__file__).resolve().parents[1] / "golden" / "traces" / "recorded"
 FORMATS = {
     "openai-agents.jsonl": "openai-agents",
     "openai-agents-input-lists.jsonl": "openai-responses",
@@ -78,7 +78,7 @@ def test_no_recorded_trace_is_forgotten() -> None:
 @EVERY
 def test_every_recorded_trace_is_known_by_its_content(file: str) -> None:
     """With its name hidden."""
-    (trace,) = open_source((RECORDED / file).read_bytes()).traces
+    (trace,) = open_traces((RECORDED / file).read_bytes()).traces
 
     assert detect(trace).name == FORMATS[file]
 

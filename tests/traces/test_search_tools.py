@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
-from judged.traces.results.search_tools import Tool, Tools, read_tools
-from judged.traces.results.tool_names import is_search
-from judged.traces.skipped import Skipped
+from judged.traces.results.tools import Tool, Tools, is_search_name, read_tools
 
 
 def chat(*calls: tuple[str, Any, Any]) -> list[Any]:
@@ -90,19 +89,19 @@ UNKNOWN = ["frobnicate", "kb", "deep_research", "get_flights", ""]
 @pytest.mark.parametrize("name", SEARCHES)
 def test_common_search_tools_are_known(name: str) -> None:
     """By the words that their names are made of."""
-    assert is_search(name) is True
+    assert is_search_name(name) is True
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_tools_that_open_or_do_something_are_no_searches(name: str) -> None:
     """A page that is opened was found before."""
-    assert is_search(name) is False
+    assert is_search_name(name) is False
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_a_name_that_does_not_tell_is_not_guessed(name: str) -> None:
     """Neither a search nor anything else."""
-    assert is_search(name) is None
+    assert is_search_name(name) is None
 
 
 def test_a_trace_of_unknown_tools_alone_is_refused_and_lists_them() -> None:
@@ -120,11 +119,11 @@ def test_a_trace_of_unknown_tools_alone_is_refused_and_lists_them() -> None:
 
 def test_an_unknown_tool_beside_searches_is_noted_never_silently_passed_over() -> None:
     """The trace is read, and its notes name the tool."""
-    skipped = Skipped()
-    (session,) = stream_sessions(chat(("search", {"query": "q"}, "[]"), ("kb", {}, "[]")), skipped=skipped)
+    problems = TraceProblems()
+    (session,) = stream_sessions(chat(("search", {"query": "q"}, "[]"), ("kb", {}, "[]")), problems=problems)
 
     assert (len(session.iterations), session.steps) == (1, 2)
-    (note,) = skipped.notes
+    (note,) = problems.notes
 
     assert note.startswith(
         "objects: not known to be searches and left aside: `kb` (1), first at object 1: session `s1`, step 2; say which"
@@ -142,14 +141,14 @@ def test_a_search_whose_output_cannot_be_read_is_a_fault_not_an_empty_search() -
     given = chat(("search", {"query": "q"}, "Paris is lovely in spring."))
     with pytest.raises(BadInput) as caught:
         read_sessions(given)
-    skipped = Skipped()
-    (session,) = stream_sessions(given, lenient=True, skipped=skipped)
+    problems = TraceProblems()
+    (session,) = stream_sessions(given, lenient=True, problems=problems)
 
     assert (
         "object 1: session `s1`, step 1, `search`: its output cannot be read as results: `Paris is lovely in spring.`"
         in str(caught.value)
     )
-    assert (len(session.iterations), skipped.counts["unread-output"]) == (1, 1)
+    assert (len(session.iterations), problems.counts["unread-output"]) == (1, 1)
 
 
 def test_a_mapping_says_what_is_a_search_and_where_everything_lies(tmp_path: Path) -> None:

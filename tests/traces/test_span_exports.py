@@ -13,9 +13,9 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadInput
 from judged.tables.sessions import Session
+from judged.traces.context import TraceProblems
 from judged.traces.read import stream_sessions
-from judged.traces.skipped import Skipped
-from written_spans import (
+from support.span_builders import (
     ONE,
     ROOT,
     TWO,
@@ -72,12 +72,12 @@ def test_spans_that_are_their_own_ancestors_are_read_once() -> None:
 def test_a_span_without_ids_is_refused_or_counted() -> None:
     """It is named with its line; a lenient reading counts it."""
     content = lines([*sdk(agent()), {"name": "x", "context": {}, "attributes": {}}])
-    skipped = Skipped()
+    problems = TraceProblems()
 
     with pytest.raises(ValueError, match=r"bytes:8: is no span: it has no id"):
         list(stream_sessions(content, format="otlp"))
-    assert len(list(stream_sessions(content, format="otlp", lenient=True, skipped=skipped))) == 1
-    assert skipped.counts == {"malformed-span": 1}
+    assert len(list(stream_sessions(content, format="otlp", lenient=True, problems=problems))) == 1
+    assert problems.counts == {"malformed-span": 1}
 
 
 def test_a_trace_of_many_nested_searches_is_read() -> None:

@@ -13,9 +13,19 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from judged.errors import BadInput
 from judged.tables.sessions import Session
-from judged.traces.open import open_source
+from judged.traces.open import open_traces
 from judged.traces.read import detect, stream_sessions
-from written_spans import agent, genai, langsmith, lines, mlflow, openinference, openllmetry, otlp, sdk
+from support.span_builders import (
+    agent,
+    genai,
+    langsmith,
+    lines,
+    mlflow,
+    openinference,
+    openllmetry,
+    otlp,
+    sdk,
+)
 
 PARIS = "https://en.wikipedia.org/wiki/Paris"
 
@@ -50,7 +60,7 @@ def test_a_real_trace_is_read_as_what_it_is(name: str, traces: Path) -> None:
         for iteration in session.iterations
     ]
 
-    assert [detect(each).name for each in open_source(traces / name).traces] == [written]
+    assert [detect(each).name for each in open_traces(traces / name).traces] == [written]
     assert (session.conversation, found) == (conversation, expected)
 
 

@@ -8,9 +8,19 @@ import pytest
 
 from judged.errors import BadInput
 from judged.tables.sessions import Session
+from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
-from judged.traces.skipped import Skipped
-from written_spans import agent, genai, langsmith, lines, mlflow, openinference, openllmetry, otlp, sdk
+from support.span_builders import (
+    agent,
+    genai,
+    langsmith,
+    lines,
+    mlflow,
+    openinference,
+    openllmetry,
+    otlp,
+    sdk,
+)
 
 
 def nested_runs() -> bytes:
@@ -181,11 +191,11 @@ def test_a_trace_with_nothing_of_an_agent_is_no_turn_and_is_counted() -> None:
         "context": {"trace_id": "0x9", "span_id": "0x8"},
         "attributes": {"http.method": "GET"},
     }
-    skipped = Skipped()
-    sessions = list(stream_sessions(lines([*sdk(agent()), request]), skipped=skipped))
+    problems = TraceProblems()
+    sessions = list(stream_sessions(lines([*sdk(agent()), request]), problems=problems))
 
     assert len(sessions) == 1
-    assert skipped.notes == ["1 traces without any call of a model or tool are no turns"]
+    assert problems.notes == ["1 traces without any call of a model or tool are no turns"]
 
 
 def test_results_that_no_span_holds_are_refused() -> None:

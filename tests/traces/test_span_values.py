@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judged.traces.read import stream_sessions
-from judged.traces.spans.attributes import decoded, first, flattened, from_otlp, listed
+from judged.traces.spans.attributes import decode, first_value, flatten, get_list, parse_otlp
 from judged.traces.spans.payloads import (
-    arguments_of,
-    asked,
-    call_of,
-    calls_of,
-    documents_of,
-    tokens_of,
+    count_tokens,
+    find_call_id,
+    find_call_ids,
+    find_question,
+    unwrap_arguments,
+    unwrap_output,
 )
-from judged.traces.spans.span_ids import identity, nanoseconds
-from written_spans import EPOCH, agent, lines, openllmetry, sdk
+from judged.traces.spans.span import normalise_id, parse_nanoseconds
+from support.span_builders import EPOCH, agent, lines, openllmetry, sdk
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_one_id_has_one_form(written: Any, expected: str | None) -> None:
 
     The two base64 ids are those of otlp_genai.json and mlflow_trace.json, decoded with `base64 -d | xxd -p`.
     """
-    assert identity(written) == expected
+    assert normalise_id(written) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_one_id_has_one_form(written: Any, expected: str | None) -> None:
 )
 def test_one_moment_has_one_form(written: Any) -> None:
     """Numbers of four units and ISO 8601 with and without a zone; `date -u -d @1790000000` says 14:13:20."""
-    assert nanoseconds(written) == EPOCH * 10**9 + 5 * 10**8
+    assert parse_nanoseconds(written) == EPOCH * 10**9 + 5 * 10**8
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_one_moment_has_one_form(written: Any) -> None:
 )
 def test_what_is_no_moment_is_none(written: Any) -> None:
     """Nothing is made up where no time is told."""
-    assert nanoseconds(written) is None
+    assert parse_nanoseconds(written) is None
 
 
 def test_every_type_of_value_of_otlp_is_read() -> None:
@@ -93,7 +93,7 @@ def test_every_type_of_value_of_otlp_is_read() -> None:
     plain = {"s": "x", "b": False, "i": 9007199254740993, "j": 7, "d": 0.5, "y": "AQ==", "n": None}
     expected = plain | {"a": ["p", [1]], "k": {"m": "n"}, "e": []}
 
-    assert from_otlp([{"key": key, "value": value} for key, value in written.items()]) == expected
+    assert parse_otlp([{"key": key, "value": value} for key, value in written.items()]) == expected
 
 
 def test_results_in_typed_lists_of_otlp_are_results() -> None:
@@ -132,7 +132,7 @@ def test_flattened_lists_come_back_in_the_order_of_their_numbers() -> None:
     """Ten comes after nine, gaps close, and a name that goes on is no element."""
     flat = {f"docs.{at}.id": at for at in (10, 9, 2)} | {"docs_of": 1, "docsx.0": 1}
 
-    assert listed(flat, "docs") == [{"id": 2}, {"id": 9}, {"id": 10}]
+    assert get_list(flat, "docs") == [{"id": 2}, {"id": 9}, {"id": 10}]
 
 
 JSON = st.recursive(
@@ -147,20 +147,20 @@ def test_nothing_that_json_can_hold_breaks_a_reader_of_payloads(value: Any) -> N
     """Whatever stands where a payload should be, an answer comes, if only that there is none."""
     text = json.dumps(value)
     for each in (value, text, json.dumps(text)):
-        documents_of(each)
-        arguments_of(each)
+        unwrap_output(each)
+        unwrap_arguments(each)
 
-        assert call_of(each) is None
-        assert calls_of(each) == ()
-        assert tokens_of(each) is None
-        assert asked(each) is None or isinstance(asked(each), str)
+        assert find_call_id(each) is None
+        assert find_call_ids(each) == ()
+        assert count_tokens(each) is None
+        assert find_question(each) is None or isinstance(find_question(each), str)
 
 
 @given(st.dictionaries(st.sampled_from(["a", "a.b", "a.b.0", "a.0", "a.0.b", "a.1", "llm", "llm.a"]), JSON))
 def test_attributes_that_contradict_each_other_are_read(attributes: dict[str, Any]) -> None:
     """A name that is a value and a list at once breaks nothing."""
-    assert isinstance(listed(flattened(attributes), "a"), list)
-    assert first(attributes, ("none",)) is None
+    assert isinstance(get_list(flatten(attributes), "a"), list)
+    assert first_value(attributes, ("none",)) is None
 
 
 @given(JSON)
@@ -168,7 +168,7 @@ def test_json_within_json_is_decoded(value: Any) -> None:
     """However often an object or list was written as text."""
     held = [value]
 
-    assert decoded(json.dumps(json.dumps(held))) == held
+    assert decode(json.dumps(json.dumps(held))) == held
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_json_within_json_is_decoded(value: Any) -> None:
 )
 def test_what_the_user_wrote_is_found(value: Any, expected: str | None) -> None:
     """A text, the likeliest field, or the last message of a user, in the ways of five frameworks."""
-    assert asked(value) == expected
+    assert find_question(value) == expected
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_what_the_user_wrote_is_found(value: Any, expected: str | None) -> None:
 )
 def test_tool_calls_of_an_answer_are_found_in_their_order(answer: Any) -> None:
     """In the ways of seven interfaces."""
-    assert calls_of(json.dumps(answer)) == ("c1", "c2")
+    assert find_call_ids(json.dumps(answer)) == ("c1", "c2")
 
 
 @pytest.mark.parametrize(
@@ -240,9 +240,9 @@ def test_tool_calls_of_an_answer_are_found_in_their_order(answer: Any) -> None:
 )
 def test_tokens_are_the_total_or_the_sum(usage: Any, expected: float | None) -> None:
     """Of whichever names a provider uses."""
-    assert tokens_of(usage) == expected
+    assert count_tokens(usage) == expected
 
 
 def test_names_of_objects_are_no_results() -> None:
     """LlamaIndex writes what Python prints for an object, which holds no result."""
-    assert documents_of('["<NodeWithScore(node=TextNode(id_=n1), score=0.9)>"]') is None
+    assert unwrap_output('["<NodeWithScore(node=TextNode(id_=n1), score=0.9)>"]') is None

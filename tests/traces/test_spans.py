@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from judged.traces.results.search_tools import Tool, Tools
-from written_spans import (
+from judged.traces.results.tools import Tool, Tools
+from support.span_builders import (
     ONE,
     ROOT,
     THREE,

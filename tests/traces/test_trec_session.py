@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from judged.errors import BadInput
-from judged.traces.open import open_source
+from judged.traces.context import TraceProblems
+from judged.traces.open import open_traces
 from judged.traces.read import detect, stream_sessions
-from judged.traces.skipped import Skipped
 
 # Written after the track's guidelines and the examples in them.
 YEAR_2012 = b"""<?xml version="1.0" encoding="utf-8"?>
@@ -112,7 +112,7 @@ def test_other_years_are_read(content: bytes, task: str, document: str) -> None:
 
 def test_it_is_recognised_by_its_content() -> None:
     """With and without the line that says it is XML."""
-    assert {detect(each).name for year in (YEAR_2012, YEAR_2011) for each in open_source(year).traces} == {
+    assert {detect(each).name for year in (YEAR_2012, YEAR_2011) for each in open_traces(year).traces} == {
         "trec-session"
     }
 
@@ -126,12 +126,12 @@ def test_broken_xml_is_refused_with_its_line() -> None:
 def test_xml_that_ends_too_soon_is_refused_and_what_was_whole_is_kept_by_a_lenient_reading() -> None:
     """The first session of a file that was cut off within the second is read."""
     cut = YEAR_2012[: YEAR_2012.index(b'<session num="2"') + 40]
-    skipped = Skipped()
+    problems = TraceProblems()
 
     with pytest.raises(BadInput, match="ends before its last element does"):
         list(stream_sessions(cut))
-    assert [each.conversation for each in stream_sessions(cut, lenient=True, skipped=skipped)] == ["1"]
-    assert skipped.counts == {"broken-xml": 1}
+    assert [each.conversation for each in stream_sessions(cut, lenient=True, problems=problems)] == ["1"]
+    assert problems.counts == {"broken-xml": 1}
 
 
 def test_entities_cannot_be_declared() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,19 @@ from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
 from judged.arrays import Floats
 from judged.errors import BadSample, Unusable
-from judged.problem import Problem
+from judged.problem import Note, Problem
+from judged.result import InputFile, Provenance
+from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level
 
 __all__ = ["agreement"]
+
+FAIR_KAPPA = 0.4
+"""A smaller κ at the threshold is a reason for a warning."""
+ENOUGH_COVERAGE = 0.95
+"""So is a smaller share of human grades with a label."""
+ENOUGH_RESULTS = 30
+"""So is a smaller number of results."""
 
 
 def agreement(
@@ -61,7 +71,7 @@ def agreement(
     rest = [item for position, item in enumerate(machine.items) if position not in paired]
     others = [read_grades(source, name=name) for name, source in (judges or {}).items()]
     names = [measures] if isinstance(measures, str) else list(measures)
-    return Agreement(
+    found = Agreement(
         labels=machine.name,
         human=people.name,
         truth=_to_numpy(item.grade for item, _ in pairs),
@@ -76,7 +86,23 @@ def agreement(
         level=level,
         resamples=resamples,
         seed=seed,
-        notes=tuple(_make_notes([machine, people, *others])),
+        provenance=Provenance(
+            inputs=_list_inputs(labels, human, judges or {}, runs or {}),
+            settings={"threshold": threshold, "level": level, "resamples": resamples, "seed": seed},
+        ),
+    )
+    notes = (*_warn(found), _describe_means(found), *_compare_judges([machine, people, *others]))
+    return replace(found, notes=notes)
+
+
+def _list_inputs(
+    labels: Any, human: Any, judges: Mapping[str, Any], runs: Mapping[str, Any]
+) -> tuple[InputFile, ...]:
+    """Return the inputs that are files."""
+    sources = [("labels", labels), ("human", human)]
+    sources += [("judge", judge) for judge in judges.values()] + [("run", run) for run in runs.values()]
+    return tuple(
+        InputFile(role, fspath(source)) for role, source in sources if isinstance(source, str | PathLike)
     )
 
 
@@ -102,22 +128,54 @@ def _nothing_shared(labels: Grades, human: Grades) -> Unusable:
     return Unusable("the labels", [Problem.error("no-shared-result", labels.name, problem)], hint=hint)
 
 
-def _make_notes(judges: Sequence[Grades]) -> Iterator[str]:
+def _warn(found: Agreement) -> Iterator[Note]:
+    """Yield the reasons not to rely on the labels."""
+    cut, kappa = f"κ at ≥{found.threshold:g}", found.kappa_at(found.threshold).value
+    if isinstance(kappa, Undefined):
+        yield Note("undefined-kappa", "warning", f"{cut} is {kappa}")
+    elif kappa < FAIR_KAPPA:
+        message = f"{cut} is {kappa:.3f}, below {FAIR_KAPPA}: agreement on good results is little better than chance"
+        yield Note("low-kappa", "warning", message)
+    if found.coverage < ENOUGH_COVERAGE:
+        message = (
+            f"{found.coverage:.1%} of the results that people graded have a label, below {ENOUGH_COVERAGE:.0%}:"
+            " results that could not be labelled may differ from the others"
+        )
+        yield Note("low-coverage", "warning", message)
+    if found.items < ENOUGH_RESULTS:
+        results = "result has" if found.items == 1 else "results have"
+        message = f"{found.items} {results} both grades, fewer than {ENOUGH_RESULTS}: intervals are rough"
+        yield Note("few-results", "warning", message)
+
+
+def _describe_means(found: Agreement) -> Note:
+    if not found.only_labels:
+        message = "every labelled result has a human grade, so labels add nothing to the means"
+        return Note("all-graded", "info", message)
+    message = (
+        "PPI++ requires that the results that people graded are a random sample of the labelled ones; the interval of"
+        " labels alone ignores their mistakes"
+    )
+    return Note("random-sample", "info", message)
+
+
+def _compare_judges(judges: Sequence[Grades]) -> Iterator[Note]:
     """Yield notes on repeated grades, and on scales that may differ."""
     for judge in judges:
         if judge.repeated:
             repeats = "grade repeats" if judge.repeated == 1 else "grades repeat"
-            yield (
+            message = (
                 f"{judge.name}: {judge.repeated:,} {repeats} an earlier one of the same result, {judge.conflicts:,} of"
                 " them with another value; the first counts"
             )
+            yield Note("repeated-grades", "info", message)
     ranges = {}
     for judge in judges:
         grades = [item.grade for item in judge.items]
         ranges[judge.name] = min(grades), max(grades)
     if len(set(ranges.values())) > 1:
         spans = ", ".join(f"{name} from {low} to {high}" for name, (low, high) in ranges.items())
-        yield f"the ranges of grades differ: {spans}"
+        yield Note("different-ranges", "info", f"the ranges of grades differ: {spans}")
 
 
 def _to_numpy(grades: Iterable[Grade]) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from judged.engine.evaluate import evaluate
 from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
 from judged.problem import Problem
-from judged.stats.outcome import Cell, Undefined, as_cell
+from judged.stats.outcome import Undefined
 from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.tables.judgments import Judgments
 
@@ -37,36 +37,32 @@ class RankedSystems:
     """τ_b of the best five systems alone."""
     higher_is_better: bool = True
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return a dict for each system: its scores and places under both."""
+    def rows(self) -> list[dict[str, str | int | float]]:
+        """Return a row for each system: its scores and places under both."""
         return [
             {
                 "measure": self.measure,
                 "system": name,
                 "human": score,
                 "labels": self.labels[name],
-                "place by human": self._place(self.human, name),
-                "place by labels": self._place(self.labels, name),
+                "human_place": self._place(self.human, name),
+                "labels_place": self._place(self.labels, name),
             }
             for name, score in self.human.items()
         ]
+
+    def coefficients(self) -> Iterator[tuple[str, int | float | Undefined]]:
+        """Yield the number of systems and every rank correlation, with their names."""
+        yield "systems", len(self.human)
+        yield "τ_b", self.tau.value
+        yield self.tau_ap.name, self.tau_ap.value
+        top = self.top_tau
+        yield f"τ_b of the top {TOP}", top if isinstance(top, Undefined) else top.value
 
     def _place(self, scores: Mapping[str, float], name: str) -> int:
         """Return one more than the number of better systems."""
         sign = 1 if self.higher_is_better else -1
         return 1 + sum(sign * other > sign * scores[name] for other in scores.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything by name, for JSON."""
-        return {
-            "measure": self.measure,
-            "systems": self.rows(),
-            "tau_b": as_cell(self.tau.value),
-            self.tau_ap.name: as_cell(self.tau_ap.value),
-            f"tau_b of the top {TOP}": as_cell(
-                self.top_tau if isinstance(self.top_tau, Undefined) else self.top_tau.value
-            ),
-        }
 
 
 def rank_systems(

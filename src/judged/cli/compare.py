@@ -1,29 +1,25 @@
-"""`judged compare`: who is better, by how much, and how sure that is."""
+"""`judged compare`: which system is better, by how much, and how certain that is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.compared import rendered_comparison
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
-from judged.cli.options import (
-    compared_by,
-    conventions,
-    named_measures,
-    profile_of,
-    settings_of,
-    written_results,
-)
-from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
+from judged.cli.options import comparison_options, named_measures, output_options, protocol_options
+from judged.cli.output import emit, print_notes
 from judged.errors import BadInput, UnknownName
 from judged.problem import Problem
-from judged.result import write_file
+from judged.result import InputFile, write_file
 
 if TYPE_CHECKING:
-    from judged.comparison.comparison import Comparison
+    from judged.blocks import Figure
+    from judged.cli.output import OutputOptions
+    from judged.comparison.settings import Settings
     from judged.engine.evaluation import Evaluation
     from judged.profiles.profile import Profile
 
@@ -61,142 +57,149 @@ Examples:
     "baselines",
     multiple=True,
     metavar="NAME",
-    help="The run to compare with; may be repeated. Without it, each is compared with each.",
+    help="The run to compare with; may be repeated. Without it, every pair of runs is compared.",
 )
-@compared_by
+@comparison_options
 @click.option("--per-query", is_flag=True, help="Show the difference of every query.")
 @click.option(
     "--slice",
     "slices",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Attributes of queries (CSV, TSV, JSONL): show the same by slice, and whether differences depend on it.",
+    help="Attributes of queries (CSV, TSV, JSONL): also compare by slice, and test whether differences depend on it.",
 )
 @click.option(
     "--timings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Raw times (CSV, TSV, JSONL) with columns `system` and `seconds` or `milliseconds`: adds latency.",
+    help="Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
 )
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.svg",
-    help="With --timings: also write a picture of accuracy, diversity and latency.",
+    help="With --timings: also draw accuracy, diversity and latency.",
 )
 @click.option(
     "--also",
     multiple=True,
     type=click.Choice(ALSO),
-    help="Also show a further statistic of all systems; may be repeated.",
+    help="Also run an extra test of all systems; may be repeated.",
 )
 @click.option(
     "--rope",
     type=click.FloatRange(min=0),
     default=0.01,
     show_default=True,
-    help="Differences up to this are of no practical consequence: for --also bayesian, equivalence and power.",
+    help="Differences up to this have no practical consequence: for --also bayesian, equivalence and power.",
 )
 @click.option(
     "--diagram",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.svg",
-    help="Also write the critical-difference diagram of the first measure (Friedman, Nemenyi).",
+    help="Also draw the critical-difference diagram of the first measure (Friedman, Nemenyi).",
 )
-@written_results()
-@conventions
+@output_options()
+@protocol_options
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads read the runs.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes and no progress on standard error.")
-def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
-    """Compare each RUN with a baseline, or each with each, on the judgments in QRELS.
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    baselines: tuple[str, ...],
+    settings: Settings,
+    per_query: bool,
+    slices: Path | None,
+    timings: Path | None,
+    picture: Path | None,
+    also: tuple[str, ...],
+    rope: float,
+    diagram: Path | None,
+    output: OutputOptions,
+    profile: Profile,
+    threads: int | None,
+) -> None:
+    """Compare each RUN with a baseline, or every pair of runs, on the judgments in QRELS.
 
     A leaderboard shows the mean of every run with its confidence interval, and the letters of the runs that it is
     significantly better than; then come the differences, with effect sizes, p-values and corrected p-values, and the
-    queries that changed most. Everything else is told on standard error.
+    queries that changed most. Notes go to standard error.
     """
-    refuse_bytes_on_a_terminal(options["kind"])
+    from judged.comparison.api import compare
+    from judged.comparison.slices import read_attributes
+    from judged.io.read import read_timings
+    from judged.report.draw import check_picture_path, draw
+
+    output.check()
     named = named_runs(runs)
     check_standard_input([qrels, *(run.path for run in named)])
-    _refuse_names([run.name for run in named], options["baselines"])
-    if options["picture"] and not options["timings"]:
+    _check_names([run.name for run in named], baselines)
+    if picture and not timings:
         msg = "`--picture` shows accuracy against latency, and needs `--timings FILE`"
         raise click.UsageError(msg)
-    outputs = {path: format_of(path) for path in options["outputs"]}
-    comparison = _compared(qrels, named, options)
-    inputs = [("judgments", qrels), *(("run", run.path) for run in named)]
-    how = {name: options[name] for name in ("per_query", "digits", "also", "rope")}
-    for path, kind in outputs.items():
-        write_file(path, rendered_comparison(comparison, kind, inputs, **how))
-    if options["picture"]:
-        write_file(options["picture"], comparison.picture())
-    if options["diagram"]:
-        from judged.comparison.further import diagram
+    for path in filter(None, (picture, diagram)):
+        check_picture_path(path)
+    attributes = read_attributes(slices) if slices else None
+    samples = read_timings(timings) if timings else None
+    evaluations = _evaluate_runs(qrels, named, measures, profile, threads, quiet=output.quiet)
+    compared = compare(
+        evaluations,
+        baseline=baselines,
+        slices=attributes,
+        timings=samples,
+        also=also,
+        rope=rope,
+        **settings.to_dict(),
+    )
+    inputs = (InputFile("judgments", qrels), *(InputFile("run", run.path) for run in named))
+    comparison = replace(compared, provenance=replace(compared.provenance, inputs=inputs))
+    figures: list[tuple[Path, Figure]] = [(picture, comparison.draw_trade_off())] if picture else []
+    figures += [(diagram, comparison.draw_ranks())] if diagram else []
+    for path, figure in figures:
+        write_file(path, draw(figure, path.suffix))
+    emit(comparison, replace(output, quiet=True), per_query=per_query)
+    if not output.quiet:
+        click.echo(f"Compared: {comparison.method}", err=True)
+        print_notes(comparison.notes, [*output.paths, *(path for path, _ in figures)])
 
-        write_file(options["diagram"], diagram(comparison))
-    click.echo(rendered_comparison(comparison, options["kind"], inputs, **how, bold=says_bold()), nl=False)
-    if not options["quiet"]:
-        pictures = filter(None, [options["picture"], options["diagram"]])
-        _tell(comparison, [*options["outputs"], *pictures])
 
-
-def _refuse_names(names: list[str], baselines: tuple[str, ...]) -> None:
-    """Refuse a single run, and a baseline that is none of the runs, before anything is read."""
+def _check_names(names: list[str], baselines: Sequence[str]) -> None:
+    """Raise an error for a single run, and for a baseline that is none of the runs, before anything is read."""
     for name in baselines:
         if name not in names:
-            kind = "run"
-            raise UnknownName(kind, name, names)
+            raise UnknownName("run", name, names)
     if len(names) < 2:
-        subject = "the runs"
-        fault = Problem.error(
-            "number", f"run `{names[0]}`", "is the only one, expected two or more to compare"
-        )
-        raise BadInput(subject, [fault])
+        message = "is the only one, expected two or more to compare"
+        raise BadInput("the runs", [Problem.error("number", f"run `{names[0]}`", message)])
 
 
-def _compared(qrels: str, runs: list[Input], options: dict[str, Any]) -> Comparison:
-    from judged.comparison.compare import compare_evaluations
-    from judged.comparison.latency import read_latencies
-    from judged.comparison.slices import read_attributes
-
-    settings = settings_of(options)
-    attributes = read_attributes(options["slices"]) if options["slices"] else None
-    samples = read_latencies(options["timings"]) if options["timings"] else None
-    return compare_evaluations(
-        _evaluated(qrels, runs, profile_of(options), options),
-        baseline=options["baselines"],
-        settings=settings,
-        attributes=attributes,
-        samples=samples,
-    )
-
-
-def _evaluated(qrels: str, runs: list[Input], profile: Profile, options: dict[str, Any]) -> list[Evaluation]:
-    """Every run, scored; what was noticed about it is told at once."""
+def _evaluate_runs(
+    qrels: str,
+    runs: list[Input],
+    names: Sequence[str],
+    profile: Profile,
+    threads: int | None,
+    *,
+    quiet: bool,
+) -> list[Evaluation]:
+    """Score every run; print the protocols, and what was observed, on standard error."""
     from judged.cli.score import evaluated
     from judged.engine.inputs import judgments_demanded
     from judged.measures.parse import split_measures
 
-    named = tuple(name for text in options["measures"] for name in split_measures(text))
-    measures = named or profile.default_measures or DEFAULT_MEASURES
-    wanted = [each.measure for each in profile.read_all(measures)]
-    judgments = judgments_demanded(qrels, wanted)
-    settings = {"protocol": profile, "threads": options["threads"]}
-    evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
-    if not options["quiet"]:
-        for part in evaluations[0].every_part:
-            of = f" of {', '.join(map(str, part.measures))}" if evaluations[0].parts else ""
-            click.echo(f"Protocol{of}: {part.protocol}", err=True)
-        for each in evaluations:
-            for sentence in dict.fromkeys(told for part in each.every_part for told in part.sentences()):
-                click.echo(f"{each.run}: {sentence}", err=True)
+    measures = tuple(name for text in names for name in split_measures(text))
+    measures = measures or profile.default_measures or DEFAULT_MEASURES
+    judgments = judgments_demanded(qrels, [reading.measure for reading in profile.read_all(measures)])
+    settings = {"protocol": profile, "threads": threads}
+    evaluations = [evaluated(judgments, run, measures, settings, quiet=quiet) for run in runs]
+    if not quiet:
+        first = evaluations[0]
+        for part in first.every_part:
+            which = f" of {', '.join(map(str, part.measures))}" if first.parts else ""
+            click.echo(f"Protocol{which}: {part.protocol}", err=True)
+        for evaluation in evaluations:
+            sentences = (sentence for part in evaluation.every_part for sentence in part.sentences())
+            for sentence in dict.fromkeys(sentences):
+                click.echo(f"{evaluation.run}: {sentence}", err=True)
     return evaluations
-
-
-def _tell(comparison: Comparison, outputs: list[Path]) -> None:
-    from judged.comparison.show import sentences
-
-    click.echo(f"Compared: {comparison.method}", err=True)
-    for sentence in sentences(comparison):
-        click.echo(f"Note: {sentence}", err=True)
-    for path in outputs:
-        click.echo(f"Wrote: {path}", err=True)

@@ -37,23 +37,22 @@ def command(output: Path, limit: int | None) -> None:
     The first paragraph of a docstring of the standard library is the query, the rest of it the document to
     be found. Nothing is downloaded. Needs the extra `demo`.
     """
-    from judged.demo.demonstrate import demonstrate
-    from judged.demo.write import command as again, refuse_foreign, write
+    from judged.demo.demonstrate import check_directory, demonstrate, write, write_command
 
     started = perf_counter()
 
-    def tell(step: str) -> None:
+    def show_step(step: str) -> None:
         click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
 
-    refuse_foreign(output)
-    demonstration = demonstrate(limit=limit, tell=tell)
+    check_directory(output)
+    demonstration = demonstrate(limit=limit, progress=show_step)
     write(output, demonstration)
-    tell("done\n")
+    show_step("done\n")
     _show(demonstration)
     click.echo(
         f"\nThe result is in {output}, described in {output / 'README.md'}. To score it again:\n", err=True
     )
-    click.echo(f"  {again(output, demonstration)}", err=True)
+    click.echo(f"  {write_command(output, demonstration)}", err=True)
 
 
 def _show(demonstration: Demonstration) -> None:

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
-from judged.cli.options import conventions, named_measures, profile_of, written_results
-from judged.cli.output import format_of
-from judged.protocol import Protocol
+from judged.cli.options import named_measures, output_options, protocol_options
+from judged.cli.output import check_extension, print_notes, supports_bold
 from judged.result import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from judged.gates.show import Gated
+    from judged.cli.output import OutputOptions
+    from judged.gates.summaries import Gated
+    from judged.profiles.profile import Profile
+    from judged.stats.margin import OneSidedTest
 
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
 FORMATS = ("table", "markdown", "junit", "json")
 EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json"}
+DEFAULT_MEASURES = ("nDCG@10",)
 REGRESSION, FAULTY, INCONCLUSIVE = 1, 2, 3
 TAKEN = {FAULTY, 70, 130, 141}
 """Exit codes that mean something else."""
-SETTINGS = ("baseline_run", "measures", "min_delta", "alpha", "test", "seed", "allow_other_protocol")
-"""Options that say what one gate is; those not given are as `Gate` has them."""
+BESIDE_CONFIG = {"config", "inconclusive", "output_format", "paths", "digits", "quiet"}
+"""Options that may stand beside `--config`."""
 EXAMPLES = """\b
 Examples:
   judged gate qrels.txt new.run --baseline old.run
@@ -43,7 +46,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     name = "pass|fail|CODE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The exit code."""
+        """Return the exit code."""
         words = {"pass": 0, "fail": REGRESSION}
         text = str(value)
         code = words.get(text, int(text) if text.isdecimal() else -1)
@@ -66,142 +69,170 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     help="The run to compare with, or its scores as `judged score --per-query -o scores.parquet` writes them"
     " (also .csv, .tsv, .jsonl, .json).",
 )
-@click.option("--baseline-run", metavar="NAME", help="Which run is meant, if FILE holds scores of several.")
-@named_measures("All must pass.  [default: nDCG@10]")
+@click.option(
+    "--baseline-run", metavar="NAME", help="The run to compare with, if FILE holds scores of several."
+)
+@named_measures(f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option(
     "--min-delta",
     metavar="DELTA",
-    help="The least difference that is allowed, run minus baseline: a number, or a share of the baseline's"
-    " mean (-2%).  [default: -0.01]",
+    default="-0.01",
+    show_default=True,
+    help="The least difference allowed, run minus baseline: a number, or a share of the baseline's mean (-2%).",
 )
 @click.option(
-    "--alpha", type=float, metavar="P", help="How often a verdict may be wrong, about.  [default: 0.05]"
+    "--alpha",
+    type=float,
+    metavar="P",
+    default=0.05,
+    show_default=True,
+    help="Significance level of the one-sided tests.",
 )
 @click.option(
     "--test",
     type=click.Choice(["t", "randomisation"]),
-    help="Student's paired t-test, or sign-flip randomisation.  [default: t]",
+    default="t",
+    show_default=True,
+    help="Student's paired t-test, or sign-flip randomisation.",
 )
 @click.option(
-    "--seed", type=int, metavar="N", help="Where the sign flips that are drawn begin.  [default: 0]"
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Random seed of the sign flips.",
 )
 @click.option(
     "--inconclusive",
     type=Inconclusive(),
-    help=f"What an inconclusive verdict exits with.  [default: {INCONCLUSIVE}]",
+    help=f"Exit code of an inconclusive verdict.  [default: {INCONCLUSIVE}]",
 )
-@click.option(
-    "--allow-other-protocol", is_flag=True, help="Compare with scores that were made under another protocol."
-)
+@click.option("--allow-other-protocol", is_flag=True, help="Compare with scores made under another protocol.")
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="A YAML file of gates, in place of QRELS, RUN and the options above.",
 )
-@written_results(FORMATS, note=" (.xml is JUnit)")
-@conventions
-@click.option("-q", "--quiet", is_flag=True, help="Print no notes on standard error.")
-def command(qrels: str | None, run: str | None, **options: Any) -> None:
+@output_options(FORMATS, note=" (.xml is JUnit)")
+@protocol_options
+def command(
+    *,
+    qrels: str | None,
+    run: str | None,
+    baseline: str | None,
+    baseline_run: str | None,
+    measures: tuple[str, ...],
+    min_delta: str,
+    alpha: float,
+    test: OneSidedTest,
+    seed: int,
+    inconclusive: int | None,
+    allow_other_protocol: bool,
+    config: Path | None,
+    output: OutputOptions,
+    profile: Profile,
+) -> None:
     """Compare RUN with a baseline on the judgments in QRELS, and exit with 0 only if it is shown to be no worse.
 
     The verdict is `pass` if the difference is shown to lie above --min-delta, `fail` if it is shown to lie below,
-    and else `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error, 3 inconclusive
-    unless --inconclusive says otherwise.
+    and otherwise `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error,
+    3 inconclusive unless --inconclusive says otherwise.
     """
-    outputs = {path: format_of(path, EXTENSIONS) for path in options["outputs"]}
+    from judged.cli.gates import Gate, decide, decide_all, read_gates
+
+    formats = {path: check_extension(path, EXTENSIONS) for path in output.paths}
     started = perf_counter()
-    gates, chosen = _from_file(qrels, run, options) if options["config"] else _from_words(qrels, run, options)
-    code = exit_code(gates, chosen)
-    layout = {
-        "code": code,
-        "inconclusive": chosen,
-        "digits": options["digits"],
-        "seconds": perf_counter() - started,
-    }
-    for path, kind in outputs.items():
-        write_file(path, _rendered(gates, kind, **layout))
-    click.echo(_rendered(gates, options["kind"], **layout), nl=False)
-    if not options["quiet"]:
-        _tell(gates, options["outputs"])
-    if code:
-        raise click.exceptions.Exit(code)
+    chosen: int | None = None
+    gates: list[Gated]
+    if config is not None:
+        _check_config_alone(click.get_current_context())
+        file = read_gates(config)
+        gates, chosen = decide_all(file.gates), file.inconclusive
+    else:
+        described = Gate(
+            *_check_inputs(qrels, run, baseline),
+            measures=measures or DEFAULT_MEASURES,
+            min_delta=min_delta,
+            alpha=alpha,
+            test=test,
+            seed=seed,
+            baseline_run=baseline_run,
+            allow_other_protocol=allow_other_protocol,
+        )
+        gates = [decide(described, profile)]
+    if inconclusive is not None:
+        chosen = inconclusive
+    rendering = _Rendering(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
+    for path, kind in formats.items():
+        write_file(path, rendering.render(kind, output.digits))
+    click.echo(rendering.render(output.format, output.digits, bold=supports_bold()), nl=False)
+    if not output.quiet:
+        _print_notes(gates, output.paths)
+    if rendering.code:
+        raise click.exceptions.Exit(rendering.code)
 
 
-def _from_words(qrels: str | None, run: str | None, options: dict[str, Any]) -> tuple[list[Gated], int]:
-    """The one gate that the command line describes."""
-    from judged.cli.gates import Gate, decided
-
-    missing = [word for word, value in (("QRELS", qrels), ("RUN", run)) if value is None]
-    missing += [] if options["baseline"] else ["--baseline"]
-    if qrels is None or run is None or missing:
+def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:
+    """Return the three inputs; raise UsageError if one is missing, or if two are standard input."""
+    inputs = {"QRELS": qrels, "RUN": run, "--baseline": baseline}
+    missing = [word for word, value in inputs.items() if value is None]
+    if qrels is None or run is None or baseline is None:
         msg = f"{' and '.join(missing)} not given; `--config FILE` takes gates from a file instead"
         raise click.UsageError(msg)
-    named = (*named_runs((run,)), *named_runs((options["baseline"],)))
-    check_standard_input([qrels, *(each.path for each in named)])
-    given = {name: options[name] for name in SETTINGS if options[name] not in {None, ()}}
-    gate = Gate(qrels=qrels, run=run, baseline=options["baseline"], **given)
-    return [decided(gate, profile_of(options))], _chosen(options, None)
+    check_standard_input([qrels, *(named.path for text in (run, baseline) for named in named_runs((text,)))])
+    return qrels, run, baseline
 
 
-def _from_file(qrels: str | None, run: str | None, options: dict[str, Any]) -> tuple[list[Gated], int]:
-    """Every gate of the file; one that cannot be decided is told with the others."""
-    from judged.cli.gates import decided_all, read_gates
-
-    words = {"measures": "measure"}
-    names = ("baseline", *SETTINGS, "profile", *get_type_hints(Protocol))
-    given = [word for word, value in (("QRELS", qrels), ("RUN", run)) if value is not None]
-    given += [
-        f"--{words.get(name, name).replace('_', '-')}"
-        for name in names
-        if options.get(name) not in {None, (), False}
+def _check_config_alone(context: click.Context) -> None:
+    """Raise UsageError for options that the file of gates sets instead."""
+    given = [
+        max(parameter.opts, key=len) if isinstance(parameter, click.Option) else parameter.human_readable_name
+        for parameter in context.command.params
+        if parameter.name not in BESIDE_CONFIG
+        and context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     ]
     if given:
-        msg = f"{', '.join(given)} cannot stand beside `--config`: say it in the file"
+        msg = f"{', '.join(given)} cannot be combined with `--config`: put it into the file"
         raise click.UsageError(msg)
-    file = read_gates(options["config"])
-    return decided_all(file.gates), _chosen(options, file.inconclusive)
-
-
-def _chosen(options: dict[str, Any], from_file: int | None) -> int:
-    """The exit code of an inconclusive verdict; the command line goes before the file."""
-    if options["inconclusive"] is not None:
-        return int(options["inconclusive"])
-    return INCONCLUSIVE if from_file is None else from_file
 
 
 def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
-    """What the verdict of all gates exits with."""
-    from judged.gates.show import outcome
+    """Return the exit code of the verdict of all gates."""
+    from judged.gates.summaries import find_outcome
 
-    return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[outcome(gates)]
-
-
-def _rendered(
-    gates: Sequence[Gated], kind: str, *, code: int, inconclusive: int, digits: int, seconds: float
-) -> str:
-    from judged import __version__
-    from judged.cli.output import says_bold
-    from judged.gates.show import as_document, as_junit, as_markdown, as_text
-    from judged.report.data import to_json
-
-    if kind == "json":
-        return to_json({"judged": __version__, **as_document(gates, exit_code=code)})
-    if kind == "junit":
-        return as_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
-    if kind == "markdown":
-        return as_markdown(gates, digits=digits)
-    return as_text(gates, digits=digits, bold=says_bold())
+    return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[find_outcome(gates)]
 
 
-def _tell(gates: Sequence[Gated], outputs: Sequence[Path]) -> None:
-    """What a reader of the verdict should know, on standard error."""
-    from judged.gates.report import GateReport
+class _Rendering:
+    """The gates in every format."""
 
-    reports = [each for each in gates if isinstance(each, GateReport)]
-    told = [f"Protocol: {each.protocol}" for each in reports]
-    told += [note for each in reports for note in each.notes]
-    for line in dict.fromkeys(told):
-        click.echo(line, err=True)
-    for path in outputs:
-        click.echo(f"Wrote: {path}", err=True)
+    def __init__(self, gates: Sequence[Gated], inconclusive: int, seconds: float) -> None:
+        self.gates, self.inconclusive, self.seconds = gates, inconclusive, seconds
+        self.code = exit_code(gates, inconclusive)
+
+    def render(self, kind: str, digits: int, *, bold: bool = False) -> str:
+        """Return the gates in a format."""
+        from judged import __version__
+        from judged.blocks import Display
+        from judged.gates.summaries import render_junit, render_markdown, render_text, to_document
+        from judged.report.data import to_json
+
+        if kind == "json":
+            return to_json({"judged": __version__, **to_document(self.gates, exit_code=self.code)})
+        if kind == "junit":
+            passes = self.inconclusive == 0
+            return render_junit(self.gates, inconclusive_passes=passes, seconds=self.seconds)
+        render = render_markdown if kind == "markdown" else render_text
+        return render(self.gates, Display(digits=digits, bold=bold))
+
+
+def _print_notes(gates: Sequence[Gated], paths: Sequence[Path]) -> None:
+    """Print the protocols and notes of all gates on standard error."""
+    from judged.gates.result import GateReport
+
+    reports = [gate for gate in gates if isinstance(gate, GateReport)]
+    for protocol in dict.fromkeys(report.protocol for report in reports):
+        click.echo(f"Protocol: {protocol}", err=True)
+    print_notes(dict.fromkeys(note for report in reports for note in report.notes), paths)

@@ -1,4 +1,4 @@
-"""Gates as they are described, on the command line or in a YAML file: checked key by key, then decided."""
+"""Gates as the command line or a YAML file describes them: checked key by key, then decided."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from msgspec import Struct
 from judged.cli.configuration import Conventions, check_keys, given_conventions, read_yaml
 from judged.cli.inputs import STANDARD_INPUT, named_runs, split_name
 from judged.errors import BadProtocol, JudgedError
-from judged.gates.delta import as_delta
-from judged.gates.gate import gate as gated
-from judged.gates.report import GateReport, RefusedGate
+from judged.gates.api import gate as run_gate
+from judged.gates.result import GateReport, RefusedGate, parse_delta
 from judged.measures.parse import split_measures
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
 from judged.stats.margin import OneSidedTest
 
-__all__ = ["Gate", "Gates", "decided", "decided_all", "read_gates"]
+__all__ = ["Gate", "Gates", "decide", "decide_all", "read_gates"]
 
 
 class Gate(Struct, frozen=True):
-    """Everything that is said of one gate."""
+    """The description of one gate."""
 
     qrels: str
     run: str
@@ -58,7 +57,7 @@ class _File(Struct, frozen=True):
 
 
 def read_gates(path: Path) -> Gates:
-    """What the file says; every key and value is checked, and the first fault is worded with its place."""
+    """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
     content = read_yaml(path)
     check_keys(content, _File, path, "")
     if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
@@ -66,17 +65,16 @@ def read_gates(path: Path) -> Gates:
         raise BadProtocol(msg, hint="each gate has `qrels`, `run` and `baseline`")
     defaults = content.get("defaults") or {}
     check_keys(defaults, Gate, path, "defaults.")
-    gates = [_gate(each, defaults, number, path) for number, each in enumerate(content["gates"])]
-    _refuse_namesakes(gates, path)
-    return Gates(tuple(gates), _code(content.get("inconclusive"), path))
+    gates = [_read_gate(entry, defaults, number, path) for number, entry in enumerate(content["gates"])]
+    _check_names(gates, path)
+    return Gates(tuple(gates), _read_code(content.get("inconclusive"), path))
 
 
-def decided(gate: Gate, profile: Profile | None = None) -> GateReport:
-    """The outcome of one gate."""
+def decide(gate: Gate, profile: Profile | None = None) -> GateReport:
+    """Return the outcome of one gate."""
     (run,), (baseline,) = named_runs((gate.run,)), named_runs((gate.baseline,))
-    names = split_name(gate.baseline)
     measures = [gate.measures] if isinstance(gate.measures, str) else gate.measures
-    return gated(
+    return run_gate(
         gate.qrels,
         run.path,
         [name for text in measures for name in split_measures(text)],
@@ -85,27 +83,27 @@ def decided(gate: Gate, profile: Profile | None = None) -> GateReport:
         alpha=gate.alpha,
         test=gate.test,
         seed=gate.seed,
-        protocol=profile or _profile(gate.protocol),
+        protocol=profile or _to_profile(gate.protocol),
         baseline_run=gate.baseline_run,
         allow_other_protocol=gate.allow_other_protocol,
         name=gate.name,
         run_name=run.name,
-        baseline_name=names[0],
+        baseline_name=split_name(gate.baseline)[0],
     )
 
 
-def decided_all(gates: Sequence[Gate]) -> list[GateReport | RefusedGate]:
-    """The outcome of every gate; one at fault does not keep the others from being decided."""
+def decide_all(gates: Sequence[Gate]) -> list[GateReport | RefusedGate]:
+    """Return the outcome of every gate; one that fails with an error does not stop the others."""
     found: list[GateReport | RefusedGate] = []
     for gate in gates:
         try:
-            found.append(decided(gate))
+            found.append(decide(gate))
         except JudgedError as error:
             found.append(RefusedGate(gate.name or gate.run, str(error)))
     return found
 
 
-def _gate(content: Any, defaults: dict[str, Any], number: int, path: Path) -> Gate:
+def _read_gate(content: Any, defaults: dict[str, Any], number: int, path: Path) -> Gate:
     place = f"gates[{number}]"
     check_keys(content, Gate, path, f"{place}.")
     try:
@@ -115,34 +113,33 @@ def _gate(content: Any, defaults: dict[str, Any], number: int, path: Path) -> Ga
         key = place + inner.strip("`").removeprefix("$")
         msg = f"{path}: `{key}`: {what[:1].lower()}{what[1:]}"
         raise BadProtocol(msg, hint="each gate has `qrels`, `run` and `baseline`") from None
-    _check(gate, place, path)
-    folder = path.parent
-    files = {name: _placed(getattr(gate, name), folder) for name in ("qrels", "run", "baseline")}
+    _check_gate(gate, place, path)
+    files = {name: _resolve(getattr(gate, name), path.parent) for name in ("qrels", "run", "baseline")}
     return msgspec.structs.replace(gate, **files)
 
 
-def _check(gate: Gate, place: str, path: Path) -> None:
-    """Refuse what could only fail later, naming where it stands."""
+def _check_gate(gate: Gate, place: str, path: Path) -> None:
+    """Raise BadProtocol for settings that could only fail later, naming their place."""
     if not 0 < gate.alpha < 0.5:
         msg = f"{path}: `{place}.alpha` is {gate.alpha}, expected a number above 0 and below 0.5"
         raise BadProtocol(msg)
     try:
-        as_delta(gate.min_delta)
-        _profile(gate.protocol)
+        parse_delta(gate.min_delta)
+        _to_profile(gate.protocol)
     except JudgedError as error:
         msg = f"{path}: `{place}`: {error.message}"
         raise BadProtocol(msg, hint=error.hint) from None
 
 
-def _placed(text: str, folder: Path) -> str:
-    """The file, looked for beside the file that names it; data sets' ids and standard input are as they are."""
+def _resolve(text: str, folder: Path) -> str:
+    """Resolve a file relative to the file that names it; ids of data sets and standard input stay unchanged."""
     name, path = split_name(text)
     if path == STANDARD_INPUT or (":" in path and not (folder / path).exists()):
         return text
     return str(folder / path) if name is None else f"{name}={folder / path}"
 
 
-def _refuse_namesakes(gates: Sequence[Gate], path: Path) -> None:
+def _check_names(gates: Sequence[Gate], path: Path) -> None:
     names = [gate.name for gate in gates if gate.name is not None]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -150,13 +147,13 @@ def _refuse_namesakes(gates: Sequence[Gate], path: Path) -> None:
         raise BadProtocol(msg)
 
 
-def _profile(settings: Conventions) -> Profile:
+def _to_profile(settings: Conventions) -> Profile:
     given = given_conventions(settings)
     return PROFILES[given.pop("profile", next(iter(PROFILES)))].replace(**given)
 
 
-def _code(given: Any, path: Path) -> int | None:
-    """The exit code that the file chooses for an inconclusive verdict."""
+def _read_code(given: object, path: Path) -> int | None:
+    """Return the exit code that the file chooses for an inconclusive verdict."""
     from judged.cli.gate import Inconclusive
 
     if given is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.cli.output import print_notes
 from judged.cli.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
 from judged.cli.progress import Progress
 from judged.errors import JudgedError
@@ -305,7 +305,8 @@ def _print_estimate(pool: Pool, labeller: Labeller, options: _Options) -> None:
     )
     for sentence in estimate.sentences():
         click.echo(sentence)
-    _print_sentences(pool.notes, options)
+    if not options.quiet:
+        print_notes(pool.notes)
 
 
 def _label(pool: Pool, labeller: Labeller, options: _Options) -> Labelling:
@@ -363,10 +364,11 @@ def _write(labelling: Labelling, options: _Options) -> None:
         write_labels(labelling.rows, options.output)
     if options.failures is not None:
         write_file(options.failures, Encoder().encode_lines(labelling.failures))
-    _print_sentences([*labelling.sentences(), f"wrote {options.output}"], options)
-
-
-def _print_sentences(sentences: Iterable[str], options: _Options) -> None:
-    if not options.quiet:
-        for sentence in sentences:
-            click.echo(f"{sentence[0].upper()}{sentence[1:]}", err=True)
+    if options.quiet:
+        return
+    for sentence in labelling.sentences():
+        click.echo(f"{sentence[0].upper()}{sentence[1:]}", err=True)
+    if labelling.failures:
+        hint = "To see failures with their answers: `--failures FILE`; to ask again: `--retry-failed`"
+        click.echo(hint, err=True)
+    print_notes(labelling.notes, [options.output] if options.output else [])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath
+from judged.cli.output import print_notes
 from judged.cli.pool_options import OUTPUT, PoolInputs, pool_options
 from judged.cli.progress import Progress
 
@@ -81,11 +82,8 @@ def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str
 
 
 def _print_summary(pool: Pool, found: SimilarityLabels, output: Path) -> None:
-    from judged.agreements.tables import as_text
-
-    for note in pool.notes:
-        click.echo(f"Note: {note}", err=True)
+    print_notes(pool.notes)
     click.echo(f"Labelled: {len(found.labels):,} results by {found.agreement.labels}", err=True)
     click.echo("Cross-validated agreement with people:\n", err=True)
-    click.echo(as_text(found.agreement), err=True, nl=False)
+    click.echo(repr(found.agreement), err=True)
     click.echo(f"Wrote: {output}", err=True)

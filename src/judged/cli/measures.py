@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -32,9 +32,9 @@ WIDEST = 100
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    from judged.measures.families import MEASURES, PREFERENCE_MEASURES, SESSION_MEASURES
+    from judged.measures.families import FAMILIES
 
-    names = dict.fromkeys([*MEASURES, *PREFERENCE_MEASURES, *SESSION_MEASURES])
+    names = dict.fromkeys(name for family in FAMILIES.values() for name in family)
     return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
@@ -64,38 +64,64 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
 
         click.echo(described(PROFILES[profile], kind), nl=False)
         return
-    from judged.measures.cards import list_cards, make_card
+    if names:
+        click.echo(_render_cards(names, kind), nl=False)
+    else:
+        click.echo(_render_list(kind), nl=False)
+
+
+def _render_cards(names: tuple[str, ...], kind: str) -> str:
+    """Return the card of every measure that has one of the names."""
+    from judged.measures.cards import make_card
     from judged.measures.parse import find_measures
 
-    named = [make_card(measure) for name in names for measure in find_measures(name)]
-    cards = list(dict.fromkeys(named)) if names else list_cards()
+    cards = list(dict.fromkeys(make_card(measure) for name in names for measure in find_measures(name)))
     if kind == "json":
-        from judged.report.data import to_json
-
-        click.echo(to_json([_document(each) for each in cards]), nl=False)
-    elif not names:
-        click.echo("\n".join([*_families(cards, kind), *_announced()]), nl=False)
-    elif kind == "markdown":
-        click.echo("\n".join(each.to_markdown() for each in cards), nl=False)
-    else:
-        click.echo("\n\n".join("\n".join(_lines(each)) for each in cards))
+        return _to_json(cards)
+    if kind == "markdown":
+        return "\n".join(card.to_markdown() for card in cards)
+    return "\n\n".join("\n".join(_card_lines(card)) for card in cards) + "\n"
 
 
-def _families(cards: list[Card], kind: str) -> Iterator[str]:
-    """A table for each family."""
+def _render_list(kind: str) -> str:
+    """Return the list of all measures, from the index of measures except for JSON, which holds whole cards."""
+    if kind == "json":
+        from judged.measures.cards import list_cards
+
+        return _to_json(list_cards())
+    return "\n".join([*_family_tables(kind), *_plugin_lines()])
+
+
+def _family_tables(kind: str) -> Iterator[str]:
+    """Yield a table for each family."""
     from judged.blocks import Table
+    from judged.measures.families import FAMILIES
     from judged.report.formula import prose_text
     from judged.report.markdown import to_markdown
     from judged.report.text import to_text
 
-    lay_out = to_markdown if kind == "markdown" else to_text
-    for family in dict.fromkeys(each.family for each in cards):
-        rows = [(each.name, prose_text(each.meaning), each.range) for each in cards if each.family == family]
-        yield lay_out(Table(("measure", "meaning", "range"), tuple(rows), title=family.capitalize()))
+    render = to_markdown if kind == "markdown" else to_text
+    for family, names in FAMILIES.items():
+        described = [(name, *_describe(name, family)) for name in names]
+        rows = tuple((name, prose_text(meaning), values) for name, values, meaning in described)
+        yield render(Table(("measure", "meaning", "range"), rows, title=family.capitalize()))
 
 
-def _announced() -> Iterator[str]:
-    """The names of measures that other packages bring; they are imported only when they are used."""
+def _describe(name: str, family: str) -> tuple[str, str]:
+    """Return the range of a measure's values and its meaning; only a user-defined measure is imported for that."""
+    from judged.measures._index import MEASURE_INDEX
+
+    if name in MEASURE_INDEX.get(family, {}):
+        _, values, meaning = MEASURE_INDEX[family][name]
+        return values, meaning
+    from judged.measures.cards import make_card
+
+    card = make_card(name)
+    return card.range, card.meaning
+
+
+def _plugin_lines() -> Iterator[str]:
+    """Yield the names of measures that other packages bring, which are imported only when they are used."""
     from judged.measures.families import MEASURES, list_plugins
 
     names = [name for name in list_plugins() if name not in MEASURES]
@@ -103,25 +129,31 @@ def _announced() -> Iterator[str]:
         yield f"Other installed packages bring: {', '.join(names)}\n"
 
 
-def _document(card: Card) -> dict[str, Any]:
-    """A card for JSON, where there is no infinity."""
-    bounds = None if card.bounds is None else [None if math.isinf(each) else each for each in card.bounds]
-    return {**asdict(card), "bounds": bounds, "range": card.range}
+def _to_json(cards: list[Card]) -> str:
+    """Return cards as JSON, in which an infinite bound is null."""
+    from judged.report.data import to_json
+
+    documents = []
+    for card in cards:
+        bounds = card.bounds and [None if math.isinf(bound) else bound for bound in card.bounds]
+        documents.append({**asdict(card), "bounds": bounds})
+    return to_json(documents)
 
 
-def _lines(card: Card) -> Iterator[str]:
-    """A card as people read it on a terminal."""
+def _card_lines(card: Card) -> Iterator[str]:
+    """Yield a card as people read it on a terminal."""
     from judged.report.formula import formula_text
 
-    yield from _filled(f"{card.heading}: {card.title}")
-    yield ""
-    yield from _filled(card.meaning)
+    yield from _wrap(f"{card.heading}: {card.title}")
+    if card.meaning != card.title:
+        yield ""
+        yield from _wrap(card.meaning)
     if card.formula:
         yield ""
         yield f"    {formula_text(card.formula)}"
     if card.symbols:
         yield ""
-        yield from _filled(card.symbols)
+        yield from _wrap(card.symbols)
     yield ""
     facts = {
         card.unknown: card.unjudged,
@@ -131,30 +163,31 @@ def _lines(card: Card) -> Iterator[str]:
         "values": f"{card.range}; {card.direction}; {card.aggregate}.",
         "also written": ", ".join(card.spellings),
     }
-    for name, told in facts.items():
-        if told:
-            yield from _filled(told, head=f"{name + ':':<14}")
-    yield from _parameters(card)
+    for name, fact in facts.items():
+        if fact:
+            yield from _wrap(fact, head=f"{name + ':':<14}")
+    yield from _parameter_lines(card)
     if card.example:
         yield ""
         yield from card.example.splitlines()
     if card.references:
         yield ""
     for reference in card.references:
-        yield from _filled(reference)
+        yield from _wrap(reference)
 
 
-def _parameters(card: Card) -> Iterator[str]:
+def _parameter_lines(card: Card) -> Iterator[str]:
     if card.parameters:
         yield ""
-    for each in card.parameters:
-        default = f"default: {each.default}" if each.default else "must be given"
-        at = f" (what follows `@` in `{card.name}@…`)" if each.at else ""
-        yield from _filled(f"{each.meaning}{at}; {each.expected}; {default}", head=f"{each.name + ':':<14}")
+    for parameter in card.parameters:
+        default = f"default: {parameter.default}" if parameter.default else "must be given"
+        at = f" (what follows `@` in `{card.name}@…`)" if parameter.at else ""
+        meaning = f"{parameter.meaning}{at}; {parameter.expected}; {default}"
+        yield from _wrap(meaning, head=f"{parameter.name + ':':<14}")
 
 
-def _filled(text: str, *, head: str = "") -> list[str]:
-    """The text in lines that fit, under a head that stands out to the left."""
+def _wrap(text: str, *, head: str = "") -> list[str]:
+    """Wrap a text to the width of the terminal, under a head to its left."""
     from judged.report.formula import prose_text
 
     room = shutil.get_terminal_size((WIDEST, 24)).columns if sys.stdout.isatty() else WIDEST

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 from judged.cli.output import FORMATS, OutputOptions
-from judged.comparison.settings import CORRECTIONS, TESTS, Settings, chosen_settings
+from judged.comparison.settings import CORRECTIONS, TESTS, Settings, choose_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
 from judged.protocol import Convention, Protocol
@@ -80,7 +80,7 @@ def comparison_options(command: Command) -> Command:
     def receive(
         *, test: str, correction: str | None, level: float, resamples: int, seed: int, **options: Any
     ) -> None:
-        settings = chosen_settings(
+        settings = choose_settings(
             test=test, correction=correction, level=level, resamples=resamples, seed=seed
         )
         command(settings=settings, **options)
@@ -89,14 +89,14 @@ def comparison_options(command: Command) -> Command:
         receive,
         click.option(
             "--test",
-            type=click.Choice(TESTS),
-            default=TESTS[0],
+            type=click.Choice(list(TESTS)),
+            default=next(iter(TESTS)),
             show_default=True,
             help="Significance test; `welch` treats the samples as unpaired.",
         ),
         click.option(
             "--correction",
-            type=click.Choice(CORRECTIONS),
+            type=click.Choice(list(CORRECTIONS)),
             help="Correction for multiple comparisons.  [default: maxT with randomisation, else holm]",
         ),
         click.option(
@@ -181,14 +181,14 @@ def compared_by(command: F) -> F:
         [
             click.option(
                 "--test",
-                type=click.Choice(TESTS),
-                default=TESTS[0],
+                type=click.Choice(list(TESTS)),
+                default=next(iter(TESTS)),
                 show_default=True,
                 help="How p-values are made; `welch` takes the two samples as not the same.",
             ),
             click.option(
                 "--correction",
-                type=click.Choice(CORRECTIONS),
+                type=click.Choice(list(CORRECTIONS)),
                 help="For the comparisons of one measure being several.  [default: maxT with randomisation, else holm]",
             ),
             click.option(
@@ -216,7 +216,7 @@ def compared_by(command: F) -> F:
 
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """How the options of `compared_by` say that systems are compared."""
-    return chosen_settings(
+    return choose_settings(
         **{name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
     )
 

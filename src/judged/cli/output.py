@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from judged.errors import UnknownName
+from judged.report.draw import PICTURES
 
 if TYPE_CHECKING:
-    from judged.blocks import Table
+    from judged.blocks import Display, Table
     from judged.cli.scored import Scored
     from judged.problem import Note
     from judged.result import Result
@@ -132,10 +133,10 @@ class OutputOptions:
     digits: int = 4
     quiet: bool = False
 
-    def check(self) -> None:
-        """Refuse what cannot be written, before any work is done."""
+    def check(self, *, pictures: bool = False) -> None:
+        """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
         for path in self.paths:
-            check_extension(path)
+            check_extension(path, {**EXTENSIONS, **(PICTURES if pictures else {})})
         if self.format == "parquet" and sys.stdout.isatty():
             msg = "Parquet cannot be shown on a terminal; write it to a file with `-o scores.parquet`"
             raise click.UsageError(msg)
@@ -159,7 +160,7 @@ def emit(result: Result, output: OutputOptions, *, per_query: bool = False, titl
 
     display = Display(digits=output.digits, per_query=per_query, notes=False, title=title)
     for path in output.paths:
-        write_file(path, result.render(EXTENSIONS[path.suffix.lower()], display))
+        write_file(path, _render_file(result, path.suffix.lower(), display))
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
@@ -167,12 +168,27 @@ def emit(result: Result, output: OutputOptions, *, per_query: bool = False, titl
         print_notes(result.notes, output.paths)
 
 
+def _render_file(result: Result, extension: str, display: Display) -> str | bytes:
+    """Return a result as the content of a file; a picture is of its first figure."""
+    if extension in PICTURES:
+        from judged.blocks import Figure
+        from judged.report.draw import draw
+
+        return draw(next(block for block in result.blocks(display) if isinstance(block, Figure)), extension)
+    if extension == ".html":
+        from judged.report.html import render_page
+
+        return render_page(result, display)
+    return result.render(EXTENSIONS[extension], display)
+
+
 def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
     """Print notes, and the files that were written, on standard error."""
     from judged.blocks import format_value
 
     for note in notes:
-        click.echo(f"Note: {format_value(note.message)}", err=True)
+        label = "Warning" if note.severity == "warning" else "Note"
+        click.echo(f"{label}: {format_value(note.message)}", err=True)
     for path in paths:
         click.echo(f"Wrote: {path}", err=True)
 

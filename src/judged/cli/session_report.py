@@ -8,15 +8,14 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from judged import __version__
-from judged.blocks import Table, Value
-from judged.cli.compared import rendered_comparison
+from judged.blocks import Display, Table, Value
 from judged.cli.inputs import digest
 from judged.cli.output import fitted, laid_out
 from judged.sessions import show
 
 if TYPE_CHECKING:
-    from judged.comparison.comparison import Comparison
-    from judged.gates.report import GateReport
+    from judged.comparison.result import Comparison
+    from judged.gates.result import GateReport
     from judged.sessions.curve import Curve
     from judged.sessions.evaluation import SessionEvaluation
     from judged.sessions.overlap import Alone, Overlap
@@ -82,26 +81,22 @@ class SessionReport:
     def _compared(self, kind: str, *, digits: int, bold: bool) -> list[str]:
         if self.comparison is None:
             return []
-        layout: dict[str, Any] = {
-            "digits": digits,
-            "bold": bold,
-            "title": "On the tasks that all systems share",
-        }
-        text = rendered_comparison(
-            self.comparison, kind, list(self.inputs), per_query=self.per_session, **layout
+        display = Display(
+            digits=digits,
+            bold=bold,
+            per_query=self.per_session,
+            notes=False,
+            title="On the tasks that all systems share",
         )
-        return [str(text)]
+        return [str(self.comparison.render(kind, display))]
 
     def _gated(self, kind: str, *, digits: int) -> list[str]:
         if not self.gates:
             return []
-        from judged.gates.show import as_markdown, as_text
+        from judged.gates.summaries import render_markdown, render_text
 
-        return [
-            as_markdown(self.gates, digits=digits)
-            if kind == "markdown"
-            else as_text(self.gates, digits=digits)
-        ]
+        render = render_markdown if kind == "markdown" else render_text
+        return [render(self.gates, Display(digits=digits))]
 
     def _records(self) -> Table:
         """The one table of formats that hold one: the most particular thing that was asked for."""
@@ -118,7 +113,7 @@ class SessionReport:
         return next(table() for was, table in asked if was)
 
     def _differences(self) -> Table:
-        return Table((), ()) if self.comparison is None else self.comparison.table("differences")
+        return Table((), ()) if self.comparison is None else _table(self.comparison.rows("differences"))
 
     def _document(self) -> dict[str, Any]:
         """Everything as one object, for JSON."""

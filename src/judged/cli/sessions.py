@@ -22,9 +22,9 @@ from judged.sessions.protocol import Conflict, Unlabelled
 
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
-    from judged.comparison.comparison import Comparison
+    from judged.comparison.result import Comparison
     from judged.dedup.rules import Rules
-    from judged.gates.report import GateReport
+    from judged.gates.result import GateReport
     from judged.measures.measure import Measure
     from judged.sessions.evaluation import SessionEvaluation
 
@@ -343,10 +343,8 @@ def _tell(report: SessionReport, outputs: list[Path]) -> None:
     for sentence in evaluation.observations.of_inputs() if several else ():
         click.echo(f"Note: {sentence}", err=True)
     if report.comparison is not None:
-        from judged.comparison.show import sentences
-
         click.echo(f"Compared: {report.comparison.method}", err=True)
-        for sentence in sentences(report.comparison):
-            click.echo(f"Note: {sentence}", err=True)
+        for note in report.comparison.notes:
+            click.echo(f"Note: {note}", err=True)
     for path in outputs:
         click.echo(f"Wrote: {path}", err=True)

@@ -1,4 +1,4 @@
-"""`judged sessions inspect`: what was understood of a trace."""
+"""`judged sessions inspect`: a summary of what is read from traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from judged.cli.trace_options import trace_options
 
 if TYPE_CHECKING:
     from judged.tables.sessions import Result, Session
-    from judged.traces.understood import Understood
+    from judged.traces.summary import TraceSummary
 
 __all__ = ["command"]
 
@@ -32,78 +32,78 @@ Examples:
 @trace_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def inspect(*, file: str, as_json: bool, **how: Any) -> None:
-    """Show what was understood of the traces in FILE, a file or a folder.
+    """Summarise what is read from the traces in FILE, a file or a folder.
 
-    How it is format_value, how many sessions, turns, iterations and searches it has, which tools were taken as searches,
-    what results are known by, and one session as an example. Nothing is scored. The exit code is 2 if the traces
+    Show their format, how many sessions, turns, iterations and searches they have, which tools were taken as searches,
+    which fields results have, and one session as an example. Nothing is scored. The exit code is 2 if the traces
     would be refused; what was read before that is shown.
     """
-    from judged.traces.understood import understand
+    from judged.traces.summary import summarise
 
-    understood = understand(file, **how)
-    click.echo(_json(understood) if as_json else "\n".join(_told(understood)), nl=False)
-    if understood.refused is not None:
-        raise understood.refused
+    summary = summarise(file, **how)
+    click.echo(_json(summary) if as_json else "\n".join(_report(summary)), nl=False)
+    if summary.refused is not None:
+        raise summary.refused
 
 
-def _json(understood: Understood) -> str:
+def _json(summary: TraceSummary) -> str:
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(understood.to_dict())).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(summary.to_dict())).decode() + "\n"
 
 
-def _told(understood: Understood) -> Iterator[str]:
-    """The parts of the report, each ending its last line."""
-    from judged.traces.catalogue import TRACE_FORMATS
+def _report(summary: TraceSummary) -> Iterator[str]:
+    """Yield the parts of the report, each with its final line break."""
+    from judged.traces.format import TRACE_FORMATS
 
-    formats = [TRACE_FORMATS[name].title for name in understood.reading.formats]
+    formats = [TRACE_FORMATS[name].title for name in summary.context.formats]
     if formats:
-        yield f"{understood.reading.label}: {', '.join(formats)} ({', '.join(understood.reading.formats)})\n"
-    if understood.sessions:
-        yield _counts(understood)
-    if any(True for _ in understood.tools()):
-        yield _tools(understood)
-    if understood.results:
-        yield _fields(understood)
-    if understood.example is not None:
-        yield "".join(f"{line}\n" for line in _example(understood.example))
-    for sentence in understood.reading.skipped.sentences():
+        yield f"{summary.context.label}: {', '.join(formats)} ({', '.join(summary.context.formats)})\n"
+    if summary.sessions:
+        yield _counts(summary)
+    if any(True for _ in summary.tools()):
+        yield _tools(summary)
+    if summary.results:
+        yield _fields(summary)
+    if summary.example is not None:
+        yield "".join(f"{line}\n" for line in _example(summary.example))
+    for sentence in summary.context.problems.sentences():
         yield f"{sentence}\n"
 
 
-def _counts(understood: Understood) -> str:
-    systems = ", ".join(list(understood.systems)[:SHOWN]) + (", …" if len(understood.systems) > SHOWN else "")
-    known = f"tokens known for {understood.with_tokens:,}, seconds for {understood.with_seconds:,}"
-    which = understood.reading.turn.replace("-", " ")
+def _counts(summary: TraceSummary) -> str:
+    systems = ", ".join(list(summary.systems)[:SHOWN]) + (", …" if len(summary.systems) > SHOWN else "")
+    known = f"tokens known for {summary.with_tokens:,}, seconds for {summary.with_seconds:,}"
+    which = summary.context.turn.replace("-", " ")
     lines = (
-        ("sessions", f"{understood.sessions:,}, {understood.idle:,} of them without a search"),
-        ("systems", f"{len(understood.systems):,}: {systems}"),
-        ("tasks", f"{len(understood.tasks):,}"),
-        ("turns", f"{understood.turns:,}, of which the {which} of each conversation counts"),
-        ("steps", f"{understood.steps:,}"),
-        ("iterations", f"{understood.iterations:,}, the steps that searched; {known}"),
-        ("searches", f"{understood.searches:,}, {understood.empty:,} of them without results"),
-        ("results", f"{understood.results:,}"),
+        ("sessions", f"{summary.sessions:,}, {summary.idle:,} of them without a search"),
+        ("systems", f"{len(summary.systems):,}: {systems}"),
+        ("tasks", f"{len(summary.tasks):,}"),
+        ("turns", f"{summary.turns:,}, of which the {which} of each conversation counts"),
+        ("steps", f"{summary.steps:,}"),
+        ("iterations", f"{summary.iterations:,}, the steps that searched; {known}"),
+        ("searches", f"{summary.searches:,}, {summary.empty:,} of them without results"),
+        ("results", f"{summary.results:,}"),
     )
     return "".join(f"{name:<12}{words}\n" for name, words in lines)
 
 
-def _tools(understood: Understood) -> str:
+def _tools(summary: TraceSummary) -> str:
     from judged.blocks import Table
     from judged.cli.output import says_bold
     from judged.report.text import to_text
 
-    return to_text(Table(("tool", "calls", "taken as"), tuple(understood.tools())), bold=says_bold())
+    return to_text(Table(("tool", "calls", "taken as"), tuple(summary.tools())), bold=says_bold())
 
 
-def _fields(understood: Understood) -> str:
+def _fields(summary: TraceSummary) -> str:
     from judged.blocks import Table
     from judged.cli.output import says_bold
     from judged.report.text import to_text
-    from judged.traces.understood import FIELDS
+    from judged.traces.summary import FIELDS
 
     rows = tuple(
-        (name.replace("_", " "), understood.fields[name], _share(understood.fields[name], understood.results))
+        (name.replace("_", " "), summary.fields[name], _share(summary.fields[name], summary.results))
         for name in FIELDS
     )
     return to_text(Table(("field", "results", "share"), rows), bold=says_bold())

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.conversation import TurnChoice
 
 __all__ = ["trace_options"]
 

@@ -1,14 +1,18 @@
-"""Means with their intervals, and contrasts of two systems with everything that is to be said of them."""
+"""Means with their intervals, and contrasts: one system against another, with differences, effects and tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from judged.arrays import Floats
+from judged.blocks import Value
 from judged.comparison.settings import Settings
-from judged.comparison.shared import Shared
+from judged.comparison.systems import System
+from judged.errors import BadMeasure, BadSample
+from judged.measures.measure import Measure
 from judged.stats.corrections import CORRECTIONS
 from judged.stats.effects import (
     detectable_difference,
@@ -16,13 +20,49 @@ from judged.stats.effects import (
     probability_of_superiority,
     standardised_difference,
 )
-from judged.stats.intervals import Interval, is_binary, student_interval, wilson_interval
-from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Outcome, Undefined, stars
-from judged.stats.paired import Values, WinsTiesLosses, differences, summarise, wins_ties_losses
+from judged.stats.intervals import Interval, defined_student_interval, is_binary, wilson_interval
+from judged.stats.outcome import Outcome, Undefined, stars
+from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
 from judged.stats.paired_tests import difference_test
 from judged.stats.randomisation import randomise
 
-__all__ = ["Contrast", "Mean", "contrasts_of", "means_of"]
+__all__ = ["Contrast", "Mean", "PairedScores", "contrast_systems", "estimate_means", "pair_systems"]
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """The values of one measure on the queries that all systems have a value for: a column for each system."""
+
+    measure: str
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: Floats
+    left_out: tuple[str, ...] = ()
+    """Queries that only some systems have a value for."""
+    higher_is_better: bool | None = True
+    binary: bool = False
+    """Whether the measure's values can only be 0 and 1."""
+    family: str = "ranked"
+
+    @property
+    def sign(self) -> int:
+        """1 if higher values are better, −1 if lower ones are."""
+        return -1 if self.higher_is_better is False else 1
+
+    def column(self, system: str) -> Floats:
+        """Return the values of one system."""
+        column: Floats = self.values[:, self.systems.index(system)]
+        return column
+
+    def differences(self, system: str, baseline: str) -> Floats:
+        """Return the difference of every query, system minus baseline."""
+        return differences(self.column(system), self.column(baseline))
+
+    def select(self, queries: Iterable[str]) -> PairedScores:
+        """Return the same for some of the queries."""
+        wanted = set(queries)
+        at = [place for place, query in enumerate(self.queries) if query in wanted]
+        return replace(self, queries=tuple(self.queries[place] for place in at), values=self.values[at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +75,8 @@ class Mean:
     mean: float
     interval: Interval | Undefined
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every number by name; what is undefined is None, and said."""
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name; the interval of an undefined one is None, with the reason."""
         return {
             "measure": self.measure,
             "system": self.system,
@@ -66,30 +106,28 @@ class Contrast:
     count: WinsTiesLosses
     outcome: Outcome | Undefined
     corrected: float | None
-    """The p-value, corrected for all comparisons of the measure; None where there is none."""
+    """The p-value, corrected for all comparisons of the measure; None if there is none."""
     detectable: float | Undefined
-    """The smallest difference these queries would show in four of five experiments, by the paired t-test."""
+    """The smallest difference that these queries would show with a power of 0.8, by the paired t-test."""
 
     @property
     def p(self) -> float | None:
-        """The p-value of this contrast alone; None where the test has none."""
+        """The p-value of this contrast alone; None if the test has none."""
         return self.outcome.p if isinstance(self.outcome, Outcome) else None
 
     @property
     def stars(self) -> str:
-        """Stars of the p-value alone, as in `stars`; nothing where there is none."""
+        """The stars of the uncorrected p-value; empty if there is none."""
         return "" if self.p is None else stars(self.p)
 
-    def significant(self, alpha: float) -> bool:
-        """Whether the corrected p-value is below `alpha`."""
+    def is_significant(self, alpha: float) -> bool:
+        """Return whether the corrected p-value is below `alpha`."""
         return self.corrected is not None and self.corrected < alpha
 
-    def to_dict(self) -> dict[str, Any]:
-        """Every number by name; what is undefined is None, and said."""
-        numbers = {"effect": self.effect, "hedges": self.hedges, "detectable": self.detectable}
-        reasons = [
-            each for each in (self.interval, self.outcome, *numbers.values()) if isinstance(each, Undefined)
-        ]
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name; an undefined one is None, with the reason."""
+        numbers = (self.interval, self.outcome, self.effect, self.hedges, self.detectable)
+        reasons = dict.fromkeys(number.reason for number in numbers if isinstance(number, Undefined))
         return {
             "measure": self.measure,
             "system": self.system,
@@ -108,87 +146,11 @@ class Contrast:
             "p_corrected": self.corrected,
             "stars": self.stars or None,
             "detectable": _number(self.detectable),
-            "undefined": "; ".join(dict.fromkeys(each.reason for each in reasons)) or None,
+            "undefined": "; ".join(reasons) or None,
         }
 
 
-def means_of(shared: Shared, settings: Settings) -> list[Mean]:
-    """The mean of every system, with Wilson's interval where values can only be 0 and 1, else Student's."""
-    name, count = str(shared.measure), len(shared.queries)
-    made = []
-    for system, values in zip(shared.systems, shared.values.T, strict=True):
-        wilson = shared.binary and is_binary(values)
-        interval = (
-            wilson_interval(values, level=settings.level) if wilson else _student(values, settings.level)
-        )
-        made.append(Mean(name, system, count, summarise(values).mean, interval))
-    return made
-
-
-def contrasts_of(shared: Shared, pairs: Sequence[tuple[int, int]], settings: Settings) -> list[Contrast]:
-    """The contrast of each pair (system, baseline) of columns."""
-    tested, corrected = _tested(shared.values, pairs, settings)
-    return [
-        _contrast(shared, pair, outcome, p, settings)
-        for pair, outcome, p in zip(pairs, tested, corrected, strict=True)
-    ]
-
-
-def _contrast(
-    shared: Shared,
-    pair: tuple[int, int],
-    outcome: Outcome | Undefined,
-    corrected: float | None,
-    settings: Settings,
-) -> Contrast:
-    system, baseline = pair
-    d = differences(shared.values[:, system], shared.values[:, baseline])
-    better = shared.sign * d
-    return Contrast(
-        str(shared.measure),
-        shared.systems[system],
-        shared.systems[baseline],
-        len(d),
-        summarise(d).mean,
-        _student(d, settings.level),
-        standardised_difference(d),
-        hedges(d),
-        probability_of_superiority(better),
-        wins_ties_losses(better),
-        outcome,
-        corrected,
-        detectable_difference(d, alpha=settings.alpha),
-    )
-
-
-def _tested(
-    values: Floats, pairs: Sequence[tuple[int, int]], settings: Settings
-) -> tuple[list[Outcome | Undefined], list[float | None]]:
-    """What the test says of each pair, and the corrected p-values; flips are shared by all pairs."""
-    if settings.test == "randomisation":
-        result = randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
-        found: list[Outcome | Undefined] = [
-            Outcome("randomisation", float((values[:, i] - values[:, j]).mean()), float(p))
-            for (i, j), p in zip(pairs, result.p, strict=True)
-        ]
-        if settings.correction == "maxT":
-            return found, list(result.corrected.tolist())
-    else:
-        draw: dict[str, Any] = {"resamples": settings.resamples, "seed": settings.seed}
-        found = [difference_test(values[:, i], values[:, j], settings.test, **draw) for i, j in pairs]
-    ps = [each.p if isinstance(each, Outcome) else None for each in found]
-    return found, CORRECTIONS[settings.correction](ps)
-
-
-def _student(values: Values, level: float) -> Interval | Undefined:
-    """Student's interval; of one query or without spread there is none to be had."""
-    of = summarise(values)
-    if of.size == 1:
-        return ONE_QUERY
-    return NO_SPREAD if of.deviation == 0 else student_interval(values, level=level)
-
-
-def _bounds(interval: Interval | Undefined) -> dict[str, float | None]:
+def _bounds(interval: Interval | Undefined) -> dict[str, Value]:
     if isinstance(interval, Undefined):
         return {"low": None, "high": None}
     return {"low": interval.low, "high": interval.high}
@@ -196,3 +158,105 @@ def _bounds(interval: Interval | Undefined) -> dict[str, float | None]:
 
 def _number(value: float | Undefined) -> float | None:
     return None if isinstance(value, Undefined) else value
+
+
+_AGGREGATES = {"sum": "a sum", "geometric": "a geometric mean", "pooled": "a pooled value"}
+
+
+def pair_systems(systems: Sequence[System]) -> tuple[PairedScores, ...]:
+    """Pair the scores of the systems by query, measure by measure."""
+    return tuple(_pair_measure(systems, measure) for measure in systems[0].measures)
+
+
+def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
+    if measure.text or measure.aggregate != "mean":
+        what = "text" if measure.text else _AGGREGATES[measure.aggregate]
+        msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
+        other = measure.compare_by
+        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure.name}" if other else None)
+    queries, values, others = pair_by_query([system[str(measure)] for system in systems])
+    names = tuple(system.name for system in systems)
+    if not queries:
+        unit = systems[0].unit
+        hint = 'a protocol with `missing="zero"` scores every judged query' if unit == "query" else None
+        msg = f"{', '.join(names[:3])} have no {unit} in common that {measure} has a value for"
+        raise BadSample(msg, hint=hint)
+    left_out = tuple(dict.fromkeys(query for missing in others for query in missing))
+    return PairedScores(
+        str(measure),
+        names,
+        tuple(queries),
+        values,
+        left_out,
+        higher_is_better=measure.higher_is_better,
+        binary=measure.binary,
+        family=measure.family,
+    )
+
+
+def estimate_means(scores: PairedScores, settings: Settings) -> list[Mean]:
+    """Return the mean of every system, with Wilson's interval if values can only be 0 and 1, else Student's."""
+
+    def interval(values: Floats) -> Interval | Undefined:
+        if scores.binary and is_binary(values):
+            return wilson_interval(values, level=settings.level)
+        return defined_student_interval(values, level=settings.level)
+
+    return [
+        Mean(scores.measure, system, len(scores.queries), summarise(values).mean, interval(values))
+        for system, values in zip(scores.systems, scores.values.T, strict=True)
+    ]
+
+
+def contrast_systems(
+    scores: PairedScores, pairs: Sequence[tuple[int, int]], settings: Settings
+) -> list[Contrast]:
+    """Return the contrast of each pair (system, baseline) of columns."""
+    outcomes, corrected = _test_pairs(scores.values, pairs, settings)
+    found = []
+    for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
+        d = differences(scores.values[:, system], scores.values[:, baseline])
+        found.append(
+            Contrast(
+                scores.measure,
+                scores.systems[system],
+                scores.systems[baseline],
+                len(d),
+                summarise(d).mean,
+                defined_student_interval(d, level=settings.level),
+                standardised_difference(d),
+                hedges(d),
+                probability_of_superiority(scores.sign * d),
+                wins_ties_losses(scores.sign * d),
+                outcome,
+                p,
+                detectable_difference(d, alpha=settings.alpha),
+            )
+        )
+    return found
+
+
+def _test_pairs(
+    values: Floats, pairs: Sequence[tuple[int, int]], settings: Settings
+) -> tuple[list[Outcome | Undefined], list[float | None]]:
+    """Return the outcome of each pair, and the corrected p-values; sign flips are shared by all pairs."""
+    found: list[Outcome | Undefined]
+    if settings.test == "randomisation":
+        result = randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
+        means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
+        found = [Outcome("randomisation", mean, float(p)) for mean, p in zip(means, result.p, strict=True)]
+        if settings.correction == "maxT":
+            return found, list(result.corrected.tolist())
+    else:
+        found = [
+            difference_test(
+                values[:, i],
+                values[:, j],
+                settings.test,
+                resamples=settings.resamples,
+                seed=settings.seed,
+            )
+            for i, j in pairs
+        ]
+    ps = [outcome.p if isinstance(outcome, Outcome) else None for outcome in found]
+    return found, CORRECTIONS[settings.correction](ps)

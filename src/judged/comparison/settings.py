@@ -1,34 +1,33 @@
-"""How systems are compared: the test, the correction for several comparisons, the level, the seed."""
+"""How systems are compared: test, correction for multiple comparisons, confidence level, resamples, seed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from judged.errors import BadSample, UnknownName
 
-__all__ = ["CORRECTIONS", "TESTS", "Correction", "Settings", "Test", "chosen_settings"]
+__all__ = ["CORRECTIONS", "TESTS", "Settings", "choose_settings"]
 
-Test: TypeAlias = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap", "welch"]
-Correction: TypeAlias = Literal["maxT", "holm", "bonferroni", "bh", "none"]
-TESTS: tuple[str, ...] = get_args(Test)
-CORRECTIONS: tuple[str, ...] = get_args(Correction)
-
-SHORT = {"maxT": "maxT", "holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
-"""What a column of corrected p-values is called by."""
-WORDS = {
+TESTS = {
     "randomisation": "sign-flip randomisation",
     "t": "paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
     "sign": "sign test",
     "bootstrap": "shifted bootstrap",
     "welch": "Welch's t-test, as if not paired",
+}
+"""The name of each test in sentences."""
+CORRECTIONS = {
     "maxT": "step-down maxT",
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "bh": "Benjamini–Hochberg",
     "none": "no correction",
 }
+"""The name of each correction in sentences."""
+SHORT = {"maxT": "maxT", "holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
+"""The name of each correction in a column heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +42,47 @@ class Settings:
 
     @property
     def alpha(self) -> float:
-        """Below which a corrected p-value is a mark."""
+        """The significance level: a corrected p-value below it is significant."""
         return round(1 - self.level, 12)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that was chosen."""
-        return {name: getattr(self, name) for name in ("test", "correction", "level", "resamples", "seed")}
+        """Return every setting by name."""
+        return asdict(self)
 
-    def told(self, *, exact: bool = False) -> str:
-        """The settings in words; `exact` says that all assignments of signs were gone through."""
-        drawn = self.test == "bootstrap" or (self.test == "randomisation" and not exact)
-        draws = f", {self.resamples:,} resamples, seed {self.seed}" if drawn else ""
+    def describe(self, *, exact: bool = False) -> str:
+        """Return the settings in words; `exact` says that all assignments of signs were enumerated."""
+        draws = ""
         if self.test == "randomisation" and exact:
             draws = ", all assignments of signs"
-        return f"{WORDS[self.test]}, {WORDS[self.correction]} over the comparisons of each measure, level {self.level:g}{draws}"
+        elif self.test in {"bootstrap", "randomisation"}:
+            draws = f", {self.resamples:,} resamples, seed {self.seed}"
+        return (
+            f"{TESTS[self.test]}, {CORRECTIONS[self.correction]} over the comparisons of each measure, "
+            f"level {self.level:g}{draws}"
+        )
 
 
-def chosen_settings(
-    *, test: str, correction: str | None, level: float, resamples: int, seed: int
+def choose_settings(
+    *,
+    test: str = "randomisation",
+    correction: str | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> Settings:
-    """The settings, checked; without a correction, maxT where flips are there to make it of, else Holm."""
-    for kind, name, known in (("test", test, TESTS), ("correction", correction or "none", CORRECTIONS)):
-        if name not in known:
-            raise UnknownName(kind, name, known)
+    """Return the settings, checked; the default correction is maxT for randomisation, and Holm for other tests."""
+    if test not in TESTS:
+        raise UnknownName("test", test, list(TESTS))
+    if correction is not None and correction not in CORRECTIONS:
+        raise UnknownName("correction", correction, list(CORRECTIONS))
     if correction == "maxT" and test != "randomisation":
-        msg = f"maxT is made of the flips of the randomisation test, and the test is `{test}`"
-        raise BadSample(msg, hint="take `holm`, or the test `randomisation`")
+        msg = f"maxT needs the resamples of the randomisation test, and the test is `{test}`"
+        raise BadSample(msg, hint="choose the correction `holm`, or the test `randomisation`")
     if not 0 < level < 1:
         msg = f"the confidence level is {level}, expected a number between 0 and 1"
         raise BadSample(msg, hint="95 % is written 0.95")
     if resamples < 1 or seed < 0:
         msg = f"{resamples} resamples with seed {seed}, expected at least one, and a seed from 0"
         raise BadSample(msg)
-    usual = "maxT" if test == "randomisation" else "holm"
-    return Settings(test, correction or usual, level, resamples, seed)
+    default = "maxT" if test == "randomisation" else "holm"
+    return Settings(test, correction or default, level, resamples, seed)

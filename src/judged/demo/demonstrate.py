@@ -1,26 +1,64 @@
-"""The demonstration from end to end: collect, retrieve, score."""
+"""The demonstration from end to end: collect, retrieve, score, and write it all into a directory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Any
 
 import numpy as np
 
-from judged.demo import bm25, fusion, lsa
-from judged.demo.collection import Collection, build
-from judged.demo.docstrings import entries
-from judged.demo.retrieved import Retrieved
+from judged._optional import need
+from judged._version import __version__
+from judged.demo.collection import Collection, Text, build, find_entries
+from judged.demo.systems import Floats, fuse, need_bm25s, score_by_bm25, score_by_lsa
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
 from judged.errors import JudgedError
+from judged.figures import Record, draw_bars
+from judged.io.write import write_judgments, write_run
+from judged.report.draw import draw
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["MEASURES", "Demonstration", "demonstrate"]
+__all__ = ["MEASURES", "Demonstration", "check_directory", "demonstrate", "write", "write_command"]
 
 MEASURES = ("nDCG@10", "RR(rel=3)", "Success(rel=3)@1", "R@100", "DR@20")
 """Grades 1 and 2 are neighbours of the answer, so measures of finding it ask for grade 3."""
+MARK = ".judged-demo"
+"""A file of this name marks a directory that the demonstration may overwrite."""
+
+README = """\
+# A test collection from the documentation of Python
+
+Made by `judged demo`, version {version}: {documents:,} documents, {queries:,} queries, {grades:,} judgments.
+
+A document is the docstring of a function, class, method or property of the standard library, without its first
+paragraph. The first paragraph is the query.
+
+- grade 3: the object itself, under each of its names, and any other object with the same summary
+- grade 2: a method that overrides it or that it overrides
+- grade 1: other members of the same class, and the class
+- `target`: the object that a document is a name of; an object exported under two names is one target
+
+| file | contents |
+|---|---|
+| `queries.jsonl`, `documents.jsonl` | the texts, one JSON object a line: `_id`, `text` |
+| `judgments.csv` | query, document, grade, target |
+| `qrels.txt` | the same in TREC's format, which has no place for targets |
+| {runs} | what each system retrieved, in TREC's format |
+| `scores.csv`, `scores.json` | the means; the second with protocol and notes |
+| `per-query.csv` | every score of every query |
+| `scores.svg` | the means as a picture |
+
+To score the runs again, in this directory:
+
+    {command}
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,51 +71,125 @@ class Demonstration:
     evaluations: tuple[Evaluation, ...]
 
 
-def demonstrate(*, limit: int | None = None, tell: Callable[[str], None] = lambda _: None) -> Demonstration:
-    """Collect, retrieve and score, telling each step before it is taken."""
-    bm25.engine()  # what is missing is better said now than after the work
-    tell("reading the docstrings of the standard library")
-    collection = build(entries(), limit=limit)
+def demonstrate(
+    *, limit: int | None = None, progress: Callable[[str], None] = lambda _: None
+) -> Demonstration:
+    """Collect, retrieve and score, announcing each step."""
+    need_bm25s()  # a missing package is better reported before the work than after it
+    need("vl_convert", extra="demo", needed_by="`judged demo`")
+    progress("reading the docstrings of the standard library")
+    collection = build(find_entries(), limit=limit)
     if not collection.queries:
         msg = "this Python carries no docstrings to build a collection from"
         raise JudgedError(msg, hint="start it without `-OO` and without PYTHONOPTIMIZE=2")
-    tell(f"{len(collection.documents):,} documents, {len(collection.queries):,} queries")
-    runs = tuple(_run(collection, each) for each in _retrieve(collection, tell))
-    tell(f"scoring {len(runs)} runs")
-    judgments = _judgments(collection)
-    scored = tuple(evaluate(judgments, run, MEASURES) for run in runs)
-    return Demonstration(collection, judgments, runs, scored)
-
-
-def _retrieve(collection: Collection, tell: Callable[[str], None]) -> list[Retrieved]:
+    progress(f"{len(collection.documents):,} documents, {len(collection.queries):,} queries")
     documents = [document.text for document in collection.documents]
     queries = [query.text for query in collection.queries]
-    tell("retrieving: bm25 (shared words)")
-    words = bm25.retrieve(documents, queries)
-    tell("retrieving: lsa (vectors of 200 dimensions)")
-    vectors = lsa.retrieve(documents, queries)
-    tell("retrieving: fusion (reciprocal ranks of both)")
-    return [words, vectors, fusion.fuse([words, vectors], documents=len(documents))]
+    progress("retrieving: bm25 (shared words)")
+    bm25 = score_by_bm25(documents, queries)
+    progress("retrieving: lsa (vectors of 200 dimensions)")
+    lsa = score_by_lsa(documents, queries)
+    progress("retrieving: fusion (reciprocal ranks of both)")
+    systems = {"bm25": bm25, "lsa": lsa, "fusion": fuse(bm25, lsa)}
+    runs = tuple(_make_run(name, scores, collection) for name, scores in systems.items())
+    progress(f"scoring {len(runs)} runs")
+    columns = zip(*collection.grades, strict=True)
+    judgments = Judgments.from_columns(*map(list, columns), name="judgments of the demonstration")
+    return Demonstration(
+        collection, judgments, runs, tuple(evaluate(judgments, run, MEASURES) for run in runs)
+    )
 
 
-def _run(collection: Collection, retrieved: Retrieved) -> Run:
-    """The answers of one system as a table, without the places that stand for nothing."""
-    row, column = np.nonzero(retrieved.places >= 0)
-    places = retrieved.places[row, column].tolist()
+def _make_run(name: str, scores: Floats, collection: Collection) -> Run:
+    """Make a run of the documents with a score above 0, best first."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked = np.take_along_axis(scores, order, axis=1)
+    row, column = np.nonzero(ranked > 0)
     return Run.from_columns(
         [collection.queries[number].name for number in row.tolist()],
-        [collection.documents[place].name for place in places],
-        retrieved.scores[row, column],
-        name=retrieved.system,
+        [collection.documents[place].name for place in order[row, column].tolist()],
+        ranked[row, column],
+        name=name,
     )
 
 
-def _judgments(collection: Collection) -> Judgments:
-    grades = collection.grades
-    return Judgments.from_columns(
-        [each.query for each in grades],
-        [each.document for each in grades],
-        [each.grade for each in grades],
-        [each.target for each in grades],
-        name="judgments of the demonstration",
+def check_directory(directory: Path) -> None:
+    """Raise unless the directory is new, empty, or was written by an earlier demonstration."""
+    if directory.exists() and not directory.is_dir():
+        msg = f"`{directory}` is a file, expected a directory or nothing"
+        raise JudgedError(msg, hint="name another place with `--output`")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / MARK).is_file():
+        msg = f"`{directory}` has files that `judged demo` did not write"
+        raise JudgedError(msg, hint="name another directory with `--output`")
+
+
+def write_command(directory: Path, demonstration: Demonstration) -> str:
+    """Return the command that scores the written files again."""
+    runs = [directory / f"{run.name}.run" for run in demonstration.runs]
+    files = " ".join(quote(str(path)) for path in (directory / "judgments.csv", *runs))
+    return f"judged score {files} " + " ".join(f"-m {quote(name)}" for name in MEASURES)
+
+
+def write(directory: Path, demonstration: Demonstration) -> None:
+    """Write collection, runs, scores, a picture and a page that describes them into the directory."""
+    check_directory(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    collection, evaluations = demonstration.collection, demonstration.evaluations
+    _write_text(directory / MARK, f"judged {__version__}\n")
+    _write_texts(directory / "queries.jsonl", collection.queries)
+    _write_texts(directory / "documents.jsonl", collection.documents)
+    write_judgments(demonstration.judgments, directory / "judgments.csv", force=True)
+    rows = (f"{row.query} 0 {row.document} {row.grade}\n" for row in collection.grades)
+    _write_text(directory / "qrels.txt", "".join(rows))
+    for run in demonstration.runs:
+        write_run(run, directory / f"{run.name}.run", format="trec", force=True)
+    means = {evaluation.run: evaluation.mean() for evaluation in evaluations}
+    _write_table(
+        directory / "scores.csv", ("run", *MEASURES), ((run, *row.values()) for run, row in means.items())
     )
+    values = (
+        (evaluation.run, query, measure, value)
+        for evaluation in evaluations
+        for measure in MEASURES
+        for query, value in evaluation.per_query().by_query(measure).items()
+    )
+    _write_table(directory / "per-query.csv", ("run", "query", "measure", "value"), values)
+    scores = {
+        "judged": __version__,
+        "protocol": evaluations[0].protocol.to_dict(),
+        "means": means,
+        "notes": {evaluation.run: evaluation.observations.sentences() for evaluation in evaluations},
+    }
+    _write_text(directory / "scores.json", json.dumps(scores, indent=2) + "\n")
+    bars: list[Record] = [
+        {"group": measure, "name": run, "value": value}
+        for run, row in means.items()
+        for measure, value in row.items()
+    ]
+    title = f"Known-item search in Python's documentation: {len(collection.queries):,} queries"
+    (directory / "scores.svg").write_bytes(
+        draw(draw_bars(bars, name="scores", title=title, value="mean"), ".svg")
+    )
+    page = README.format(
+        version=__version__,
+        documents=len(collection.documents),
+        queries=len(collection.queries),
+        grades=len(collection.grades),
+        runs=", ".join(f"`{run.name}.run`" for run in demonstration.runs),
+        command=write_command(Path(), demonstration),
+    )
+    _write_text(directory / "README.md", page)
+
+
+def _write_texts(path: Path, texts: Iterable[Text]) -> None:
+    objects = ({"_id": text.name, "text": text.text} for text in texts)
+    _write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in objects))
+
+
+def _write_table(path: Path, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([names, *rows])
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="")

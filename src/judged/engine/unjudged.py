@@ -131,13 +131,13 @@ class _Completed:
         low, high = self.measure.bounds
         if self._has(Law.PARTED):
             none, every = self._constant(hole, [0]), self._constant(hole, [self._top])
-            low = float(hole.valued(self.measure.per_query, none, every)[0])
-            high = min(high, float(hole.valued(self.measure.per_query, every, none)[0]))
+            low = float(hole.evaluate(self.measure.per_query, none, every)[0])
+            high = min(high, float(hole.evaluate(self.measure.per_query, every, none)[0]))
         return low, high, False
 
     def _among(self, hole: UnjudgedResults, rows: Floats) -> tuple[float, float, bool]:
         """The least and greatest value of some completions, among which the extremes are."""
-        values = hole.valued(self.measure.per_query, rows)
+        values = hole.evaluate(self.measure.per_query, rows)
         return float(values.min()), float(values.max()), True
 
     def _constant(self, hole: UnjudgedResults, grades: list[float]) -> Floats:

@@ -1,1 +1,1 @@
-"""Numbers, explained: one value term by term, why two differ, and what may have made a published one."""
+"""Explain numbers: one value term by term, why two values differ, and which conventions give a published one."""

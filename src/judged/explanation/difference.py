@@ -2,140 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from math import factorial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from judged.blocks import Table, Value, format_value
+from judged.arrays import Flags, Floats, Ints
+from judged.blocks import Block, Display, Sentence, Table, Value, format_value
 from judged.engine.evaluate import evaluate
-from judged.explanation import explained
-from judged.explanation.evidence import Scene, evidence
-from judged.explanation.listing import judgments_for
-from judged.explanation.shapley import shapley
-from judged.explanation.stance import Convention, Conventions, Stance, differing, mixed, stance_of
+from judged.explanation.evidence import Evidence
+from judged.explanation.ranked_list import read_graded_judgments
+from judged.explanation.result import list_facts, make_provenance, to_records
+from judged.explanation.scoring_rule import (
+    Conventions,
+    RuleDifference,
+    ScoringRule,
+    blend,
+    diff,
+    parse_rule,
+)
 from judged.io.read import read_run
-from judged.kernels.segments import Flags, Floats, Ints
 from judged.measures.measure import Measure
+from judged.problem import Note
 from judged.protocol import Protocol
-from judged.tables.run import Run
+from judged.result import Provenance, Result, table_to_arrow
 
-__all__ = ["Difference", "explain_difference"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-SHOWN = 10
-"""So many queries are shown, the most affected first; evidence is looked for in these alone."""
-LONG = 30
+__all__ = ["Difference", "Side", "explain_difference", "shapley"]
+
+MAX_QUERIES = 10
+"""The number of queries shown, the most affected first; only these have evidence."""
+LONG_NAME = 30
 """Names of conventions that are longer do not head columns."""
-NOTHING = 1e-12
-"""What is smaller is rounding."""
+ROUNDING = 1e-12
+"""Smaller differences are rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
-    """Why one measure of one run has two values: the share of each convention, the largest first.
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two scoring rules, and the value of the run under it."""
+
+    name: str
+    measure: str
+    value: float
+    queries: int
+    """The number of queries that are scored."""
+    digits: int | None = None
+    """The number of decimals that the tool prints; None for all."""
+    not_imitated: tuple[str, ...] = ()
+    """What the tool does that is not reproduced."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Result):
+    """Why one measure of one run has two values: the share of every convention, the largest first.
 
     >>> import judged
     >>> run = {"q1": {"a": 1.0, "b": 1.0}}
-    >>> told = judged.explain_difference({"q1": {"a": 1}}, run, "RR", against="ties=input-order")
-    >>> told.difference, told.rows[0]["cause"], told.rows[0]["share"]
+    >>> difference = judged.explain_difference({"q1": {"a": 1}}, run, "RR", against="ties=input-order")
+    >>> difference.difference, difference.rows[0]["cause"], difference.rows[0]["share"]
     (0.5, 'ties', 0.5)
     """
 
-    run: str
-    first: Stance
-    second: Stance
-    values: tuple[float, float]
-    """The value of the run under either."""
-    causes: Table
-    """A row for each convention in which they differ: its two values, its share, and how many queries it moves."""
-    queries: Table
-    """A row for each query that has two values, the most affected first, with the largest cause and evidence."""
-    scored: tuple[int, int] = (0, 0)
-    """How many queries either scores."""
-    tables: Mapping[str, Table] = field(init=False)
-    """Every table by name."""
+    kind: ClassVar[str] = "difference"
+    detail: ClassVar[str] = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tables", {"causes": self.causes, "queries": self.queries})
+    run: str
+    first: Side
+    second: Side
+    causes: Table
+    """A row for every convention that differs: its two values, its share, and how many queries it affects."""
+    queries: Table
+    """A row for every query with two values, the most affected first, with the largest cause and evidence."""
+    notes: tuple[Note, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """The value of the run under both rules."""
+        return self.first.value, self.second.value
 
     @property
     def difference(self) -> float:
-        """The second value less the first."""
-        return self.values[1] - self.values[0]
+        """The second value minus the first."""
+        return self.second.value - self.first.value
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The causes, each as a dict from column to value."""
-        return explained.plain(self.causes)
+        """The causes as dicts from column to value."""
+        return to_records(self.causes)
 
-    def headline(self, *, digits: int = 4) -> str:
-        """Both values, and by how much they differ."""
-        first, second = (format_value(value, digits=digits) for value in self.values)
-        measures = dict.fromkeys((str(self.first.measure), str(self.second.measure)))
-        return (
-            f"{' and '.join(measures)} of {self.run}: {first} under {self.first.name}, {second} under "
-            f"{self.second.name}; a difference of {self.difference:+.{digits}f}"
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Return the causes and the queries."""
+        return {"causes": table_to_arrow(self.causes), "queries": table_to_arrow(self.queries)}
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return the run, both sides and the difference."""
+        sides = {
+            name: {key: getattr(side, key) for key in Side.__dataclass_fields__}
+            for name, side in (("first", self.first), ("second", self.second))
+        }
+        return {"run": self.run, **sides, "difference": self.difference}
+
+    def blocks(self, display: Display) -> Iterator[Block]:
+        """Return both values, the causes, the queries most affected, and the evidence."""
+        first, second = (format_value(value, digits=display.digits) for value in self.values)
+        measures = " and ".join(dict.fromkeys((self.first.measure, self.second.measure)))
+        yield Sentence(
+            f"{measures} of {self.run}: {first} under {self.first.name}, {second} under {self.second.name}; "
+            f"a difference of {self.difference:+.{display.digits}f}"
         )
-
-    def shown(self, *, digits: int = 4) -> list[Table]:
-        """The causes, and the queries most affected, under the names of both sides; evidence stands below."""
-        short = max(len(self.first.name), len(self.second.name)) <= LONG
+        short = max(len(self.first.name), len(self.second.name)) <= LONG_NAME
         names = {"first": self.first.name, "second": self.second.name} if short else {}
-        tables = []
         for table, title in ((self.causes, "Causes"), (self.queries, "Queries, the most affected first")):
             if table.rows:
                 columns = tuple(names.get(name, name) for name in table.columns if name != "evidence")
                 rows = tuple(
-                    _signed(table.columns, row, digits)[: len(columns)] for row in table.rows[:SHOWN]
+                    _format_row(table.columns, row, display.digits)[: len(columns)]
+                    for row in table.rows[:MAX_QUERIES]
                 )
-                tables.append(Table(columns, rows, title=title))
-        return tables
+                yield Table(columns, rows, title=title)
+        yield from list_facts(self._facts(display))
 
-    def sentences(self, *, digits: int = 4) -> list[str]:
-        """What the tables do not say."""
-        told = []
+    def _facts(self, display: Display) -> Iterator[str]:
+        """Return what the tables do not show."""
         if not self.causes.rows:
-            told.append("both have the same conventions for this measure")
+            yield "both have the same conventions for this measure"
         elif not self.queries.rows:
-            told.append("they differ in conventions, and no query of this run is affected")
-        told += [f"{row[0]}: {row[-1]}" for row in self.queries.rows[:SHOWN]]
-        if len(self.queries.rows) > SHOWN:
-            told.append(f"{len(self.queries.rows) - SHOWN:,} more queries are affected")
-        if self.scored[0] != self.scored[1]:
-            one, other = self.scored
-            told.append(f"{self.first.name} is over {one:,} queries, {self.second.name} over {other:,}")
-        for side, value in zip((self.first, self.second), self.values, strict=True):
-            if side.digits is not None and side.digits < digits:
-                told.append(f"{side.name} prints {side.digits} decimals: {value:.{side.digits}f}")
-        return told
-
-    def to_dict(self) -> dict[str, Any]:
-        """The explanation as it is format_value in JSON."""
-        sides = zip((self.first, self.second), self.values, self.scored, strict=True)
-        return {
-            "run": self.run,
-            **{name: _side(*side) for name, side in zip(("first", "second"), sides, strict=True)},
-            "difference": self.difference,
-            **{name: explained.records(table) for name, table in self.tables.items()},
-        }
-
-    def to_arrow(self, table: Literal["causes", "queries"] = "causes") -> Any:
-        """One of the tables as an Arrow table."""
-        return explained.to_arrow(self.tables[table])
-
-    def to_polars(self, table: Literal["causes", "queries"] = "causes") -> Any:
-        """One of the tables as a Polars data frame."""
-        return explained.to_polars(self.tables[table])
-
-    def to_pandas(self, table: Literal["causes", "queries"] = "causes") -> Any:
-        """One of the tables as a pandas data frame."""
-        return explained.to_pandas(self.tables[table])
-
-    def __str__(self) -> str:
-        return explained.as_text(self)
-
-    __repr__ = __str__
+            yield "the conventions differ, but no query of this run is affected"
+        yield from (f"{row[0]}: {row[-1]}" for row in self.queries.rows[:MAX_QUERIES])
+        if len(self.queries.rows) > MAX_QUERIES:
+            yield f"{len(self.queries.rows) - MAX_QUERIES:,} more queries are affected"
+        one, other = self.first, self.second
+        if one.queries != other.queries:
+            yield f"{one.name} is over {one.queries:,} queries, {other.name} over {other.queries:,}"
+        for side in (one, other):
+            if side.digits is not None and side.digits < display.digits:
+                yield f"{side.name} prints {side.digits} decimals: {side.value:.{side.digits}f}"
 
 
 def explain_difference(
@@ -147,131 +154,139 @@ def explain_difference(
     protocol: Conventions = "trec_eval-9",
     name: str | None = None,
 ) -> Difference:
-    """Why `measure` has one value under `protocol` and another under `against`: causes, the largest first.
+    """Explain why `measure` has one value under `protocol` and another under `against`.
 
     Both may be a protocol, the name of a profile, or that of one with changes (`"ranx,missing=skip"`); `against`
     may be changes alone (`"ties=input-order"`, `"gain=exp"`). The causes are the conventions in which the two
-    differ. The share of each is its Shapley value: what it changes, averaged over all orders in which the
-    conventions could be exchanged one by one. Shares sum up to the difference.
+    differ. The share of a convention is its Shapley value: what it changes, averaged over all orders in which the
+    conventions could be exchanged one by one. Shares sum to the difference.
     """
-    first = stance_of(protocol, measure)
-    second = stance_of(against, measure, base=protocol)
-    scene = Scene(judgments_for(first.measure, qrels), _named(run, name), first, second)
-    causes = differing(first, second)
-    values = _Values(scene, causes)
-    shares, moved = shapley(values.whole), shapley(values.each)
+    first = parse_rule(protocol, measure)
+    second = parse_rule(against, measure, base=protocol)
+    judgments = read_graded_judgments(qrels, first.measure)
+    ranked = read_run(run) if name is None else read_run(run, name=name)
+    causes, evidence = diff(first, second), Evidence(judgments, ranked, first, second)
+    values = _BlendedValues(evidence, causes)
+    moved = shapley(values.by_query)
     return Difference(
-        scene.run.name,
-        first,
-        second,
-        (float(values.whole[0]), float(values.whole[-1])),
-        _causes(values, causes, shares, moved),
-        _queries(scene, values, causes, moved),
-        values.scored,
+        ranked.name,
+        values.side(0, first),
+        values.side(-1, second),
+        _tabulate_causes(values, causes, moved),
+        _tabulate_queries(values, causes, moved, evidence),
+        provenance=make_provenance(qrels, run, [first.record, second.record]),
     )
 
 
-def _named(run: Any, name: str | None) -> Run:
-    return read_run(run) if name is None else read_run(run, name=name)
+def shapley(values: Floats) -> Floats:
+    """Return the share of every cause in what all of them change together; the shares sum to that.
+
+    `values[s]` is the value with the causes whose bits are set in `s`, so that there are 2ⁿ values for n causes. What
+    a cause changes is averaged over all orders of the causes. Further axes are kept.
+
+    >>> shapley(np.array([0.0, 1.0, 2.0, 6.0])).tolist()
+    [2.5, 3.5]
+    """
+    causes = len(values).bit_length() - 1
+    subsets = np.arange(len(values))
+    size = np.array([subset.bit_count() for subset in range(len(values))])
+    weights = [factorial(k) * factorial(causes - k - 1) / factorial(causes) for k in range(causes)]
+    shares = np.zeros((causes, *values.shape[1:]))
+    for cause in range(causes):
+        without = subsets[(subsets >> cause) & 1 == 0]
+        weight = np.array(weights)[size[without]]
+        shares[cause] = np.tensordot(weight, values[without | (1 << cause)] - values[without], axes=1)
+    return shares
 
 
-class _Values:
-    """The value of the run, and of each query, under every mixture of two stances; NaN: not scored."""
+class _BlendedValues:
+    """The value of the run and of every query under every blend of two rules; NaN where a query is not scored."""
 
-    def __init__(self, scene: Scene, causes: tuple[Convention, ...]) -> None:
-        mixtures = [
-            mixed(scene.first, [cause for bit, cause in enumerate(causes) if subset >> bit & 1])
+    def __init__(self, evidence: Evidence, causes: tuple[RuleDifference, ...]) -> None:
+        blends = [
+            blend(evidence.first, [cause for bit, cause in enumerate(causes) if subset >> bit & 1])
             for subset in range(1 << len(causes))
         ]
         by_protocol: dict[Protocol, list[int]] = {}
-        for i, (_, protocol) in enumerate(mixtures):
+        for i, (_, protocol) in enumerate(blends):
             by_protocol.setdefault(protocol, []).append(i)
-        made = [
+        evaluations = [
             (
                 wanted,
-                evaluate(scene.judgments, scene.run, [mixtures[i][0] for i in wanted], protocol=protocol),
+                evaluate(evidence.judgments, evidence.run, [blends[i][0] for i in wanted], protocol=protocol),
             )
             for protocol, wanted in by_protocol.items()
         ]
-        every = (query for _, scored in made for query in scored.scores.queries.to_pylist())
-        self.ids: list[str] = list(dict.fromkeys([*scene.judgments.queries.to_pylist(), *every]))
-        self.whole = np.zeros(len(mixtures))
-        self.each = np.full((len(mixtures), len(self.ids)), np.nan)
+        scored = (query for _, evaluation in evaluations for query in evaluation.scores.queries.to_pylist())
+        self.ids: list[str] = list(dict.fromkeys([*evidence.judgments.queries.to_pylist(), *scored]))
+        self.whole = np.zeros(len(blends))
+        self.by_query = np.full((len(blends), len(self.ids)), np.nan)
         place = {query: i for i, query in enumerate(self.ids)}
-        for wanted, scored in made:
-            at = [place[query] for query in scored.scores.queries.to_pylist()]
+        for wanted, evaluation in evaluations:
+            at = [place[query] for query in evaluation.scores.queries.to_pylist()]
             for i in wanted:
-                self.whole[i] = scored[mixtures[i][0]]
-                self.each[i, at] = scored.scores[mixtures[i][0]]
+                self.whole[i] = evaluation[blends[i][0]]
+                self.by_query[i, at] = evaluation.scores[blends[i][0]]
 
-    @property
-    def scored(self) -> tuple[int, int]:
-        """How many queries have a value at either end."""
-        first, last = (int((~np.isnan(self.each[i])).sum()) for i in (0, -1))
-        return first, last
+    def side(self, end: int, rule: ScoringRule) -> Side:
+        """Return the first or the last blend, which is one of the two rules."""
+        scored = int((~np.isnan(self.by_query[end])).sum())
+        value = float(self.whole[end])
+        return Side(rule.name, str(rule.measure), value, scored, rule.digits, rule.caveats)
 
-    def left_out(self, cause: int) -> Flags:
-        """Which queries a cause has scored or left out, whatever the other causes are."""
-        absent, bit = np.isnan(self.each), 1 << cause
+    def changes_coverage(self, cause: int) -> Flags:
+        """Flag the queries that a cause makes scored or left out, under any of the other causes."""
+        absent, bit = np.isnan(self.by_query), 1 << cause
         without = [subset for subset in range(len(absent)) if not subset & bit]
         changed: Flags = (absent[without] != absent[[subset | bit for subset in without]]).any(axis=0)
         return changed
 
+    def sort_affected(self, moved: Floats) -> Ints:
+        """Return the affected queries, most affected first.
 
-def _causes(values: _Values, causes: tuple[Convention, ...], shares: Floats, moved: Floats) -> Table:
-    """The conventions in which the two differ, the largest share first."""
-    whole = float(values.whole[-1] - values.whole[0])
+        Leaving a query out moves a mean as much as giving it the value of the mean.
+        """
+        first, second = self.by_query[0], self.by_query[-1]
+        alone = np.where(np.isnan(first), self.whole[0] - second, self.whole[-1] - first)
+        one_sided = np.isnan(first) != np.isnan(second)
+        change = np.nan_to_num(np.abs(np.where(one_sided, alone, second - first)))
+        affected = np.flatnonzero((change > ROUNDING) | (moved > ROUNDING))
+        return affected[np.lexsort((affected, -moved[affected], -change[affected]))]
+
+
+def _tabulate_causes(values: _BlendedValues, causes: tuple[RuleDifference, ...], moved: Floats) -> Table:
+    """Return the conventions that differ, the largest share first."""
+    whole, shares = float(values.whole[-1] - values.whole[0]), shapley(values.whole)
     rows: list[tuple[Value, ...]] = []
     for i in np.argsort(-np.abs(shares), kind="stable").tolist():
-        affected = (np.abs(moved[i]) > NOTHING) | values.left_out(i)
-        share = float(shares[i]) if abs(shares[i]) > NOTHING else 0.0
-        part = None if abs(whole) <= NOTHING else 100 * share / whole + 0.0  # adding 0 makes −0 positive
-        rows.append((causes[i].name, *causes[i].words, share, part, int(affected.sum())))
+        affected = (np.abs(moved[i]) > ROUNDING) | values.changes_coverage(i)
+        share = float(shares[i]) if abs(shares[i]) > ROUNDING else 0.0
+        percent = None if abs(whole) <= ROUNDING else 100 * share / whole + 0.0  # adding 0 makes −0 positive
+        rows.append((causes[i].name, *causes[i].words, share, percent, int(affected.sum())))
     return Table(("cause", "first", "second", "share", "percent", "queries"), tuple(rows))
 
 
-def _queries(scene: Scene, values: _Values, causes: tuple[Convention, ...], moved: Floats) -> Table:
-    """The queries that have two values, or one only, the most affected first."""
-    first, second = values.each[0], values.each[-1]
-    inside = np.nan_to_num(np.abs(moved))
+def _tabulate_queries(
+    values: _BlendedValues, causes: tuple[RuleDifference, ...], moved: Floats, evidence: Evidence
+) -> Table:
+    """Return the queries with two values, or with only one, the most affected first."""
+    size = np.nan_to_num(np.abs(moved))
     for i in range(len(causes)):
-        inside[i, values.left_out(i)] += 1.0  # more than a share of a value ever is
+        size[i, values.changes_coverage(i)] += 1.0  # more than any share of a value
     rows: list[tuple[Value, ...]] = []
-    for place, i in enumerate(_order(values, inside.sum(axis=0)).tolist()):
-        cause = causes[int(np.argmax(inside[:, i]))]
-        why = evidence(scene, values.ids[i], cause) if place < SHOWN else None
-        ends = [None if np.isnan(each) else float(each) for each in (first[i], second[i])]
-        change = None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
-        rows.append((values.ids[i], *ends, change, cause.name, why))
+    for place, i in enumerate(values.sort_affected(size.sum(axis=0)).tolist()):
+        cause = causes[int(np.argmax(size[:, i]))]
+        why = evidence.describe(values.ids[i], cause) if place < MAX_QUERIES else None
+        first, second = (None if np.isnan(row[i]) else float(row[i]) for row in values.by_query[[0, -1]])
+        change = None if first is None or second is None else second - first
+        rows.append((values.ids[i], first, second, change, cause.name, why))
     return Table(("query", "first", "second", "difference", "cause", "evidence"), tuple(rows))
 
 
-def _order(values: _Values, inside: Floats) -> Ints:
-    """The affected queries; leaving one out moves a mean as much as giving it the mean's own value."""
-    first, second = values.each[0], values.each[-1]
-    alone = np.where(np.isnan(first), values.whole[0] - second, values.whole[-1] - first)
-    one_sided = np.isnan(first) != np.isnan(second)
-    change = np.nan_to_num(np.abs(np.where(one_sided, alone, second - first)))
-    affected = np.flatnonzero((change > NOTHING) | (inside > NOTHING))
-    return affected[np.lexsort((affected, -inside[affected], -change[affected]))]
-
-
-def _signed(columns: tuple[str, ...], row: tuple[Value, ...], digits: int) -> tuple[Value, ...]:
-    """The row with signs before its shares and differences, and percentages with one decimal."""
+def _format_row(columns: tuple[str, ...], row: tuple[Value, ...], digits: int) -> tuple[Value, ...]:
+    """Return the row with signed shares and differences, and percentages with one decimal."""
     formats = {"share": f"+.{digits}f", "difference": f"+.{digits}f", "percent": ".1f"}
     return tuple(
         format(value, formats[name]) if name in formats and value is not None else value
         for name, value in zip(columns, row, strict=True)
     )
-
-
-def _side(stance: Stance, value: float, scored: int) -> dict[str, Any]:
-    return {
-        "name": stance.name,
-        "measure": str(stance.measure),
-        "protocol": {"fingerprint": stance.protocol.fingerprint, **stance.protocol.to_dict()},
-        "value": value,
-        "queries": scored,
-        "digits": stance.digits,
-        "not_imitated": list(stance.left_out),
-    }

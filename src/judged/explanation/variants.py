@@ -1,4 +1,4 @@
-"""Variants: the conventions that someone may have had who computed the same measure elsewhere."""
+"""Variants of a scoring rule: the conventions under which others may have computed the same measure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import combinations, product
 from typing import Any
 
 from judged.errors import JudgedError
-from judged.explanation.stance import Stance, differing, stance_of
+from judged.explanation.scoring_rule import ScoringRule, diff, parse_rule
 from judged.measures.measure import Measure
 from judged.profiles.catalogue import PROFILES
 from judged.protocol import Protocol
 
-__all__ = ["Change", "Variant", "axes_of", "profiles_of", "variants_of"]
+__all__ = ["Change", "Variant", "list_changes", "list_profiles", "list_variants"]
 
 NUMBERS: dict[str, tuple[float, ...]] = {
     "cutoff": (1, 3, 5, 10, 20, 30, 50, 100, 1000),
@@ -21,12 +21,14 @@ NUMBERS: dict[str, tuple[float, ...]] = {
     "max_grade": (1, 2, 3, 4),
     "p": (0.5, 0.8, 0.9, 0.95),
 }
-"""Values of numeric parameters that people publish; a cutoff's neighbours are tried as well."""
+"""Values of numeric parameters that people publish; the neighbours of a cutoff are tried as well."""
+SPECIAL = frozenset({"recall_points"})
+"""Conventions that matter only to measures that list them in `conventions`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One convention departed from."""
+    """A convention with another value."""
 
     name: str
     value: Any
@@ -38,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A measure under a protocol, and what was changed to get there."""
+    """A measure under a protocol, and the changes that lead to it."""
 
     changes: tuple[Change, ...]
     measure: Measure
@@ -47,52 +49,52 @@ class Variant:
     """What a profile changes, in words."""
 
     def __str__(self) -> str:
-        told = ", ".join(map(str, self.changes)) or "nothing"
-        return f"{told} ({self.detail})" if self.detail else told
+        changed = ", ".join(map(str, self.changes)) or "nothing"
+        return f"{changed} ({self.detail})" if self.detail else changed
 
 
-def axes_of(base: Stance) -> list[list[Change]]:
-    """For each convention that can be changed, the changes."""
-    protocol = {name: list(each.alternatives) for name, each in Protocol.conventions().items()}
-    if "rel" not in base.measure.defaults or base.measure.parameters["rel"] is not None:
+def list_changes(base: ScoringRule) -> list[list[Change]]:
+    """Return the possible changes of every convention that can be changed."""
+    parameters, defaults = base.measure.parameters, base.measure.defaults
+    protocol = {name: list(item.alternatives) for name, item in Protocol.conventions().items()}
+    if "rel" not in defaults or parameters["rel"] is not None:
         del protocol["rel"]
-    for name in {"recall_points"} - set(base.measure.conventions):
+    for name in SPECIAL - set(base.measure.conventions):
         del protocol[name]
-    here = {name: getattr(base.protocol, name) for name in protocol}
-    own = {name: options for name in base.measure.defaults if (options := _options(base.measure, name))}
-    parameters = base.measure.parameters
     axes = [
-        [Change(name, each) for each in options if each != here[name]] for name, options in protocol.items()
+        [Change(name, value) for value in options if value != getattr(base.protocol, name)]
+        for name, options in protocol.items()
     ]
     axes += [
-        [Change(name, each) for each in some if each != parameters.get(name)] for name, some in own.items()
+        [Change(name, value) for value in _options(base.measure, name) if value != parameters.get(name)]
+        for name in defaults
     ]
     return [axis for axis in axes if axis]
 
 
-def profiles_of(base: Stance, measure: Measure | str) -> Iterator[Variant]:
-    """The measure as each profile that has it means it, and in what that differs."""
+def list_profiles(base: ScoringRule, measure: Measure | str) -> Iterator[Variant]:
+    """Return the measure as every profile that has it means it, and how that differs."""
     for name in PROFILES:
         try:
-            stance = stance_of(name, measure)
+            rule = parse_rule(name, measure)
         except JudgedError:
             continue
-        told = ", ".join(f"{each.name}={each.words[1]}" for each in differing(base, stance))
-        yield Variant((Change("profile", name),), stance.measure, stance.protocol, told)
+        detail = ", ".join(f"{change.name}={change.words[1]}" for change in diff(base, rule))
+        yield Variant((Change("profile", name),), rule.measure, rule.protocol, detail)
 
 
-def variants_of(base: Stance, axes: Sequence[Sequence[Change]], changes: int) -> Iterator[Variant]:
-    """Every variant with so many changes, each of another convention."""
-    for chosen in combinations(axes, changes):
-        for some in product(*chosen):
-            variant = _made(base, some)
+def list_variants(base: ScoringRule, axes: Sequence[Sequence[Change]], count: int) -> Iterator[Variant]:
+    """Return every consistent variant with `count` changes, each of another convention."""
+    for chosen in combinations(axes, count):
+        for changes in product(*chosen):
+            variant = _apply(base, changes)
             if variant is not None:
                 yield variant
 
 
-def _made(base: Stance, changes: tuple[Change, ...]) -> Variant | None:
-    """The variant, or None where the changes contradict each other."""
-    given = {each.name: each.value for each in changes}
+def _apply(base: ScoringRule, changes: tuple[Change, ...]) -> Variant | None:
+    """Return the variant, or None if the changes contradict each other."""
+    given = {change.name: change.value for change in changes}
     own = {name: value for name, value in given.items() if name in base.measure.defaults and name != "rel"}
     rest = {name: value for name, value in given.items() if name not in own}
     if base.measure.parameters.get("rel") is not None and "rel" in rest:
@@ -104,12 +106,12 @@ def _made(base: Stance, changes: tuple[Change, ...]) -> Variant | None:
 
 
 def _options(measure: Measure, name: str) -> list[Any]:
-    """The values of a parameter that may have been meant: its words, or numbers that people publish."""
+    """Return the values that a parameter may have had: its words, or numbers that people publish."""
     own = measure.parameters.get(name)
     if name == "rel" and own is None:
-        return []  # the protocol's is changed instead
+        return []  # the protocol's threshold is changed instead
     numbers: list[Any] = list(NUMBERS.get(name, ()))
     if name == "cutoff" and isinstance(own, int):
-        numbers += [each for each in (own - 1, own + 1) if each > 0]
+        numbers += [cutoff for cutoff in (own - 1, own + 1) if cutoff > 0]
     optional = [None] if numbers and measure.defaults[name] is None else []
     return list(dict.fromkeys([*measure.words[name], *optional, *sorted(numbers)]))

@@ -1,4 +1,4 @@
-"""Arithmetic within segments: a flat array cut by offsets, one segment for each query.
+"""Arithmetic within segments: a flat array cut by offsets, with one segment for every query.
 
 Segment `q` of `values` is `values[offset[q]:offset[q + 1]]`. Every result depends on its own segment
 alone, to the last bit, so scores do not change with the number of queries computed together.
@@ -27,26 +27,26 @@ __all__ = [
 
 
 def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
-    """Numerator over denominator, and 0 where the denominator is 0."""
+    """Divide element by element, with 0 where the denominator is 0."""
     out = np.zeros(np.broadcast(numerator, denominator).shape)
     np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
     return out
 
 
 def segment_ids(offset: Ints) -> Ints:
-    """The number of the segment that each element lies in."""
+    """Return the number of the segment of every element."""
     return np.repeat(np.arange(len(offset) - 1), np.diff(offset))
 
 
 def take_segments(offset: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """The places of the elements of the chosen segments, one segment after the other, and how those are cut."""
+    """Return the places of the elements of the chosen segments, one segment after the other, and their offsets."""
     length = np.diff(offset)[chosen]
     cuts = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
     return np.arange(int(cuts[-1])) + np.repeat(offset[chosen] - cuts[:-1], length), cuts
 
 
 def segment_sum(values: Floats, offset: Ints) -> Floats:
-    """The sum of each segment, added from left to right as trec_eval does; 0 for an empty one."""
+    """Sum every segment from left to right, as trec_eval does; 0 for an empty one."""
     total: Floats = np.bincount(segment_ids(offset), weights=values, minlength=len(offset) - 1).astype(
         np.float64
     )
@@ -54,18 +54,18 @@ def segment_sum(values: Floats, offset: Ints) -> Floats:
 
 
 def segment_max(values: Floats, offset: Ints) -> Floats:
-    """The largest value of each segment; 0 for an empty one."""
+    """Return the largest value of every segment; 0 for an empty one."""
     return _reduce(np.maximum, values, offset)
 
 
 def segment_count(flags: Flags, offset: Ints) -> Ints:
-    """How many flags of each segment are set."""
+    """Count the flags set in every segment."""
     running = np.concatenate(([0], np.cumsum(flags, dtype=np.int64)))
     return running[offset[1:]] - running[offset[:-1]]
 
 
 def segment_running_count(flags: Flags, offset: Ints) -> Ints:
-    """For each element, how many flags of its segment are set up to and with it."""
+    """Count for every element the flags set in its segment up to and including it."""
     running = np.cumsum(flags, dtype=np.int64)
     before = np.concatenate(([0], running))[offset[:-1]]
     counted: Ints = running - np.repeat(before, np.diff(offset))
@@ -73,12 +73,12 @@ def segment_running_count(flags: Flags, offset: Ints) -> Ints:
 
 
 def segment_cumsum(values: Floats, offset: Ints) -> Floats:
-    """For each element, the sum of its segment up to and with it, added in order."""
+    """Return for every element the sum of its segment up to and including it, added in order."""
     return _scan(np.add, values, offset)
 
 
 def segment_cumprod_before(values: Floats, offset: Ints) -> Floats:
-    """For each element, the product of its segment before it; 1 for the first."""
+    """Return for every element the product of its segment before it; 1 for the first."""
     shifted = np.ones_like(values)
     if len(values) > 1:
         shifted[1:] = values[:-1]
@@ -88,7 +88,7 @@ def segment_cumprod_before(values: Floats, offset: Ints) -> Floats:
 
 
 def _reduce(operation: np.ufunc, values: Floats, offset: Ints) -> Floats:
-    """Reduce each segment; `reduceat` alone would give an empty segment its neighbour's value."""
+    """Reduce every segment; `reduceat` alone would give an empty segment its neighbour's value."""
     out = np.zeros(len(offset) - 1)
     filled = np.diff(offset) > 0
     if filled.any():
@@ -97,9 +97,9 @@ def _reduce(operation: np.ufunc, values: Floats, offset: Ints) -> Floats:
 
 
 def _scan(operation: np.ufunc, values: Floats, offset: Ints) -> Floats:
-    """Accumulate within each segment, in order.
+    """Accumulate within every segment, in order.
 
-    One vector step for each position or one call for each segment, whichever is fewer; both
+    Takes one vector step per position or one call per segment, whichever is fewer; both
     combine the same numbers in the same order, so they agree to the last bit.
     """
     out = np.array(values, dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +17,14 @@ from judged.label.prompt import Labeller, Question, make_questions
 from judged.label.result import Labelling
 from judged.label.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
 from judged.label.texts import TextSource
+from judged.problem import Note
+from judged.result import Provenance
 from judged.tables.sessions import GRADES
 
 __all__ = ["label_pool", "label_results"]
+
+LOW_MASS = 0.5
+"""Below this probability of any legal grade, a grade means little."""
 
 
 def label_results(
@@ -79,7 +84,7 @@ class _Outcome:
 
     unanswered: Mapping[bytes, tuple[str, str]] = field(default_factory=dict)
     stopped: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def label_pool(
@@ -133,7 +138,8 @@ def label_pool(
                 spent=money.prices.cost(*tokens),
                 spent_before=money.prices.cost(*tokens_before),
                 stopped=outcome.stopped,
-                notes=(*pool.notes, *outcome.notes, *_note_cut_texts(pool, labeller)),
+                notes=(*pool.notes, *outcome.notes, *_make_notes(pool, labeller, rows)),
+                provenance=Provenance(inputs=pool.inputs, settings=_list_settings(labeller)),
             )
 
         try:
@@ -163,9 +169,10 @@ def _run_job(
         client, cache=cache, budget=budget, throttle=throttle, retries=endpoint.retries, progress=progress
     )
     run_sync(lambda: job.run(questions, concurrency=endpoint.concurrency))
-    notes = client.dialect.notes(labeller)
+    notes = [Note("simpler-request", "info", message) for message in client.dialect.notes(labeller)]
     if job.uncounted:
-        notes.append(f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated")
+        message = f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated"
+        notes.append(Note("estimated-tokens", "info", message))
     return _Outcome(job.unanswered, job.stopped, tuple(notes))
 
 
@@ -209,7 +216,30 @@ def _count_tokens(answers: Mapping[bytes, Past]) -> tuple[int, int]:
     return sum(past.tokens_in for past in answers.values()), sum(past.tokens_out for past in answers.values())
 
 
-def _note_cut_texts(pool: Pool, labeller: Labeller) -> list[str]:
+def _make_notes(pool: Pool, labeller: Labeller, rows: Sequence[Mapping[str, Any]]) -> Iterator[Note]:
+    """Yield notes on texts that were cut, and on grades that the model found improbable."""
     cut = sum(len(item.text) > labeller.text_limit for item in pool.items)
-    texts = "text was" if cut == 1 else "texts were"
-    return [f"{cut:,} {texts} cut at {labeller.text_limit:,} characters"] if cut else []
+    if cut:
+        texts = "text was" if cut == 1 else "texts were"
+        yield Note("cut-text", "info", f"{cut:,} {texts} cut at {labeller.text_limit:,} characters")
+    masses = [row["mass"] for row in rows if "mass" in row]
+    low = sum(mass < LOW_MASS for mass in masses)
+    if low:
+        message = (
+            f"{low:,} of {len(masses):,} grades had less than half of the probability on any grade: the prompt,"
+            " or the form of its answer, may not suit this model"
+        )
+        yield Note("low-probability", "warning", message)
+
+
+def _list_settings(labeller: Labeller) -> dict[str, Any]:
+    """Return everything besides the results that decides the answers."""
+    names = ("model", "temperature", "seed", "max_tokens", "structure", "text_limit")
+    settings = {name: getattr(labeller, name) for name in names}
+    prompt = labeller.prompt
+    return {
+        **settings,
+        "prompt": prompt.label,
+        "prompt_identity": prompt.identity,
+        "scale": list(prompt.scale),
+    }

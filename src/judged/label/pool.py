@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from os import PathLike
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -20,15 +20,16 @@ from judged.io.open import is_file, is_number_text
 from judged.io.read import kind_of, read_judgments, read_labels, read_run
 from judged.io.table import open_path
 from judged.label.texts import Text, TextSource, read_documents, read_queries
-from judged.problem import Place, Problems
+from judged.problem import Note, Place, Problems
+from judged.result import InputFile
 from judged.tables.labels import Label
 from judged.tables.run import Run
 from judged.tables.schema import RUN
 from judged.tables.sessions import Result, Session, Sessions
+from judged.traces.context import TraceProblems
+from judged.traces.conversation import TurnChoice
 from judged.traces.read import stream_sessions
-from judged.traces.results.search_tools import Tools
-from judged.traces.skipped import Skipped
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.results.tools import Tools
 
 __all__ = ["Item", "Pool", "PoolOptions", "SourceKind", "build_pool"]
 
@@ -57,7 +58,9 @@ class Pool:
     """Number of results, repeated ones included."""
     judged: int = 0
     """Number of distinct results that are judged already."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+    """The files that the pool was built from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +111,20 @@ def build_pool(
         detected[chosen.kind or ("trace" if chosen.format else _detect_kind(part))] = None
     if len(detected) > 1:
         raise BadProtocol("runs and traces cannot be labelled together", hint="set the kind with `--kind`")
+    files = [
+        *(("results", part) for part in sources),
+        ("queries", queries),
+        ("documents", documents),
+        ("judged", judged),
+    ]
+    inputs = tuple(InputFile(role, fspath(file)) for role, file in files if isinstance(file, str | PathLike))
     if "trace" in detected:
-        return _pool_traces(sources, queries, documents, judged, chosen)
+        return replace(_pool_traces(sources, queries, documents, judged, chosen), inputs=inputs)
     for name, texts in (("queries", queries), ("documents", documents)):
         if texts is None:
             msg = f"a run contains only ids, and the texts of its {name} are missing"
             raise BadProtocol(msg, hint="give the texts: `--queries FILE --docs FILE`")
-    return _pool_runs(sources, queries or {}, documents or {}, judged, chosen)
+    return replace(_pool_runs(sources, queries or {}, documents or {}, judged, chosen), inputs=inputs)
 
 
 def _split_sources(source: Any) -> list[Any]:
@@ -162,7 +172,7 @@ def _pool_runs(
     query_texts = read_queries(queries, lenient=options.lenient)
     texts = read_documents(documents, {document for _, document in wanted}, lenient=options.lenient)
     name = ", ".join(run.name for run in runs)
-    left_out = _check_texts(name, wanted, query_texts, texts, lenient=options.lenient)
+    left_out = tuple(_check_texts(name, wanted, query_texts, texts, lenient=options.lenient))
     items = tuple(
         Item(
             query_texts[query],
@@ -173,7 +183,7 @@ def _pool_runs(
         for query, document in wanted
         if query in query_texts and document in texts
     )
-    notes = (*(note for run in runs for note in run.notes), *left_out)
+    notes = (*(Note("run", "info", note) for run in runs for note in run.notes), *left_out)
     return Pool("run", items, len(found), judged=len(distinct) - len(wanted), notes=notes)
 
 
@@ -207,8 +217,8 @@ def _check_texts(
     documents: Container[str],
     *,
     lenient: bool,
-) -> tuple[str, ...]:
-    """Raise Unusable naming every id without a text; if lenient, return notes that count them."""
+) -> Iterator[Note]:
+    """Raise Unusable naming every id without a text; if lenient, yield notes that count them."""
     missing = [
         *(
             ("query", f"query `{query}`")
@@ -226,7 +236,7 @@ def _check_texts(
         problems.add(f"{kind}-without-text", row, "is in the run but has no text")
     if not lenient:
         problems.raise_if_any(hint="give their texts, or leave them out with `--lenient`", error=Unusable)
-    return tuple(f"left out: {kind} ({count:,})" for kind, count in problems.counts.items())
+    yield from _note_left_out(problems)
 
 
 # Traces
@@ -258,7 +268,7 @@ def _pool_traces(
     options: PoolOptions,
 ) -> Pool:
     """Collect the results that agents saw, each distinct one once for its task."""
-    skipped = Skipped()
+    skipped = TraceProblems()
     sessions = (
         session
         for source in sources
@@ -268,7 +278,7 @@ def _pool_traces(
             tools=options.tools,
             turn=options.turn,
             lenient=options.lenient,
-            skipped=skipped,
+            problems=skipped,
         )
     )
     tasks = _group_by_task(sessions, options.depth)
@@ -284,7 +294,8 @@ def _pool_traces(
     labels = () if judged is None else read_labels(judged).rows
     builder = _ItemBuilder(Rules(unit=options.unit), labels, texts, relabel=options.relabel)
     items = tuple(item for name, task in tasks.items() for item in builder.items(name, task))
-    notes = (*skipped.sentences(), *builder.notes(lenient=options.lenient))
+    left_out = tuple(builder.notes(lenient=options.lenient))
+    notes = (*(Note("trace", "warning", sentence) for sentence in skipped.sentences()), *left_out)
     results_seen = sum(len(task.found) for task in tasks.values())
     return Pool("trace", items, results_seen, judged=builder.judged, notes=notes)
 
@@ -372,12 +383,19 @@ class _ItemBuilder:
         self._places.append(found.place)
         self._problems.add(kind, len(self._places) - 1, f"{name} {reason}")
 
-    def notes(self, *, lenient: bool) -> list[str]:
-        """Return notes that count what was left out; raise Unusable unless lenient."""
+    def notes(self, *, lenient: bool) -> Iterator[Note]:
+        """Yield notes that count what was left out; raise Unusable unless lenient."""
         if not lenient:
             hint = "give texts with `--docs`, questions with `--queries`, or leave them out with `--lenient`"
             self._problems.raise_if_any(hint=hint, error=Unusable)
-        return [f"left out: {kind} ({count:,})" for kind, count in self._problems.counts.items()]
+        yield from _note_left_out(self._problems)
+
+
+def _note_left_out(problems: Problems) -> Iterator[Note]:
+    for code, count in problems.counts.items():
+        subject, _, lack = code.partition("-without-")
+        subjects = {"query": "queries"}.get(subject, f"{subject}s")
+        yield Note(code, "warning", f"left out: {subjects} without a {lack} ({count:,})")
 
 
 def _first_value(group: list[_Found], name: str) -> str | None:

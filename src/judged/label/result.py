@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from judged.blocks import Block, Display, Notes, Sentence, Table
 from judged.io.read import read_labels
+from judged.problem import Note
+from judged.result import Provenance, Result, tabulate
 from judged.tables.labels import Labels
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["Labelling"]
 
-LOW_MASS = 0.5
-"""Below this probability of any legal grade, a grade means little."""
 
-
-@dataclass(frozen=True, eq=False)
-class Labelling:
+@dataclass(frozen=True, eq=False, repr=False)
+class Labelling(Result):
     """Outcome of labelling a pool of results."""
+
+    kind: ClassVar[str] = "labelling"
+    detail: ClassVar[str] = "labels"
 
     labeller: str
     rows: tuple[Mapping[str, Any], ...]
@@ -45,7 +51,8 @@ class Labelling:
     """Cost of the answers of earlier jobs."""
     stopped: str | None = None
     """Why the job ended before everything was labelled."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
 
     @property
     def labels(self) -> Labels:
@@ -67,7 +74,7 @@ class Labelling:
         return len(self.rows) == self.wanted
 
     def sentences(self) -> list[str]:
-        """Return coverage, failures, cost and notes, a sentence each."""
+        """Return coverage, failures and cost, a sentence each."""
         share = 100 * len(self.rows) / self.wanted if self.wanted else 100.0
         sentences = [
             f"{self.results:,} results, {self.distinct:,} distinct, {self.judged:,} judged before",
@@ -78,21 +85,30 @@ class Labelling:
         sentences += [
             f"failed, left without a label: {count:,} ({reason})" for reason, count in reasons.most_common()
         ]
-        if self.failures:
-            sentences.append(
-                "to see failures with their answers: `--failures FILE`; to ask again: `--retry-failed`"
-            )
         sentences.append(f"tokens: {self.tokens_in:,} read, {self.tokens_out:,} written")
         if self.spent:
             sentences.append(f"cost: {self.spent:.4f}, of which {self.spent_before:.4f} earlier")
         if self.stopped:
             remaining = self.wanted - len(self.rows) - len(self.failures)
             sentences.append(f"stopped: {self.stopped}; {remaining:,} not asked")
-        masses = [row["mass"] for row in self.rows if row.get("mass") is not None]
-        low = sum(mass < LOW_MASS for mass in masses)
-        if low:
-            sentences.append(
-                f"{low:,} of {len(masses):,} grades had less than half of the probability on any grade: the prompt,"
-                " or the form of its answer, may not suit this model"
-            )
-        return [*sentences, *self.notes]
+        return sentences
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return all counts by name."""
+        names = ("labeller", "results", "distinct", "judged", "cached", "asked", "tokens_in", "tokens_out")
+        return {
+            name: getattr(self, name) for name in (*names, "spent", "spent_before", "stopped", "complete")
+        }
+
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Return the labels and the failures."""
+        return {"labels": tabulate(self.rows), "failures": tabulate(self.failures)}
+
+    def blocks(self, display: Display) -> Iterable[Block]:
+        """Return the summary, and how often each grade was given."""
+        yield from (Sentence(f"{sentence[0].upper()}{sentence[1:]}") for sentence in self.sentences())
+        grades = Counter(int(row["grade"] if "grade" in row else row["gain"]) for row in self.rows)
+        if grades:
+            yield Table(("grade", "results"), tuple(sorted(grades.items())), title=display.title)
+        if display.notes and self.notes:
+            yield Notes(self.notes)

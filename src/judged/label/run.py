@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from judged._optional import need
 from judged.errors import EndpointFailed, Unreadable
 from judged.label.answer import Verdict, read_answer
 from judged.label.budget import Budget
@@ -74,7 +74,7 @@ class _UnansweredError(Exception):
 
 
 class Throttle:
-    """Limits requests: so many at once, so many a minute, and none while the endpoint asks to wait.
+    """Limits requests: their number at once and per minute; none starts while the endpoint asks to wait.
 
     The limit is halved when the endpoint signals overload and grows back while it does not.
     """
@@ -347,32 +347,12 @@ def _try_lock(lock: sqlite3.Connection) -> bool:
     return True
 
 
-def run_sync(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run asynchronous work to its end, in its own thread if an event loop is running, as in a notebook.
+def run_sync(work: Callable[[], Awaitable[T]]) -> T:
+    """Run asynchronous work to its end in a thread with its own event loop, so that it works in notebooks, too.
 
-    >>> async def nested():
-    ...     async def answer():
-    ...         return 42
-    ...     return run_sync(answer)
-    >>> asyncio.run(nested())
-    42
+    An interruption of the calling thread cancels the work.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work())
-    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
-
-    async def watch() -> T:
-        running.append((asyncio.get_running_loop(), asyncio.current_task()))
-        return await work()
-
-    with ThreadPoolExecutor(1, "judged-label") as pool:
-        future = pool.submit(lambda: asyncio.run(watch()))
-        try:
-            return future.result()
-        except KeyboardInterrupt:  # end the work in the other thread, too
-            for loop, task in running:
-                if task is not None:
-                    loop.call_soon_threadsafe(task.cancel)
-            raise
+    portal = need("anyio.from_thread", extra="label", needed_by="labelling by a language model")
+    with portal.start_blocking_portal() as thread:
+        result: T = thread.call(work)
+        return result

@@ -86,7 +86,7 @@ class Cuts:
 
 @dataclass(frozen=True, eq=False)
 class SimilarityLabels:
-    """Labels of the results that nobody graded, how they were made, and how far they can be trusted."""
+    """Labels of the results without a human grade, how they were made, and how far they can be trusted."""
 
     labels: Labels
     cuts: Cuts
@@ -214,7 +214,10 @@ def _find_cuts(values: Floats, truth: Ints) -> Cuts:
     below[1:] = np.cumsum(truth[order][:, None] == _GRADE, axis=0)
     allowed = np.flatnonzero(np.concatenate(([True], ranked[1:] > ranked[:-1], [True])))
     quantiles = np.cumsum(below[-1])[:-1]
-    places = _move_cuts(allowed[np.searchsorted(allowed, quantiles)], below, allowed)
+    places, kappa = _move_cuts(allowed[np.searchsorted(allowed, quantiles)], below, allowed)
+    if kappa < 0:  # a local optimum worse than chance: start from one grade for all, whose κ is 0
+        most_common = int(below[-1].argmax())
+        places, _ = _move_cuts(np.where(_GRADE[1:] <= most_common, 0, len(truth)), below, allowed)
     return Cuts(tuple(_to_similarity(ranked, place) for place in places.tolist()), len(truth))
 
 
@@ -236,9 +239,9 @@ def _check_grades(similarities: Values, grades: Sequence[int]) -> Ints:
     return truth
 
 
-def _move_cuts(places: Ints, below: Floats, allowed: Ints) -> Ints:
-    """Move each cut between its neighbours to where κ is greatest, until none moves."""
-    best = _compute_kappas(places[None], below)[0]
+def _move_cuts(places: Ints, below: Floats, allowed: Ints) -> tuple[Ints, float]:
+    """Move each cut between its neighbours to where κ is greatest, until none moves; return the cuts and κ."""
+    best = float(_compute_kappas(places[None], below)[0])
     while True:
         start = best
         for cut in range(HIGHEST):
@@ -251,7 +254,7 @@ def _move_cuts(places: Ints, below: Floats, allowed: Ints) -> Ints:
             if kappas.max() > best + 1e-12:
                 places, best = candidates[int(kappas.argmax())], float(kappas.max())
         if best <= start + 1e-12:
-            return places
+            return places, best
 
 
 def _compute_kappas(places: Ints, below: Floats) -> Floats:

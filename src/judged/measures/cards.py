@@ -99,7 +99,7 @@ class Card:
     """LaTeX, without dollar signs around it."""
     symbols: str
     unjudged: str
-    """What becomes of results that nobody judged; of sessions, of those that nobody labelled."""
+    """What happens to unjudged results, or in sessions to unlabelled ones."""
     ties: str
     empty: str
     agrees_with: str
@@ -123,7 +123,7 @@ class Card:
 
     @property
     def unknown(self) -> str:
-        """What a result is called that nobody has looked at."""
+        """The word for a result without a grade."""
         return "unlabelled" if self.family == "session" else "unjudged"
 
     def to_markdown(self, level: int = 2) -> str:
@@ -131,7 +131,7 @@ class Card:
         parts = [
             f"{'#' * level} {self.heading}",
             f"*{self.title}*",
-            self.meaning,
+            self.meaning if self.meaning != self.title else "",
             f"$$\n{self.formula}\n$$" if self.formula else "",
             self.symbols,
             _render_facts(self),
@@ -157,10 +157,10 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
         title=bare.title or f"Defined in `{bare.function.__module__}`.",
         meaning=read_summary(bare),
         formula=formula,
-        symbols=" ".join(filter(None, (symbols, bare.note))),
+        symbols=" ".join(filter(None, (symbols, bare.note, _explain_companions(bare)))),
         unjudged=_join(sections.get("Unlabelled", sections.get("Unjudged", ""))) or _unjudged_by_law(bare),
         ties=_join(sections.get("Ties", "")) or _ties_by_law(bare),
-        empty=_join(sections.get("Empty", "")),
+        empty=_join(sections.get("Empty", "")) or _empty_by_law(bare),
         agrees_with=_join(sections.get("Agrees with", "")),
         example=_make_runnable(bare, sections.get("Example", "")),
         references=_split_references(sections.get("References", "")),
@@ -174,7 +174,9 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
 
 
 def read_summary(measure: Measure) -> str:
-    """Return what a measure means, by the first words of its function's docstring."""
+    """Return what a measure means, by its function's docstring, or by its title where functions are shared."""
+    if measure.fixed:
+        return measure.title
     head, _ = _split_sections(inspect.getdoc(measure.function) or "")
     words = _join(_split_formula(head)[0]).removeprefix("Return ")
     return words[:1].upper() + words[1:] or "No description was given."
@@ -228,6 +230,25 @@ def _ties_by_law(measure: Measure) -> str:
     return f"{_TIE_RULE}."
 
 
+def _explain_companions(measure: Measure) -> str:
+    """Say why a rate of sessions is not shown alone."""
+    if Law.UNDEFINED_IF_NOTHING_FOUND not in measure.laws or not measure.companions:
+        return ""
+    moves = "rises" if measure.higher_is_better else "falls"
+    beside = " and ".join(f"`{name}`" for name in measure.companions)
+    return f"It {moves} when an agent stops early, so it is never shown alone: read it beside {beside}."
+
+
+def _empty_by_law(measure: Measure) -> str:
+    """Say what an empty session has, for measures whose docstring leaves it to their laws."""
+    if measure.family != "session":
+        return ""
+    nothing = "for a session that never searched or found nothing"
+    if Law.UNDEFINED_IF_NOTHING_FOUND in measure.laws:
+        return f"undefined (NaN, left out of the mean and counted) {nothing} at all."
+    return f"0 {nothing}, which stays in the mean." if Law.ZERO_IF_NOTHING_FOUND in measure.laws else ""
+
+
 _TIE_RULE = "results are in the order that the protocol's tie rule gives"
 _UNJUDGED = {
     "intents": "answers no intent.",
@@ -250,6 +271,8 @@ def _unjudged_by_law(measure: Measure) -> str:
         return ""
     if Law.RELEVANCE_ONLY in measure.laws:
         return "counts as not relevant."
+    if measure.family == "browsing":
+        return "has no gain; `EU_residual` shows how much that could matter."
     return "has no gain." if Law.GAIN_ONLY in measure.laws else _UNJUDGED.get(measure.needs, "")
 
 
@@ -277,18 +300,24 @@ def _join(text: str) -> str:
 
 
 def _make_runnable(measure: Measure, text: str) -> str:
-    """Add to a docstring's example the import that its module does not need."""
+    """Add the imports that an example does not need in its own module."""
     if ">>> " not in text or measure.function.__module__ == "__main__":
         return inspect.cleandoc("\n" + text)
     words, prompt, session = inspect.cleandoc("\n" + text).partition(">>> ")
     function = measure.function
-    return f"{words}>>> from {function.__module__} import {function.__name__}\n{prompt}{session}"
+    made = sorted(set(_MADE_BY_HAND.findall(session)))
+    imports = [f"from {function.__module__} import {function.__name__}"]
+    imports += [f"from judged.kernels.examples import {', '.join(made)}"] if made else []
+    return words + "".join(f">>> {line}\n" for line in imports) + prompt + session
+
+
+_MADE_BY_HAND = re.compile(r"\bmake_(?:ranking|preferences|sessions|intents)\b")
 
 
 def _split_references(text: str) -> tuple[str, ...]:
     """Split references: each ends where a line ends in a full stop or a DOI."""
     found: list[str] = []
-    for line in inspect.cleandoc("\n" + text).splitlines():
+    for line in map(str.strip, text.strip().splitlines()):
         if found and (line.startswith("doi:") or (not found[-1].endswith(".") and "doi:" not in found[-1])):
             found[-1] += f" {line}"
         else:

@@ -13,6 +13,7 @@ import numpy as np
 
 from judged.errors import BadMeasure, JudgedError
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import TermsFunction
 from judged.kernels.segments import Floats
 from judged.measures.families import FAMILIES, register, unregister
 from judged.measures.laws import Law, parse_laws
@@ -38,6 +39,7 @@ def define(
     higher_is_better: bool | None = True,
     zero_if_missing: bool = True,
     laws: Iterable[Law | str] = (),
+    terms: TermsFunction | None = None,
     parameters: Mapping[str, Parameter] | None = None,
     replace: bool = False,
 ) -> Measure:
@@ -47,7 +49,8 @@ def define(
     its parameters follow a `*`. `at_parameter` is the one that `@` sets. Parameters that judged's own measures have
     (`cutoff`, `rel`, `p`, …) mean the same here; others may be described in `parameters`. The function's
     docstring becomes the card. `laws` are those of `judged.measures.laws.Law` that it obeys, which makes ranges over
-    ties and unjudged results faster to find. With `replace`, the same name can be defined again, as in a notebook.
+    ties and unjudged results faster to find. `terms` returns the terms of one query that `judged.explain` shows, as the
+    functions of `judged.kernels.ranked.terms` do. With `replace`, the same name can be defined again, as in a notebook.
 
     >>> from judged.kernels.examples import make_ranking
     >>> def missed(ranking, *, rel: float | None = None):
@@ -70,6 +73,7 @@ def define(
             family="custom",
             zero_if_missing=zero_if_missing,
             laws=parse_laws(laws),
+            terms=terms,
             extra_parameters=dict(parameters or {}),
         ),
         replace=replace,

@@ -27,6 +27,7 @@ __all__ = [
     "Scope",
     "find_measure",
     "list_plugins",
+    "load_index",
     "load_plugin",
     "register",
     "registry_for",
@@ -91,7 +92,7 @@ class Scope:
         raise UnknownName(self.kind, name, list(self))
 
     def find_alias(self, name: str) -> Alias | None:
-        """Return what a canonical name or an alias stands for, whatever its case, `_` and `-`; None if unknown."""
+        """Return what a canonical name or an alias means, whatever its case, `_` and `-`; None if unknown."""
         known = {canonical: Alias(canonical) for canonical in self}
         for fold in (str.lower, _fold):
             for names in (known, self.aliases):
@@ -116,18 +117,27 @@ _REGISTRIES: dict[str, Registry[Measure]] = {
     "session": SESSION_MEASURES,
 }
 
-FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(names) for family, names in MEASURE_INDEX.items()}
+FAMILIES: dict[str, tuple[str, ...]] = {}
 """The names of all measures by family, in the order in which they are listed; user-defined ones are `custom`."""
 
 SCOPES: Registry[Scope] = Registry("family of measures")
 """The scopes in which names of measures are looked up, by the family they are named for."""
 
-for _family, _entries in MEASURE_INDEX.items():
-    _table = _REGISTRIES.setdefault(_family, Registry(f"measure of the family {_family}"))
-    for _name, (_module, *_) in _entries.items():
-        _table.add(_name, f"{_module}:{_name}")
-for _name, _place in SCOPE_INDEX.items():
-    SCOPES.add(_name, _place)
+
+def load_index(measures: Mapping[str, Mapping[str, tuple[str, str, str]]], scopes: Mapping[str, str]) -> None:
+    """Add the measures and scopes of an index to the tables, without importing them; known ones are left alone."""
+    for family, entries in measures.items():
+        table = _REGISTRIES.setdefault(family, Registry(f"measure of the family {family}"))
+        new = {name: module for name, (module, *_) in entries.items() if name not in table}
+        for name, module in new.items():
+            table.add(name, f"{module}:{name}")
+        FAMILIES[family] = (*FAMILIES.get(family, ()), *new)
+    for name, place in scopes.items():
+        if name not in SCOPES:
+            SCOPES.add(name, place)
+
+
+load_index(MEASURE_INDEX, SCOPE_INDEX)
 
 
 def registry_for(family: str) -> Registry[Measure]:

@@ -87,9 +87,7 @@ def render_types() -> str:
         "# ruff: noqa: I001",
     ]
     for home, names in sorted(homes.items()):
-        lines.append(f"from {home} import (")
-        lines += [f"    {name} as {name}," for name in names]
-        lines.append(")")
+        lines.append(f"from {home} import {', '.join(f'{name} as {name}' for name in names)}")
     return "\n".join([*lines, ""])
 
 

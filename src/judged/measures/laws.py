@@ -56,7 +56,7 @@ class Law(StrEnum):
     GRADE_FREE = "grade-free", "whether a result was judged decides, not its grade"
     GAIN_FREE = "gain-free", "the gains of a session's results do not matter"
 
-    # What the value depends on: documents that a measure cannot tell apart are interchanged freely.
+    # What the value depends on: documents that a measure does not distinguish are interchanged freely.
     RELEVANCE_ONLY = (
         "relevance-only",
         "whether a result is relevant decides, not its grade; not relevant and unjudged are alike",

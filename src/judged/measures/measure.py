@@ -14,6 +14,7 @@ from judged.measures.laws import Laws
 from judged.measures.parameters import Parameter, Value, find_parameter, format_value, normalise_value
 
 if TYPE_CHECKING:
+    from judged.kernels.ranked.terms import Terms
     from judged.kernels.segments import Floats
 
 __all__ = ["Aggregate", "Measure", "Needs", "Values", "pooled_parts", "pooled_value"]
@@ -64,6 +65,8 @@ class Measure:
     """The measure with the same values and a mean, for tests, where this one has no mean."""
     parts: Callable[..., tuple[Any, Any]] | None = None
     """Of a pooled measure: the numerator and the denominator of each query."""
+    terms: Callable[..., Terms] | None = None
+    """The function that returns the terms of one query, which `judged.explain` shows."""
     dot_parameter: str = ""
     """The parameter that decimals after the name set: `RBP.95` is `RBP(p=0.95)`."""
     wraps: str = ""

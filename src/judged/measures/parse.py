@@ -257,7 +257,7 @@ def _expand_nickname(name: str) -> list[Measure]:
 
 
 def _look_up(name: str, scope: Scope) -> Alias:
-    """Return what a name stands for in a scope; raise `UnknownName` if it means nothing there."""
+    """Return what a name means in a scope; raise `UnknownName` if it means nothing there."""
     alias = scope.find_alias(name)
     if alias is not None:
         return alias
@@ -326,6 +326,6 @@ def _foreign(text: str, family: str, scope: Scope) -> BadMeasure:
 
 def _unknown_measure(kind: str, name: str, known: Sequence[str], *, example: str) -> UnknownName:
     """Return the error that no measure has that name, with the nearest name or where to find all of them."""
-    close = get_close_matches(name.lower(), [each.lower() for each in known])
+    close = get_close_matches(name.lower(), [other.lower() for other in known])
     hint = None if close else f"`judged measures` lists them all; for example `{example}`"
     return UnknownName(kind, name, known, hint=hint)

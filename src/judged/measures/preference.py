@@ -1,6 +1,6 @@
 """Measures against preferences and against the grades of several judges, under trec_eval's names.
 
-Five functions make fourteen measures of preferences: the end of a name tells which preferences count (`_imp`: those
+Five functions make fourteen measures of preferences: the end of a name says which preferences count (`_imp`: those
 of which a document is retrieved; `_ret`: those between two retrieved documents; otherwise all).
 """
 
@@ -70,18 +70,15 @@ def number_of_preferences(view: PreferenceView) -> Floats:
 
     Ties: do not matter.
     Empty: 0 when no preference is stated.
-    Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`; for queries missing from the run, trec_eval 9 with `-c`
-        counts none, 10 all, as here.
+    Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`; for queries missing from the run, trec_eval 9 with
+        `-c` counts none, 10 all, as here.
+    References: Buckley. trec_eval, measure `prefs_num_prefs_poss`. NIST, 2008.
 
     Example:
         Three documents of different levels, whatever is retrieved:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> number_of_preferences(make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}})))
         array([3.])
-
-    References:
-        Buckley. trec_eval, measure `prefs_num_prefs_poss`. NIST, 2008.
     """
     return count_possible(view).astype(np.float64)
 
@@ -91,22 +88,19 @@ def number_fulfilled(view: PreferenceView, *, count: Count) -> Floats:
 
     $$|\{(a, b) \in S : a \text{ before } b\}|$$
 
-    where $S$ holds a pair for every preference that counts, of every group of the query. A preference for $a$ over
-    $b$ is obeyed when $a$ is retrieved and $b$ later or not at all.
+    where $S$ holds a pair for every preference that counts, of every group of the query. A preference for $a$
+    over $b$ is obeyed when $a$ is retrieved and $b$ later or not at all.
 
     Empty: 0 when no preference is stated, and when nothing judged is retrieved.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
+    References: Buckley. trec_eval, measures `prefs_num_prefs_ful` and `prefs_num_prefs_ful_ret`. NIST, 2008.
 
     Example:
         Both documents retrieved come before c, which is not; the only preference between them is a > b:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> view = make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
         >>> number_fulfilled(view, count="all"), number_fulfilled(view, count="retrieved")
         (array([2.]), array([0.]))
-
-    References:
-        Buckley. trec_eval, measures `prefs_num_prefs_ful` and `prefs_num_prefs_ful_ret`. NIST, 2008.
     """
     return count_fulfilled(view, _LEAST[count]).astype(np.float64)
 
@@ -116,18 +110,18 @@ def preference_share(view: PreferenceView, *, count: Count) -> Floats:
 
     $$\frac{|\{(a, b) \in S : a \text{ before } b\}|}{|S|}$$
 
-    where $S$ holds a pair for every preference that counts, of every group of the query, so that a preference of two
-    groups counts twice. A preference for $a$ over $b$ is obeyed when $a$ is retrieved and $b$ later or not at all.
-    Where groups contradict each other, 1 is out of reach.
+    where $S$ holds a pair for every preference that counts, of every group of the query, so that a preference
+    of two groups counts twice. A preference for $a$ over $b$ is obeyed when $a$ is retrieved and $b$ later or
+    not at all. Where groups contradict each other, 1 is out of reach.
 
     Empty: 0 when no preference counts, and when nothing judged is retrieved.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
+    References: Buckley. trec_eval, measures `prefs_simp`, `prefs_simp_imp` and `prefs_simp_ret`. NIST, 2008.
 
     Example:
-        Of a > b, a > c and b > c, the list b, a obeys two: c is not retrieved, so both are before it. Only the first
-        is between retrieved documents:
+        Of a > b, a > c and b > c, the list b, a obeys two: c is not retrieved, so both are before it. Only
+        the first is between retrieved documents:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> view = make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
         >>> preference_share(view, count="all").round(4), preference_share(view, count="retrieved")
         (array([0.6667]), array([0.]))
@@ -136,9 +130,6 @@ def preference_share(view: PreferenceView, *, count: Count) -> Floats:
 
         >>> preference_share(make_preferences((["c"], {"ann": {"a": 3, "b": 2, "c": 1}})), count="implied")
         array([0.])
-
-    References:
-        Buckley. trec_eval, measures `prefs_simp`, `prefs_simp_imp` and `prefs_simp_ret`. NIST, 2008.
     """
     return simple_share(view, _LEAST[count])
 
@@ -149,23 +140,20 @@ def pair_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     $$\frac{1}{|P|} \sum_{\{a, b\} \in P}
       \frac{n_{ab} \, [a \text{ before } b] + n_{ba} \, [b \text{ before } a]}{n_{ab} + n_{ba}}$$
 
-    where $P$ holds the pairs of documents between which some group has a preference that counts, and $n_{ab}$ is the
-    number of groups that prefer $a$ to $b$. A preference for $a$ over $b$ is obeyed when $a$ is retrieved and $b$
-    later or not at all. Equal to `prefs_simp` where no two groups compare the same pair.
+    where $P$ holds the pairs of documents between which some group has a preference that counts, and $n_{ab}$
+    is the number of groups that prefer $a$ to $b$. A preference for $a$ over $b$ is obeyed when $a$ is
+    retrieved and $b$ later or not at all. Equal to `prefs_simp` where no two groups compare the same pair.
 
     Empty: 0 when no preference counts, and when nothing judged is retrieved.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
+    References: Buckley. trec_eval, measures `prefs_pair`, `prefs_pair_imp` and `prefs_pair_ret`. NIST, 2008.
 
     Example:
         Two of three groups prefer a to b, so a list with a first earns 2/3 of that pair:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> groups = {"ann": {"a": 2, "b": 1}, "bob": {"a": 1, "b": 2}, "eve": {"a": 5, "b": 1}}
         >>> pair_preference_share(make_preferences((["a", "b"], groups)), count="all").round(4)
         array([0.6667])
-
-    References:
-        Buckley. trec_eval, measures `prefs_pair`, `prefs_pair_imp` and `prefs_pair_ret`. NIST, 2008.
     """
     return pair_share(view, _LEAST[count])
 
@@ -175,24 +163,22 @@ def group_preference_share(view: PreferenceView, *, count: Count) -> Floats:
 
     $$\frac{1}{|J|} \sum_{j \in J} \frac{|\{(a, b) \in S_j : a \text{ before } b\}|}{|S_j|}$$
 
-    where $J$ is the set of the query's groups and $S_j$ holds the preferences of group $j$ that count. A preference
-    for $a$ over $b$ is obeyed when $a$ is retrieved and $b$ later or not at all. A person who compared many documents
-    weighs no more than one who compared two.
+    where $J$ is the set of the query's groups and $S_j$ holds the preferences of group $j$ that count. A
+    preference for $a$ over $b$ is obeyed when $a$ is retrieved and $b$ later or not at all. A person who
+    compared many documents weighs no more than one who compared two.
 
-    Empty: 0 when no preference counts, and when nothing judged is retrieved; a group without anything to count
-        brings 0.
+    Empty: 0 when no preference counts, and when nothing judged is retrieved; a group without anything to
+        count brings 0.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
+    References: Buckley. trec_eval, measures `prefs_avgjg`, `prefs_avgjg_imp` and `prefs_avgjg_ret`. NIST,
+        2008.
 
     Example:
         Ann's only preference is obeyed; of Bob's three, one is:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> groups = {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}
         >>> group_preference_share(make_preferences((["a", "c", "b"], groups)), count="all").round(4)
         array([0.6667])
-
-    References:
-        Buckley. trec_eval, measures `prefs_avgjg`, `prefs_avgjg_imp` and `prefs_avgjg_ret`. NIST, 2008.
     """
     return group_share(view, _LEAST[count])
 
@@ -203,27 +189,25 @@ def balanced_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     $$\frac{1}{|J|} \sum_{j \in J} \frac{F_j + r_j (R_j - N_j)}{S_j + R'_j (R_j - N_j)}
       \quad \text{where } R_j \ge N_j$$
 
-    where $F_j$ of the $S_j$ preferences of group $j$ that count are obeyed, $R_j$ and $N_j$ are the numbers of its
-    relevant (level above 0) and its other documents that count, $R'_j$ is the number of all its relevant documents
-    and $r_j$ of those retrieved. Where $R_j < N_j$, only the first $R_j$ documents of the lowest level are kept, in
-    the order of the ranking, and trec_eval's count is followed to the letter: it also compares every document of that
-    level with these first ones. In a group of several sub-groups, only level 0 counts as not relevant, the first
-    documents kept are as many as the group has relevant ones, and nothing else is compared. Where levels below 0
-    leave the lowest level with fewer than $R_j$ documents, all of them are kept; trec_eval then reads beyond them.
+    where $F_j$ of the $S_j$ preferences of group $j$ that count are obeyed, $R_j$ and $N_j$ are the numbers
+    of its relevant (level above 0) and its other documents that count, $R'_j$ is the number of all its
+    relevant documents and $r_j$ of those retrieved. Where $R_j < N_j$, only the first $R_j$ documents of the
+    lowest level are kept, in the order of the ranking, and trec_eval's count is followed to the letter: it
+    also compares every document of that level with these first ones. In a group of several sub-groups, only
+    level 0 counts as not relevant, the first documents kept are as many as the group has relevant ones, and
+    nothing else is compared. Where levels below 0 leave the lowest level with fewer than $R_j$ documents, all
+    of them are kept; trec_eval then reads beyond them.
 
     Empty: 0 when one of the groups has nothing to count, whatever the others state, as in trec_eval.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`.
+    References: Buckley. trec_eval, measures `prefs_avgjg_Rnonrel` and `prefs_avgjg_Rnonrel_ret`. NIST, 2008.
 
     Example:
         One relevant document and one other, in the right order; a second group judged only relevant ones:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}))
         >>> balanced_preference_share(view, count="all"), balanced_preference_share(view, count="retrieved")
         (array([0.8]), array([0.75]))
-
-    References:
-        Buckley. trec_eval, measures `prefs_avgjg_Rnonrel` and `prefs_avgjg_Rnonrel_ret`. NIST, 2008.
     """
     return balanced_share(view, retrieved_only=count == "retrieved")
 
@@ -334,21 +318,18 @@ def average_precision_of_judges(view: PreferenceView, *, rel: float | None = Non
 
     $$\mathrm{map\_avgjg} = \frac{1}{|J|} \sum_{j \in J} \mathrm{AP}_j$$
 
-    where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and $\mathrm{AP}_j$
-    is AP by the grades of group $j$.
+    where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and
+    $\mathrm{AP}_j$ is AP by the grades of group $j$.
 
     Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
     Agrees with: `trec_eval -R qrels_jg -m map_avgjg`.
+    References: Buckley. trec_eval, measure `map_avgjg`. NIST, 2008.
 
     Example:
         Ann finds the first result relevant, Bob the second, so their average precisions are 1 and 1/2:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> average_precision_of_judges(make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}})))
         array([0.75])
-
-    References:
-        Buckley. trec_eval, measure `map_avgjg`. NIST, 2008.
     """
     return mean_over_groups(view, average_precision(view.ranking, rel=rel))
 
@@ -367,22 +348,19 @@ def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None 
 
     $$\mathrm{P\_avgjg}@k = \frac{1}{|J|} \sum_{j \in J} \mathrm{P}_j@k$$
 
-    where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and $\mathrm{P}_j@k$
-    is P by the grades of group $j$.
+    where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and
+    $\mathrm{P}_j@k$ is P by the grades of group $j$.
 
     Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
     Agrees with: `trec_eval -R qrels_jg -m P_avgjg`.
+    References: Buckley. trec_eval, measure `P_avgjg`. NIST, 2008.
 
     Example:
         Ann finds the first result relevant, Bob does not:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
         >>> precision_of_judges(view, cutoff=1)
         array([0.5])
-
-    References:
-        Buckley. trec_eval, measure `P_avgjg`. NIST, 2008.
     """
     return mean_over_groups(view, precision(view.ranking, cutoff=cutoff, rel=rel))
 
@@ -403,22 +381,19 @@ def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, mul
     $$\mathrm{Rprec\_mult\_avgjg} = \frac{1}{|J|} \sum_{j \in J} \mathrm{Rprec}_j$$
 
     where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and
-    $\mathrm{Rprec}_j$ is Rprec by the grades of group $j$, at the same `multiple` of its own number of relevant
-    documents.
+    $\mathrm{Rprec}_j$ is Rprec by the grades of group $j$, at the same `multiple` of its own number of
+    relevant documents.
 
     Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
     Agrees with: `trec_eval -R qrels_jg -m Rprec_mult_avgjg`.
+    References: Buckley. trec_eval, measure `Rprec_mult_avgjg`. NIST, 2008.
 
     Example:
         One document is relevant to each, and among the first two:
 
-        >>> from judged.kernels.examples import make_preferences
         >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
         >>> r_precision_of_judges(view, multiple=2)
         array([0.5])
-
-    References:
-        Buckley. trec_eval, measure `Rprec_mult_avgjg`. NIST, 2008.
     """
     return mean_over_groups(view, r_precision(view.ranking, rel=rel, multiple=multiple))
 

@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["integer", "float", "string", "runid"]
 
 @dataclass(frozen=True, slots=True)
 class TrecMeasure:
-    """One line of trec_eval's output: the name it prints and the measure it stands for."""
+    """One line of trec_eval's output: the name it prints and the measure it shows."""
 
     name: str
     """As printed: `P_5`, `iprec_at_recall_0.00`, `set_F_2`."""

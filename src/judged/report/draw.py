@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from judged._optional import need
 from judged.blocks import Figure
 from judged.errors import UnknownName
 
-__all__ = ["PICTURES", "draw"]
+__all__ = ["PICTURES", "check_picture_path", "draw"]
 
 PICTURES: Mapping[str, str] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 """The format that an extension names."""
@@ -19,23 +19,19 @@ SCALE = 2.0
 
 def draw(figure: Figure, extension: str) -> bytes:
     """Return the figure as the bytes of a picture in the format that a file's extension names."""
-    if extension.lower() not in PICTURES:
-        raise UnknownName(
-            "picture format", extension, PICTURES, hint=f"known extensions: {' '.join(PICTURES)}"
-        )
+    check_picture_path(Path(f"figure{extension}"))
     converter = need("vl_convert", extra="report", needed_by="pictures")
     spec = dict(figure.spec)
-    if PICTURES[extension.lower()] == "svg":
+    kind = PICTURES[extension.lower()]
+    if kind == "svg":
         return str(converter.vegalite_to_svg(spec)).encode()
-    convert: Callable[..., bytes] = (
-        converter.vegalite_to_png if extension.lower() == ".png" else converter.vegalite_to_pdf
-    )
-    return convert(spec, scale=SCALE)
+    if kind == "png":
+        return bytes(converter.vegalite_to_png(spec, scale=SCALE))
+    return bytes(converter.vegalite_to_pdf(spec))
 
 
 def check_picture_path(path: Path) -> None:
     """Raise `UnknownName` unless the path has the extension of a picture."""
     if path.suffix.lower() not in PICTURES:
-        raise UnknownName(
-            "picture format", path.suffix, PICTURES, hint=f"known extensions: {' '.join(PICTURES)}"
-        )
+        hint = f"known extensions: {' '.join(PICTURES)}"
+        raise UnknownName("picture format", path.suffix, PICTURES, hint=hint)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from judged.comparison.compare import compare_evaluations
-from judged.comparison.comparison import Comparison
-from judged.comparison.settings import Settings, chosen_settings
+from judged.comparison.api import compare
+from judged.comparison.result import Comparison
+from judged.comparison.settings import Settings, choose_settings
+from judged.problem import Note
 from judged.sessions.defaults import DEFAULT_MEASURES
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation
@@ -34,7 +35,7 @@ def compare_sessions(
     `source`, `measures` and what else is given are as in `judged.evaluate_sessions`; `baseline`, `test`, `correction`,
     `level`, `resamples` and `seed` as in `judged.compare`. A system that did a task several times has the mean.
     """
-    settings = chosen_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
+    settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
     return compare_systems(evaluate_sessions(source, measures, **how), baseline=baseline, settings=settings)
 
 
@@ -46,16 +47,17 @@ def compare_systems(
 ) -> Comparison:
     """Compare the systems of an evaluation on the tasks that they share."""
     by_task = [each.per_task() for each in evaluation.systems.values()]
-    compared = compare_evaluations(by_task, baseline=baseline, settings=settings)
+    compared = compare(by_task, baseline=baseline, **(settings or Settings()).to_dict())
     return replace(compared, notes=(*compared.notes, *_repeated(evaluation)))
 
 
-def _repeated(evaluation: SessionEvaluation) -> list[str]:
-    """A note for each system that did tasks more than once."""
+def _repeated(evaluation: SessionEvaluation) -> list[Note]:
+    """Return a note for each system that did tasks more than once."""
     notes = []
     for name, each in evaluation.systems.items():
         tasks = len({named.task for named in each.named})
         if tasks < len(each.named):
-            told = f"{counted(len(each.named), 'session')} on {counted(tasks, 'task')}"
-            notes.append(f"{name}: {told}; each task has their mean")
+            counts = f"{counted(len(each.named), 'session')} on {counted(tasks, 'task')}"
+            message = f"{name}: {counts}; each task has their mean"
+            notes.append(Note("repeated-tasks", "info", message))
     return notes

@@ -24,10 +24,10 @@ from judged.sessions.reference import Pool, by_judgments, by_union, pools
 from judged.tables.columns import to_strings
 from judged.tables.scores import Scores
 from judged.tables.sessions import Session
+from judged.traces.context import TraceProblems
+from judged.traces.conversation import TurnChoice
 from judged.traces.read import stream_sessions
-from judged.traces.results.search_tools import Tools
-from judged.traces.skipped import Skipped
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.results.tools import Tools
 from judged.wording import counted
 
 __all__ = ["UNION", "evaluate_sessions"]
@@ -82,7 +82,7 @@ def evaluate_sessions(
     how = _How(format, tools, lenient, frozenset(only))
     book = None if labels is None else Book(read_labels(labels), protocol.rules)
     gathering = Gathering(protocol, book=book, keep=_keep(reference, chosen), explain=explain)
-    skipped = Skipped()
+    skipped = TraceProblems()
     for count, session in enumerate(_sessions(source, how, protocol, skipped), start=1):
         if _new(session, gathering, how, skipped):
             gathering.add(session)
@@ -104,18 +104,18 @@ def _keep(reference: Any, measures: list[Measure]) -> Keep:
     return "good" if isinstance(reference, str) and reference == UNION else "all"
 
 
-def _sessions(source: Any, how: _How, protocol: SessionProtocol, skipped: Skipped) -> Iterator[Session]:
+def _sessions(source: Any, how: _How, protocol: SessionProtocol, skipped: TraceProblems) -> Iterator[Session]:
     """The sessions of every source; a dict, or pairs of names and sources, name the systems."""
     given: dict[str, Any] = {"format": how.format, "tools": how.tools, "lenient": how.lenient}
     for name, each in _named(source):
-        for session in stream_sessions(each, **given, turn=protocol.turn, skipped=skipped, name=name):
+        for session in stream_sessions(each, **given, turn=protocol.turn, problems=skipped, name=name):
             if name is not None:
                 session.system = name
             if not how.only or session.conversation in how.only:
                 yield session
 
 
-def _new(session: Session, gathering: Gathering, how: _How, skipped: Skipped) -> bool:
+def _new(session: Session, gathering: Gathering, how: _How, skipped: TraceProblems) -> bool:
     """Whether a session has not been there before; one that has is refused, or left out and counted."""
     fault = gathering.again(session)
     if fault is None:
@@ -161,7 +161,7 @@ def _evaluated(
     steps: SessionView,
     measures: list[Measure],
     book: Book | None,
-    skipped: Skipped,
+    skipped: TraceProblems,
     pooled: dict[str, Pool],
 ) -> SessionEvaluation:
     if not gathering.named:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from judged.errors import BadSample, UnknownName
-from judged.gates.delta import Delta
-from judged.gates.gate import gate_scores
-from judged.gates.report import GateReport
+from judged.gates.api import gate
+from judged.gates.result import Delta, GateReport
 from judged.measures.measure import Measure
+from judged.problem import Note
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.evaluation import SessionEvaluation
 from judged.stats.margin import OneSidedTest
@@ -49,12 +50,12 @@ def gate_systems(evaluation: SessionEvaluation, *, baseline: str, **settings: An
         raise BadSample(msg)
     before = systems[baseline].per_task()
     return tuple(
-        gate_scores(each.per_task(), before, **settings, notes=_notes(each))
+        replace(gate(each.per_task(), baseline=before, **settings), notes=_notes(each))
         for name, each in systems.items()
         if name != baseline
     )
 
 
-def _notes(evaluation: SessionEvaluation) -> list[str]:
+def _notes(evaluation: SessionEvaluation) -> tuple[Note, ...]:
     told = evaluation.observations.sentences(conflict=evaluation.protocol.conflict)
-    return [f"{evaluation.run}: {sentence}" for sentence in told]
+    return tuple(Note("observation", "info", f"{evaluation.run}: {sentence}") for sentence in told)

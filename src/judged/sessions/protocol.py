@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from judged.dedup.rules import Rules
 from judged.protocol import BaseProtocol, convention
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.conversation import TurnChoice
 
 __all__ = ["Conflict", "SessionProtocol", "Unlabelled"]
 

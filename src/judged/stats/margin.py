@@ -58,6 +58,8 @@ class MarginTest:
     """Why no test was possible."""
     exact: bool = True
     """Whether p-values are computed rather than estimated from resamples."""
+    resamples: int = 0
+    """The number of random sign flips, if p-values are estimated."""
 
 
 def margin_test(
@@ -98,7 +100,7 @@ def margin_test(
     if left.size == 1 or alike or not given.any():
         return _decide_by_sight(test, of, left, mean_margin, alpha)
     found = _t_bounds(left, alpha) if test == "t" else _sign_bounds(excess, alpha, resamples, seed)
-    allowed = alpha * (1 + SAME)
+    allowed, exact = alpha * (1 + SAME), test == "t" or of.size <= EXACT_UP_TO
     return MarginTest(
         test,
         of.size,
@@ -112,7 +114,8 @@ def margin_test(
         "pass" if found.p_above <= allowed else "fail" if found.p_below <= allowed else "inconclusive",
         detectable=left.deviation * least_effect(left.size, POWER, alpha, sides=1),
         needed=least_size(-mean_margin / left.deviation, POWER, alpha, sides=1) if mean_margin < 0 else None,
-        exact=test == "t" or of.size <= EXACT_UP_TO,
+        exact=exact,
+        resamples=0 if exact else resamples,
     )
 
 

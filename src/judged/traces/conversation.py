@@ -1,12 +1,12 @@
-"""A conversation as a format found it: turns, the steps of the agent, and its calls of tools with what came back."""
+"""A conversation as a format finds it: turns, the steps of the agent, and its tool calls with their outputs."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, field
 
-__all__ = ["Call", "Conversation", "Step", "Turn"]
+__all__ = ["Call", "Conversation", "Step", "Turn", "TurnChoice"]
 
 
 class Call(Struct, kw_only=True):
@@ -50,3 +50,7 @@ class Conversation(Struct, kw_only=True):
     """None: the file's name stands for it."""
     task: str | None = None
     """None: the conversation's id stands for it."""
+
+
+TurnChoice: TypeAlias = Literal["last", "last-with-search"]
+"""The last one, or the last one that searched."""

@@ -1,4 +1,4 @@
-"""The seam of the trace formats: what a format is shown to be recognised by, and what it makes of a trace."""
+"""The seam of the trace formats: what a format is recognised by, what it makes of a trace, and the list of all formats."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from judged.registry import Registry
 from judged.tables.sessions import Session
-from judged.traces.reading import Reading
-from judged.traces.trace import Trace
+from judged.traces.context import ReadContext
+from judged.traces.open import Trace
 
-__all__ = ["Head", "TraceFormat"]
+__all__ = ["TRACE_FORMATS", "Head", "TraceFormat"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +39,25 @@ class TraceFormat:
     """What it is, in words that fit after "read as"."""
     recognises: Callable[[Head], bool]
     """Whether a trace that begins so is written in this way."""
-    sessions: Callable[[Trace, Reading], Iterator[Session]]
+    sessions: Callable[[Trace, ReadContext], Iterator[Session]]
     """The sessions of a trace, one at a time; faults go to the reading."""
+
+
+TRACE_FORMATS: Registry[TraceFormat] = Registry("trace format")
+TRACE_FORMATS.add("plain", "judged.traces.plain.plain:FORMAT")
+TRACE_FORMATS.add("mlflow", "judged.traces.spans.mlflow:FORMAT")
+TRACE_FORMATS.add("langsmith", "judged.traces.spans.langsmith:FORMAT")
+TRACE_FORMATS.add("openai-agents", "judged.traces.spans.openai_agents:FORMAT")
+TRACE_FORMATS.add("openinference", "judged.traces.spans.opentelemetry:OPENINFERENCE")
+TRACE_FORMATS.add("openllmetry", "judged.traces.spans.opentelemetry:OPENLLMETRY")
+TRACE_FORMATS.add("otlp", "judged.traces.spans.opentelemetry:OTLP")
+TRACE_FORMATS.add("trec-session", "judged.traces.trec.trec_session:FORMAT")
+TRACE_FORMATS.add("conversational-run", "judged.traces.trec.conversational_run:FORMAT")
+TRACE_FORMATS.add("browsecomp-plus", "judged.traces.messages.browsecomp_plus:FORMAT")
+TRACE_FORMATS.add("openai-responses", "judged.traces.messages.openai_responses:FORMAT")
+TRACE_FORMATS.add("pydantic-ai", "judged.traces.messages.pydantic_ai:FORMAT")
+TRACE_FORMATS.add("anthropic", "judged.traces.messages.anthropic:FORMAT")
+TRACE_FORMATS.add("chatml", "judged.traces.tags.chatml:FORMAT")
+TRACE_FORMATS.add("search-tags", "judged.traces.tags.search_tags:FORMAT")
+TRACE_FORMATS.add("openai-chat", "judged.traces.messages.openai_chat:FORMAT")
+TRACE_FORMATS.add("react", "judged.traces.tags.react:FORMAT")

@@ -10,16 +10,13 @@ from typing import Any
 from judged.errors import BadInput
 from judged.problem import Problem
 from judged.tables.sessions import Session, Sessions
-from judged.traces.catalogue import TRACE_FORMATS
-from judged.traces.format import Head, TraceFormat
-from judged.traces.open import Source, open_source
-from judged.traces.reading import Reading
-from judged.traces.results.search_tools import Tools, tools_of
-from judged.traces.skipped import Skipped
-from judged.traces.trace import Trace
-from judged.traces.turn_choice import TurnChoice
+from judged.traces.context import ReadContext, TraceProblems
+from judged.traces.conversation import TurnChoice
+from judged.traces.format import TRACE_FORMATS, Head, TraceFormat
+from judged.traces.open import Trace, TraceSource, open_traces
+from judged.traces.results.tools import Tools, load_tools
 
-__all__ = ["detect", "read_sessions", "sessions_of_source", "stream_sessions"]
+__all__ = ["detect", "read_sessions", "read_source", "stream_sessions"]
 
 
 def stream_sessions(
@@ -30,9 +27,9 @@ def stream_sessions(
     tools: Tools | str | Path | None = None,
     lenient: bool = False,
     turn: TurnChoice = "last",
-    skipped: Skipped | None = None,
+    problems: TraceProblems | None = None,
 ) -> Iterator[Session]:
-    """The sessions of a source, one at a time; `skipped` is filled with what was left out or noticed.
+    """The sessions of a source, one at a time; `problems` is filled with what was left out or noticed.
 
     The source is a path (`-` is standard input), a folder of files, bytes, an open file, an iterable of objects
     as the lines of a file would be, or a table of sessions. `format` says how it is written where its content
@@ -43,16 +40,16 @@ def stream_sessions(
     if isinstance(source, Sessions):
         yield from source
         return
-    opened = open_source(source)
-    reading = Reading(
+    opened = open_traces(source)
+    context = ReadContext(
         label=opened.label,
         name=name or opened.name or "system",
-        tools=tools_of(tools),
+        tools=load_tools(tools),
         lenient=lenient,
         turn=turn,
-        skipped=Skipped() if skipped is None else skipped,
+        problems=TraceProblems() if problems is None else problems,
     )
-    yield from sessions_of_source(opened, reading, format=format)
+    yield from read_source(opened, context, format=format)
 
 
 def read_sessions(
@@ -74,46 +71,46 @@ def read_sessions(
     """
     if isinstance(source, Sessions):
         return source if name is None else replace(source, name=name)
-    skipped = Skipped()
+    problems = TraceProblems()
     streamed = stream_sessions(
-        source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, skipped=skipped
+        source, format=format, name=name, tools=tools, lenient=lenient, turn=turn, problems=problems
     )
     sessions = list(streamed)
-    return Sessions.from_sessions(sessions, name=name or "sessions", notes=skipped.sentences())
+    return Sessions.from_sessions(sessions, name=name or "sessions", notes=problems.sentences())
 
 
-def sessions_of_source(source: Source, reading: Reading, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
+def read_source(source: TraceSource, context: ReadContext, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
     """The sessions of a source that has been opened; the reading takes what is to be known of it."""
     count = 0
     for trace in source.traces:
         if trace.is_empty():
             continue
-        trace.broken = reading.broken
-        written = _format_of(trace, reading) if format is None else TRACE_FORMATS[format]
+        trace.broken = context.broken
+        written = _format_of(trace, context) if format is None else TRACE_FORMATS[format]
         if written is None:
             continue
-        reading.formats[written.name] += 1
+        context.formats[written.name] += 1
         try:
-            for session in written.sessions(trace, reading):
-                reading.settle()
+            for session in written.sessions(trace, context):
+                context.settle()
                 count += 1
                 yield session
         except RecursionError:
-            reading.fault(
+            context.fault(
                 "malformed-session", trace.label, "holds objects within objects, too deep to be read"
             )
-            reading.settle()
-    reading.finish(count)
+            context.settle()
+    context.finish(count)
 
 
-def _format_of(trace: Trace, reading: Reading) -> TraceFormat | None:
+def _format_of(trace: Trace, context: ReadContext) -> TraceFormat | None:
     """The format of a trace; None if nothing recognises it and the reading is lenient."""
     try:
         return detect(trace)
     except BadInput as error:
-        if not reading.lenient:
+        if not context.lenient:
             raise
-        reading.skipped.add(error.problems)
+        context.problems.add(error.problems)
         return None
 
 

@@ -1,4 +1,4 @@
-"""One query taken apart into its intents, each scored as a query of its own, and the mean over them."""
+"""Queries split into their intents, every one scored as a query of its own, and the mean over them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INTENTS_HINT = (
 
 
 def require_intents(ranking: Ranking) -> Intents:
-    """The judgments by intent; without any, a measure of intents has nothing to say."""
+    """Return the judgments by intent; raise `BadMeasure` if there are none."""
     if ranking.intents is None:
         msg = "the judgments say nothing of intents, which the measure needs"
         raise BadMeasure(msg, hint=INTENTS_HINT)
@@ -34,9 +34,9 @@ def require_intents(ranking: Ranking) -> Intents:
 
 
 def intent_hits(ranking: Ranking, rel: float | None = None) -> tuple[Ints, Ints]:
-    """Each pair of a retrieved document and an intent that it is relevant to: its place, and the intent.
+    """Return the pairs of a retrieved document and an intent it is relevant to: its place, and the intent.
 
-    They stand by query, rank and intent.
+    Pairs are ordered by query, rank and intent.
     """
     at, intents = ranking.threshold(rel), require_intents(ranking)
 
@@ -49,7 +49,7 @@ def intent_hits(ranking: Ranking, rel: float | None = None) -> tuple[Ints, Ints]
 
 
 def answered_intents(ranking: Ranking, rel: float | None = None) -> Flags:
-    """Which intents have a relevant document at all; the others are left out of everything, as ndeval does."""
+    """Flag the intents that have a relevant document; the others are left out, as in ndeval."""
     at, intents = ranking.threshold(rel), require_intents(ranking)
     return ranking.cached(
         ("answered", at),
@@ -58,7 +58,7 @@ def answered_intents(ranking: Ranking, rel: float | None = None) -> Flags:
 
 
 def intent_weight(ranking: Ranking, rel: float | None = None) -> Floats:
-    """What the intents that have a relevant document weigh together, in each query."""
+    """Return the total weight of the intents of every query that have a relevant document."""
     at, intents = ranking.threshold(rel), require_intents(ranking)
     return ranking.cached(
         ("intent weight", at),
@@ -69,14 +69,14 @@ def intent_weight(ranking: Ranking, rel: float | None = None) -> Floats:
 
 
 def intent_mean(ranking: Ranking, values: Floats, rel: float | None = None) -> Floats:
-    """For each query the mean of its intents' values, by weight, over those that have a relevant document."""
+    """Return the weighted mean of the values of every query's intents that have a relevant document."""
     intents = require_intents(ranking)
     counted = np.where(answered_intents(ranking, rel), values * intents.weight, 0.0)
     return divide(segment_sum(counted, intents.query_offset), intent_weight(ranking, rel))
 
 
 def split_by_intent(ranking: Ranking) -> Ranking:
-    """The view in which every intent is a query: the same results, graded for that intent alone."""
+    """Return the view in which every intent is a query: the same results, graded for that intent alone."""
     return ranking.cached(("by intent",), lambda: _apart(ranking, require_intents(ranking)))
 
 

@@ -1,4 +1,10 @@
-"""Novelty: a document is worth less to an intent with every earlier document that answered the same intent."""
+"""Novelty: a document is worth less to an intent with every earlier document that answered the same intent.
+
+The ideal ranking takes the judged document of the greatest novelty next, again and again, because the best order
+cannot be found in reasonable time; of documents of equal novelty it takes the one with the greatest id, as ndeval does.
+Documents relevant to the same intents are always worth the same, so the choice is between *kinds* of documents, of
+which the first that is left stands for all. All queries take their next step at once.
+"""
 
 from __future__ import annotations
 
@@ -28,27 +34,27 @@ __all__ = [
 ]
 
 Discount: TypeAlias = Callable[[Ints], Floats]
-"""What is left of a gain at each rank."""
+"""The share of a gain that is left at every rank."""
 
 
 def log_discount(rank: Ints) -> Floats:
-    """One over log₂(rank + 1)."""
+    """Return 1 over log₂(rank + 1)."""
     left: Floats = 1.0 / np.log2(rank + 1.0)
     return left
 
 
 def reciprocal_discount(rank: Ints) -> Floats:
-    """One over the rank."""
+    """Return 1 over the rank."""
     return 1.0 / rank
 
 
 def geometric_discount(beta: float) -> Discount:
-    """One at the first rank, and from each to the next `beta` of it."""
+    """Return the discount that is 1 at the first rank and falls by the factor `beta` from rank to rank."""
     return lambda rank: powers(beta, int(rank.max(initial=1)))[rank - 1]
 
 
 def powers(factor: float, count: int) -> Floats:
-    """The first powers of a factor from the 0th, made by multiplying on, as ndeval makes them."""
+    """Return the first powers of a factor, from the 0th, by repeated multiplication as in ndeval."""
     factors = np.full(max(count, 1), factor, dtype=np.float64)
     factors[0] = 1.0
     made: Floats = np.multiply.accumulate(factors)
@@ -58,7 +64,7 @@ def powers(factor: float, count: int) -> Floats:
 def novelty(
     ranking: Ranking, discount: Discount, *, alpha: float, rel: float | None, cutoff: int | None = None
 ) -> Floats:
-    """The discounted novelty of each query's first `cutoff` results, added up over ranks and intents."""
+    """Return the discounted novelty of the first `cutoff` results of every query, over all ranks and intents."""
     at = ranking.threshold(rel)
     gain = ranking.cached(("novelty", alpha, at), lambda: _gains(ranking, alpha, at))
     counted = np.where(ranking.within(cutoff), gain * discount(ranking.rank), 0.0)
@@ -68,7 +74,7 @@ def novelty(
 def best_novelty(
     ranking: Ranking, discount: Discount, *, alpha: float, rel: float | None, cutoff: int | None = None
 ) -> Floats:
-    """The same for the order of all judged documents that takes the one of the greatest novelty next."""
+    """Return the same for the greedy ideal order of all judged documents."""
     at, intents = ranking.threshold(rel), require_intents(ranking)
     query, rank, gain = ranking.cached(
         ("greedy", alpha, at, cutoff), lambda: greedy_order(intents, alpha=alpha, at=at, depth=cutoff)
@@ -79,9 +85,9 @@ def best_novelty(
 def share_of_bound(
     ranking: Ranking, discount: Discount, *, alpha: float, rel: float | None, cutoff: int
 ) -> Floats:
-    """The novelty of the first `cutoff` results over what no ranking can exceed.
+    """Return the novelty of the first `cutoff` results over the bound that no ranking can exceed.
 
-    That would be a ranking in which every result answers every intent.
+    The bound is reached by a ranking in which every result answers every intent.
     """
     rank = np.arange(1, cutoff + 1)
     bound = float(np.cumsum(powers(1.0 - alpha, cutoff) * discount(rank))[-1])
@@ -90,7 +96,7 @@ def share_of_bound(
 
 
 def _gains(ranking: Ranking, alpha: float, at: float) -> Floats:
-    """The novelty of each retrieved judged document: by intent, (1 − α) for each that answered it before."""
+    """Return the novelty of every retrieved judged document: (1 − α) per intent and earlier document that answered it."""
     place, intent = intent_hits(ranking, at)
     before = _before(intent)
     left = powers(1.0 - alpha, int(before.max(initial=0)) + 1)[before]
@@ -99,7 +105,7 @@ def _gains(ranking: Ranking, alpha: float, at: float) -> Floats:
 
 
 def _before(values: Ints) -> Ints:
-    """For each value, how many equal ones stand before it."""
+    """Count for every value the equal ones before it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     count = np.empty(len(values), dtype=np.int64)
@@ -108,28 +114,28 @@ def _before(values: Ints) -> Ints:
 
 
 GREEDY_RATIO = math.e / (math.e - 1)
-"""How many times the greedy order can be surpassed, at most, whatever the discount.
+"""The factor by which the best order can exceed the greedy one, at most, under any discount.
 
 What the first results are worth together is a monotone submodular function of their set, of which greedy choices
 have at least the share 1 − 1/e; and a discounted sum is a sum of such values, none with a negative factor.
 """
 
 NOBODY = np.iinfo(np.int64).max
-"""Stands for the next document of a kind that has none left."""
+"""The next document of a kind that has none left."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
-    """Documents by the intents they are relevant to; kinds are numbered query by query."""
+    """Documents by the intents they are relevant to; kinds are numbered by query."""
 
     query: Ints
-    """The query of each kind."""
+    """The query of every kind."""
     document: Ints
-    """All documents, kind after kind, the first choice of each kind first; then one that is nobody."""
+    """All documents, by kind, the first choice of a kind first; then `NOBODY`."""
     offset: Ints
     """Kind `k` owns `document[offset[k]:offset[k + 1]]`."""
     intent: Ints
-    """The intents of each kind, one kind after another."""
+    """The intents of every kind, one kind after another."""
     intent_offset: Ints
     """Kind `k` owns `intent[intent_offset[k]:intent_offset[k + 1]]`."""
 
@@ -137,7 +143,7 @@ class _Kinds:
 def greedy_order(
     intents: Intents, *, alpha: float, at: float, depth: int | None = None
 ) -> tuple[Ints, Ints, Floats]:
-    """Query, rank and novelty of the documents chosen for the first `depth` ranks, rank after rank."""
+    """Return query, rank and novelty of the documents chosen for the first `depth` ranks, by rank."""
     kinds = _kinds(intents, intents.relevant(at))
     if len(kinds.query) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -145,12 +151,12 @@ def greedy_order(
     steps = longest if depth is None else min(depth, longest)
     chosen = _choices(kinds, intents.weight.copy(), 1.0 - alpha, steps)
     query, gain = zip(*chosen, strict=True)
-    rank = np.repeat(np.arange(1, steps + 1), [len(each) for each in query])
+    rank = np.repeat(np.arange(1, steps + 1), [len(chosen_queries) for chosen_queries in query])
     return np.concatenate(query), rank, np.concatenate(gain)
 
 
 def _choices(kinds: _Kinds, worth: Floats, left: float, steps: int) -> list[tuple[Ints, Floats]]:
-    """For each step the queries that still have a document, and the novelty of the one they take."""
+    """Return for every step the queries that still have a document, and the novelty of the one they take."""
     owner, intent = segment_ids(kinds.intent_offset), kinds.intent
     starts = np.flatnonzero(np.diff(kinds.query, prepend=-1))
     queries, place = (
@@ -176,7 +182,7 @@ def _choices(kinds: _Kinds, worth: Floats, left: float, steps: int) -> list[tupl
 
 
 def _kinds(intents: Intents, relevant: Flags) -> _Kinds:
-    """The documents relevant to any intent, by the intents they are relevant to."""
+    """Group the documents relevant to any intent by the intents they are relevant to."""
     owner, intent = segment_ids(intents.offset)[relevant], intents.intent[relevant]
     document, first, length = np.unique(owner, return_index=True, return_counts=True)
     mark = _marks(intent, first, length)
@@ -193,7 +199,7 @@ def _kinds(intents: Intents, relevant: Flags) -> _Kinds:
 
 
 def _marks(intent: Ints, first: Ints, length: Ints) -> Ints:
-    """A number for each document, the same for documents of the same intents."""
+    """Return a number for every document, equal for documents of the same intents."""
     mark = np.zeros(len(first), dtype=np.int64)
     base = int(intent.max(initial=0)) + 2
     for step in range(int(length.max(initial=0))):
@@ -204,7 +210,7 @@ def _marks(intent: Ints, first: Ints, length: Ints) -> Ints:
 
 
 def _members(offset: Ints, chosen: Ints) -> Ints:
-    """Where the elements of the chosen segments stand, one segment after another."""
+    """Return the places of the elements of the chosen segments, one segment after another."""
     start, length = offset[chosen], offset[chosen + 1] - offset[chosen]
     before = np.cumsum(length) - length
     place: Ints = np.arange(int(length.sum())) - np.repeat(before, length) + np.repeat(start, length)

@@ -1,4 +1,4 @@
-"""How many preferences a run fulfils: over all of them, over pairs of documents, over groups of judgments."""
+"""How many preferences a run fulfils: of all of them, of pairs of documents, of groups of judgments."""
 
 from __future__ import annotations
 
@@ -29,137 +29,137 @@ __all__ = [
 ]
 
 
-def count_possible(opinions: PreferenceView, least: int = 0) -> Ints:
-    """How many preferences each query has of which at least so many of the two documents were retrieved."""
-    return _by_query(opinions, opinions.count(opinions.retrieved >= least))
+def count_possible(view: PreferenceView, least: int = 0) -> Ints:
+    """Count the preferences of every query of which at least `least` of the two documents were retrieved."""
+    return _by_query(view, view.count(view.retrieved >= least))
 
 
-def count_fulfilled(opinions: PreferenceView, least: int = 0) -> Ints:
-    """How many of these the run obeys."""
-    return _by_query(opinions, opinions.count(opinions.fulfilled & (opinions.retrieved >= least)))
+def count_fulfilled(view: PreferenceView, least: int = 0) -> Ints:
+    """Count how many of these the run fulfils."""
+    return _by_query(view, view.count(view.fulfilled & (view.retrieved >= least)))
 
 
-def simple_share(opinions: PreferenceView, least: int = 0) -> Floats:
-    """The share of each query's preferences that the run obeys; 0 of none."""
-    return divide(count_fulfilled(opinions, least), count_possible(opinions, least))
+def simple_share(view: PreferenceView, least: int = 0) -> Floats:
+    """Return the share of every query's preferences that the run fulfils; 0 without preferences."""
+    return divide(count_fulfilled(view, least), count_possible(view, least))
 
 
-def group_share(opinions: PreferenceView, least: int = 0) -> Floats:
-    """The share that the run obeys within each group, averaged over a query's groups; 0 of none."""
-    counted = opinions.retrieved >= least
-    shares = divide(opinions.count(opinions.fulfilled & counted), opinions.count(counted))
-    return mean_over_groups(opinions, shares)
+def group_share(view: PreferenceView, least: int = 0) -> Floats:
+    """Return the share that the run fulfils within a group, averaged over the groups of every query."""
+    counted = view.retrieved >= least
+    shares = divide(view.count(view.fulfilled & counted), view.count(counted))
+    return mean_over_groups(view, shares)
 
 
-def mean_over_groups(opinions: PreferenceView, values: Floats) -> Floats:
-    """The mean of the groups' values, for each query."""
-    return divide(segment_sum(values, opinions.query_offset), opinions.groups)
+def mean_over_groups(view: PreferenceView, values: Floats) -> Floats:
+    """Return the mean of the groups' values for every query."""
+    return divide(segment_sum(values, view.query_offset), view.groups)
 
 
-def pair_share(opinions: PreferenceView, least: int = 0) -> Floats:
-    """For each two documents, the share of the groups' preferences that the run obeys; averaged over pairs.
+def pair_share(view: PreferenceView, least: int = 0) -> Floats:
+    """Return the share of the groups' preferences on a pair of documents that the run fulfils, averaged over pairs.
 
-    Pairs are added up as trec_eval does, both retrieved before one retrieved, for the last digit's sake.
+    Pairs are added in the order of trec_eval, both retrieved before one retrieved, so that the last digit agrees.
     """
-    if (opinions.groups <= 1).all():
-        return simple_share(opinions, least)  # no pair is spoken of twice
-    pairs = opinions.cached(("pairs",), lambda: _pairs(opinions))
+    if (view.groups <= 1).all():
+        return simple_share(view, least)  # no pair is judged twice
+    pairs = view.cached(("pairs",), lambda: _pairs(view))
     counted = pairs.retrieved >= least
     query, share = pairs.query[counted], pairs.share[counted]
-    total = np.bincount(query, weights=share, minlength=len(opinions))
-    return divide(total, np.bincount(query, minlength=len(opinions)))
+    total = np.bincount(query, weights=share, minlength=len(view))
+    return divide(total, np.bincount(query, minlength=len(view)))
 
 
-def balanced_share(opinions: PreferenceView, *, retrieved_only: bool = False) -> Floats:
-    """The share obeyed within each group, with as many non-relevant documents as relevant ones; averaged.
+def balanced_share(view: PreferenceView, *, retrieved_only: bool = False) -> Floats:
+    """Return the share fulfilled within a group with as many non-relevant documents as relevant ones, averaged.
 
-    A group in which nothing can be counted makes the query's value 0, as in trec_eval.
+    A group without anything to count makes the query's value 0, as in trec_eval.
     """
-    seen = opinions.found if retrieved_only else np.ones(len(opinions.found), dtype=bool)
-    relevant, other = _relevant(opinions), _not_relevant(opinions)
-    wanted, there = _count(opinions, relevant & seen), _count(opinions, other & seen)
+    seen = view.found if retrieved_only else np.ones(len(view.found), dtype=bool)
+    relevant, other = _relevant(view), _not_relevant(view)
+    wanted, there = _count(view, relevant & seen), _count(view, other & seen)
     few = wanted < there
-    kept = _kept(opinions, np.where(opinions.views.partial, _count(opinions, relevant), wanted))
-    counted = opinions.retrieved >= (2 if retrieved_only else 0)
-    counted &= kept | ~few[segment_ids(opinions.views.pair_offset)]
-    obeyed, all_ = opinions.count(opinions.fulfilled & counted), opinions.count(counted)
+    kept = _kept(view, np.where(view.pairs.partial, _count(view, relevant), wanted))
+    counted = view.retrieved >= (2 if retrieved_only else 0)
+    counted &= kept | ~few[segment_ids(view.pairs.pair_offset)]
+    fulfilled, possible = view.count(view.fulfilled & counted), view.count(counted)
     spare = np.where(few, 0, wanted - there)
-    more_obeyed, more = _among_the_lowest(opinions, wanted, few & ~opinions.views.partial, seen)
-    obeyed = obeyed + _count(opinions, relevant & opinions.found) * spare + more_obeyed
-    all_ = all_ + _count(opinions, relevant) * spare + more
-    nothing = segment_count(all_ == 0, opinions.query_offset) > 0
-    return np.where(nothing, 0.0, mean_over_groups(opinions, divide(obeyed, all_)))
+    more_fulfilled, more = _among_the_lowest(view, wanted, few & ~view.pairs.partial, seen)
+    fulfilled = fulfilled + _count(view, relevant & view.found) * spare + more_fulfilled
+    possible = possible + _count(view, relevant) * spare + more
+    nothing = segment_count(possible == 0, view.query_offset) > 0
+    return np.where(nothing, 0.0, mean_over_groups(view, divide(fulfilled, possible)))
 
 
-def _by_query(opinions: PreferenceView, counts: Ints) -> Ints:
-    return segment_sum(counts.astype(np.float64), opinions.query_offset).astype(np.int64)
+def _by_query(view: PreferenceView, counts: Ints) -> Ints:
+    return segment_sum(counts.astype(np.float64), view.query_offset).astype(np.int64)
 
 
 class _Pairs(NamedTuple):
-    """Every two documents between which some group has a preference, those both retrieved first."""
+    """Every pair of documents on which some group has a preference, those with both retrieved first."""
 
     query: Ints
     retrieved: Ints
     share: Floats
-    """The share of the groups' preferences that the run obeys."""
+    """The share of the groups' preferences that the run fulfils."""
 
 
-def _pairs(opinions: PreferenceView) -> _Pairs:
-    """Pairs in the order in which trec_eval adds them up."""
-    first, second = opinions.place[opinions.views.better], opinions.place[opinions.views.worse]
-    width = int(opinions.place.max(initial=0)) + 1
+def _pairs(view: PreferenceView) -> _Pairs:
+    """Return the pairs in the order in which trec_eval adds them up."""
+    first, second = view.place[view.pairs.better], view.place[view.pairs.worse]
+    width = int(view.place.max(initial=0)) + 1
     key = np.minimum(first, second) * width + np.maximum(first, second)
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     at = order[starts]
     times = np.diff(np.append(starts, len(key)))
-    obeyed = np.add.reduceat(opinions.fulfilled[order].astype(np.int64), starts) if len(starts) else times
-    query = segment_ids(opinions.query_offset)[segment_ids(opinions.views.pair_offset)]
-    seen = opinions.retrieved[at]
+    fulfilled = np.add.reduceat(view.fulfilled[order].astype(np.int64), starts) if len(starts) else times
+    query = segment_ids(view.query_offset)[segment_ids(view.pairs.pair_offset)]
+    seen = view.retrieved[at]
     by_trec_eval = np.argsort(-seen, kind="stable")
-    return _Pairs(query[at][by_trec_eval], seen[by_trec_eval], (obeyed / times)[by_trec_eval])
+    return _Pairs(query[at][by_trec_eval], seen[by_trec_eval], (fulfilled / times)[by_trec_eval])
 
 
-def _count(opinions: PreferenceView, flags: Flags) -> Ints:
-    return segment_count(flags, opinions.views.offset)
+def _count(view: PreferenceView, flags: Flags) -> Ints:
+    return segment_count(flags, view.pairs.offset)
 
 
-def _relevant(opinions: PreferenceView) -> Flags:
-    flags: Flags = opinions.views.level > 0
+def _relevant(view: PreferenceView) -> Flags:
+    flags: Flags = view.pairs.level > 0
     return flags
 
 
-def _not_relevant(opinions: PreferenceView) -> Flags:
-    """Level 0, and in a group without sub-groups everything below."""
-    level = opinions.views.level
-    flags: Flags = (level == 0) | ((level < 0) & ~opinions.views.partial[opinions.group])
+def _not_relevant(view: PreferenceView) -> Flags:
+    """Flag level 0, and in a group without sub-groups everything below."""
+    level = view.pairs.level
+    flags: Flags = (level == 0) | ((level < 0) & ~view.pairs.partial[view.group])
     return flags
 
 
-def _lowest(opinions: PreferenceView) -> Flags:
-    """The documents of which too many may be judged: a whole group's lowest level, or a partial one's level 0."""
-    level, offset = opinions.views.level, opinions.views.offset
+def _lowest(view: PreferenceView) -> Flags:
+    """Flag the documents of which a group may have too many: its lowest level, or level 0 of a partial group."""
+    level, offset = view.pairs.level, view.pairs.offset
     lowest = np.minimum.reduceat(level, offset[:-1]) if len(level) else level
-    flags: Flags = level == np.where(opinions.views.partial, 0.0, lowest)[opinions.group]
+    flags: Flags = level == np.where(view.pairs.partial, 0.0, lowest)[view.group]
     return flags
 
 
-def _kept(opinions: PreferenceView, cut: Ints) -> Flags:
-    """Which preferences remain when each group keeps only the first `cut` of its lowest documents."""
-    lowest = _lowest(opinions)
-    order = np.lexsort((opinions.place, opinions.group))
+def _kept(view: PreferenceView, cut: Ints) -> Flags:
+    """Flag the preferences that remain if every group keeps only the first `cut` of its lowest documents."""
+    lowest = _lowest(view)
+    order = np.lexsort((view.place, view.group))
     before = np.empty(len(order), dtype=np.int64)
-    before[order] = segment_running_count(lowest[order], opinions.views.offset) - 1
-    kept = ~lowest | (before < cut[opinions.group])
-    flags: Flags = kept[opinions.views.better] & kept[opinions.views.worse]
+    before[order] = segment_running_count(lowest[order], view.pairs.offset) - 1
+    kept = ~lowest | (before < cut[view.group])
+    flags: Flags = kept[view.pairs.better] & kept[view.pairs.worse]
     return flags
 
 
-def _among_the_lowest(opinions: PreferenceView, cut: Ints, groups: Flags, seen: Flags) -> tuple[Ints, Ints]:
-    """What trec_eval counts besides: all lowest documents of a whole group against the first `cut` of them."""
-    lowest = _lowest(opinions)
-    found, size = _count(opinions, lowest & opinions.found), _count(opinions, lowest & seen)
+def _among_the_lowest(view: PreferenceView, cut: Ints, groups: Flags, seen: Flags) -> tuple[Ints, Ints]:
+    """Count what trec_eval adds: all lowest documents of a whole group against the first `cut` of them."""
+    lowest = _lowest(view)
+    found, size = _count(view, lowest & view.found), _count(view, lowest & seen)
     first = np.minimum(cut, size)
     inner = np.minimum(first, found)
-    obeyed = inner * (inner - 1) // 2 + found * (first - inner)
-    return np.where(groups, obeyed, 0), np.where(groups, first * size, 0)
+    fulfilled = inner * (inner - 1) // 2 + found * (first - inner)
+    return np.where(groups, fulfilled, 0), np.where(groups, first * size, 0)

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def stated_pairs(level: Floats, group: Ints) -> tuple[Ints, Ints]:
-    """For every two rows of a group with different levels, the row of the higher and that of the lower.
+    """Return the rows of the higher and of the lower level, for every two rows of a group with different levels.
 
     >>> [rows.tolist() for rows in stated_pairs(np.array([1.0, 3.0, 2.0, 9.0]), np.array([0, 0, 0, 1]))]
     [[1, 1, 2], [2, 0, 0]]
@@ -41,9 +41,9 @@ def stated_pairs(level: Floats, group: Ints) -> tuple[Ints, Ints]:
 
 
 def transitive_closure(better: Ints, worse: Ints, size: int) -> Flags:
-    """The square of flags whose entry (a, b) says that a is preferred to b, directly or through others.
+    """Return the matrix whose entry (a, b) says that a is preferred to b, directly or through others.
 
-    A flag on the diagonal means that the preferences contradict each other.
+    An entry on the diagonal means that the preferences contradict each other.
 
     >>> transitive_closure(np.array([0, 1]), np.array([1, 2]), 3).astype(int).tolist()
     [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
@@ -63,7 +63,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PreferencePairs:
-    """What groups of judgments say, before any run: an entry for each document of each group."""
+    """The preferences that groups of judgments state, before any run: an entry for every document of every group."""
 
     level: Floats
     """The level that the group gives the document."""
@@ -75,25 +75,25 @@ class PreferencePairs:
     """Which groups are stated in several sub-groups, and so order their documents only in part."""
     better: Ints
     worse: Ints
-    """For each preference, the entry of the document preferred and that of the other."""
+    """The entries of the preferred document and of the other, for every preference."""
     pair_offset: Ints
     """Group `g` owns preferences `pair_offset[g]` to `pair_offset[g + 1]`."""
 
 
 @dataclass(frozen=True)
 class PreferenceView:
-    """What groups of judgments say of a query's documents, and where these stand in the run."""
+    """The preferences of groups of judgments, and where their documents are in the run."""
 
-    views: PreferencePairs
+    pairs: PreferencePairs
     place: Ints
-    """For each entry, its document's place among all: by query, in the order of the ranking, and after these
-    what was not retrieved, in the order of the ids."""
+    """The place of every entry's document among all: by query, in the order of the ranking, then those that were
+    not retrieved, in the order of their ids."""
     found: Flags
     """Which entries' documents were retrieved."""
     query_offset: Ints
     """Query `q` owns groups `query_offset[q]` to `query_offset[q + 1]`."""
     ranking: Ranking
-    """The same as ranked lists with grades, one for each group, for measures that average over judges."""
+    """The same as ranked lists with grades, one per group, for measures that average over judges."""
     _cache: dict[tuple[object, ...], object] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -101,17 +101,17 @@ class PreferenceView:
 
     @property
     def groups(self) -> Ints:
-        """How many groups each query has."""
+        """The number of groups of every query."""
         return np.diff(self.query_offset)
 
     @property
     def group(self) -> Ints:
-        """The number of each entry's group."""
-        return self.cached(("group",), lambda: segment_ids(self.views.offset))
+        """The group of every entry."""
+        return self.cached(("group",), lambda: segment_ids(self.pairs.offset))
 
     @property
     def fulfilled(self) -> Flags:
-        """Which preferences the run obeys: the better document was found, and the other later or not at all."""
+        """The preferences that the run fulfils: the better document was found, the other later or not at all."""
         return self.cached(("fulfilled",), self._fulfilled)
 
     @property
@@ -120,27 +120,27 @@ class PreferenceView:
         return self.cached(("retrieved",), self._retrieved)
 
     def count(self, flags: Flags) -> Ints:
-        """How many of each group's preferences are flagged."""
-        return segment_count(flags, self.views.pair_offset)
+        """Count the flagged preferences of every group."""
+        return segment_count(flags, self.pairs.pair_offset)
 
     def cached(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
-        """What `compute` returns, computed once for this view."""
+        """Return the result of `compute`, computed once for this view."""
         if key not in self._cache:
             self._cache[key] = compute()
         return cast("T", self._cache[key])
 
     def _fulfilled(self) -> Flags:
-        first, second = self.views.better, self.views.worse
-        obeyed: Flags = self.found[first] & (self.place[first] < self.place[second])
-        return obeyed
+        first, second = self.pairs.better, self.pairs.worse
+        fulfilled: Flags = self.found[first] & (self.place[first] < self.place[second])
+        return fulfilled
 
     def _retrieved(self) -> Ints:
         found = self.found.astype(np.int64)
-        return found[self.views.better] + found[self.views.worse]
+        return found[self.pairs.better] + found[self.pairs.worse]
 
 
 def build_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> PreferencePairs:
-    """What sorted rows of levels say: every preference stated, and in partial groups what follows from them."""
+    """Return all preferences that sorted rows of levels state, and in partial groups those that follow."""
     groups = int(group.max(initial=-1)) + 1
     parts = np.bincount(group[np.unique(subgroup, return_index=True)[1]], minlength=groups)
     key = group * (int(document.max(initial=0)) + 1) + document
@@ -151,16 +151,16 @@ def build_pairs(level: Floats, document: Ints, group: Ints, subgroup: Ints) -> P
     last[entry] = np.arange(len(entry))  # of several sub-groups the last one's level holds, as in trec_eval
     offset = np.searchsorted(group[last], np.arange(groups + 1)).astype(np.int64)
     better, worse = (entry[rows] for rows in stated_pairs(level, subgroup))
-    better, worse = _with_what_follows(better, worse, offset, parts > 1)
+    better, worse = _close_partial_groups(better, worse, offset, parts > 1)
     pair_offset = np.searchsorted(group[last][better], np.arange(groups + 1)).astype(np.int64)
     return PreferencePairs(level[last], document[last], offset, parts > 1, better, worse, pair_offset)
 
 
-def find_contradiction(views: PreferencePairs) -> tuple[int, int] | None:
-    """Two entries of a partial group each of which is preferred to the other; None if there are none."""
-    parted = np.flatnonzero(np.repeat(views.partial, np.diff(views.pair_offset)))
-    above, below = views.better[parted], views.worse[parted]
-    loops = np.flatnonzero(above == below)  # whoever is preferred to itself stands in a circle with another
+def find_contradiction(pairs: PreferencePairs) -> tuple[int, int] | None:
+    """Return two entries of a partial group that are preferred to each other; None if there are none."""
+    parted = np.flatnonzero(np.repeat(pairs.partial, np.diff(pairs.pair_offset)))
+    above, below = pairs.better[parted], pairs.worse[parted]
+    loops = np.flatnonzero(above == below)  # a document preferred to itself is in a cycle with another
     if not len(loops):
         return None
     first = int(above[loops[0]])
@@ -170,7 +170,7 @@ def find_contradiction(views: PreferencePairs) -> tuple[int, int] | None:
 
 
 def build_preference_view(
-    views: PreferencePairs,
+    pairs: PreferencePairs,
     *,
     place: Ints,
     rank: Ints,
@@ -180,51 +180,51 @@ def build_preference_view(
     rel: float = 1.0,
     recall_points: RecallPoints = "truncated",
 ) -> PreferenceView:
-    """The view, from each document's place and rank (0: not retrieved) and each query's number of results.
+    """Return the view, from the place and rank (0: not retrieved) of every document and the counts of results.
 
     `removed` takes the documents that a group did not judge out of that group's ranked list.
     """
-    here = rank[views.document]
-    group = segment_ids(views.offset)
+    here = rank[pairs.document]
+    group = segment_ids(pairs.offset)
     chosen = here > 0
     if removed:
-        chosen &= views.level >= 0
+        chosen &= pairs.level >= 0
     entries = np.flatnonzero(chosen)
     entries = entries[np.lexsort((here[entries], group[entries]))]
-    offset = np.searchsorted(group[entries], np.arange(len(views.offset))).astype(np.int64)
-    best = np.lexsort((-views.level, group))
+    offset = np.searchsorted(group[entries], np.arange(len(pairs.offset))).astype(np.int64)
+    best = np.lexsort((-pairs.level, group))
     ranks = (
         np.arange(1, len(entries) + 1) - np.repeat(offset[:-1], np.diff(offset)) if removed else here[entries]
     )
     ranking = Ranking(
         rank=ranks,
-        grade=views.level[entries],
+        grade=pairs.level[entries],
         offset=offset,
         retrieved=np.diff(offset) if removed else np.repeat(retrieved, np.diff(query_offset)),
-        best=views.level[best],
-        best_offset=views.offset,
+        best=pairs.level[best],
+        best_offset=pairs.offset,
         target=entries,
         best_target=best,
         rel=rel,
-        highest=float(views.level.max(initial=0.0)),
+        highest=float(pairs.level.max(initial=0.0)),
         recall_points=recall_points,
     )
-    return PreferenceView(views, place[views.document], here > 0, query_offset, ranking)
+    return PreferenceView(pairs, place[pairs.document], here > 0, query_offset, ranking)
 
 
-def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) -> tuple[Ints, Ints]:
-    """All preferences by group: those of whole groups as stated, those of partial ones closed, each once."""
+def _close_partial_groups(better: Ints, worse: Ints, offset: Ints, partial: Flags) -> tuple[Ints, Ints]:
+    """Return all preferences by group, once each: as stated in whole groups, closed in partial ones."""
     if not partial.any():
-        return better, worse  # as they come, group after group
+        return better, worse  # already ordered by group
     owner = segment_ids(offset)
     order = np.argsort(owner[better], kind="stable")
     better, worse = better[order], worse[order]
     cut = np.searchsorted(owner[better], np.arange(len(offset)))
     whole = ~partial[owner[better]]
     parts = [(better[whole], worse[whole])]
-    for each in np.flatnonzero(partial).tolist():
-        first, here = int(offset[each]), slice(int(cut[each]), int(cut[each + 1]))
-        reach = transitive_closure(better[here] - first, worse[here] - first, int(offset[each + 1]) - first)
+    for group in np.flatnonzero(partial).tolist():
+        first, here = int(offset[group]), slice(int(cut[group]), int(cut[group + 1]))
+        reach = transitive_closure(better[here] - first, worse[here] - first, int(offset[group + 1]) - first)
         above, below = np.nonzero(reach)
         parts.append((above + first, below + first))
     upper, lower = (np.concatenate(columns).astype(np.int64) for columns in zip(*parts, strict=True))
@@ -233,7 +233,7 @@ def _with_what_follows(better: Ints, worse: Ints, offset: Ints, partial: Flags) 
 
 
 def order_documents(rank: Ints, query: Ints) -> Ints:
-    """The place of every document, sorted by query and id: by rank, then what was not retrieved (rank 0)."""
+    """Return the place of every document, by query, then rank, then id for those not retrieved (rank 0)."""
     place = np.empty(len(rank), dtype=np.int64)
     place[np.lexsort((rank, rank == 0, query))] = np.arange(len(rank))
     return place

@@ -1,27 +1,34 @@
-"""The blended ratio of NTCIR's measures, which joins precision and cumulated gain, and the top document."""
+"""The blended ratio of NTCIR's measures, which combines precision and cumulated gain."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from judged.arrays import Flags, Floats
 from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Flags, Floats, divide, segment_cumsum, segment_max, segment_running_count
+from judged.kernels.segments import divide, segment_cumsum, segment_max, segment_running_count
 
-__all__ = ["best_relevant_gains", "blended_ratio", "ideal_gain_down_to", "is_top_document", "relevant_gains"]
+__all__ = [
+    "best_relevant_gains",
+    "blended_ratio",
+    "ideal_gain_down_to",
+    "is_top_document",
+    "relevant_gains",
+]
 
 
 def relevant_gains(
     ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
-    """The gain of each retrieved judged document if it is relevant, else 0."""
+    """Return the gain of every retrieved judged document that is relevant, and 0 for others."""
     return np.where(ranking.hits(rel), grade_gains(ranking.grade, gain, gains), 0.0)
 
 
 def best_relevant_gains(
     ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
-    """The gains of all relevant documents, highest first within a query, then zeros for the other judged."""
+    """Return the gains of all relevant documents, highest first within a query, then 0 for other judged ones."""
     value = np.where(ranking.best_relevant(rel), np.maximum(grade_gains(ranking.best, gain, gains), 0.0), 0.0)
     return value if gains is None else value[np.lexsort((-value, ranking.best_query))]
 
@@ -29,7 +36,7 @@ def best_relevant_gains(
 def ideal_gain_down_to(
     ranking: Ranking, rel: float | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
-    """What the best order gains down to the rank of each retrieved judged document."""
+    """Return the gain of the best order down to the rank of every retrieved judged document."""
     best = best_relevant_gains(ranking, rel, gain, gains)
     running = np.concatenate(([0.0], segment_cumsum(best, ranking.best_offset)))
     start, end = ranking.best_offset[ranking.query], ranking.best_offset[ranking.query + 1]
@@ -44,7 +51,7 @@ def blended_ratio(
     gain: Gain = "linear",
     gains: Gains | None = None,
 ) -> Floats:
-    """The blended ratio at the rank of each retrieved judged document that is relevant; 0 at others.
+    """Return the blended ratio at every retrieved judged document that is relevant, and 0 at others.
 
     >>> from judged.kernels.examples import make_ranking
     >>> blended_ratio(make_ranking([0, 1, 2])).round(4).tolist()
@@ -62,7 +69,7 @@ def blended_ratio(
 
 
 def is_top_document(ranking: Ranking, rel: float | None = None) -> Flags:
-    """Which of the retrieved judged documents is its query's preferred one; none where none is relevant.
+    """Flag the first of the most relevant documents that every query retrieved.
 
     >>> from judged.kernels.examples import make_ranking
     >>> is_top_document(make_ranking([1, 2, 2])).tolist()

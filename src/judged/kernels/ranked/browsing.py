@@ -2,7 +2,7 @@
 
 Three equivalent sequences describe a browsing model (C/W/L): C, the probability of continuing from each rank; W, the
 share of all views that falls on it; L, the probability of stopping there. Here C is given and the rest follows from
-it. The cascade of ERR and the persistence of RBP are also here.
+it. The cascade of ERR and the persistence of RBP are here too.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.kernels.ranked.gains import Gain, grade_gains
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, Ints, divide, segment_cumprod_before, segment_sum
+from judged.kernels.segments import divide, segment_cumprod_before, segment_max, segment_sum
 
 __all__ = [
     "BrowsingOutcome",
@@ -25,6 +26,7 @@ __all__ = [
     "best_reciprocal_rank",
     "bpm_reader",
     "browse",
+    "cascade_reach",
     "expected_reciprocal_rank",
     "gain_share",
     "insq_reader",
@@ -34,144 +36,141 @@ __all__ = [
     "nerr9_reader",
     "nerr10_reader",
     "nerr11_reader",
+    "rbp_gain",
     "rbp_reader",
     "reach_probability",
+    "reader_reach",
     "sdcg_reader",
     "stop_probability",
 ]
 
 Continuation: TypeAlias = Callable[[Floats, Floats, Floats], Floats]
-"""The chance of going on: from ranks (a row), gains there, and gains up to and with them (rows of queries)."""
+"""The probability of continuing, from the ranks (a row), the gains there, and the cumulated gains (rows of queries)."""
+ReaderModel: TypeAlias = Literal["rbp", "insq", "inst", "bpm", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"]
+"""The measures that have a reader."""
 
 CELLS = 262_144
-"""How many ranks are followed at once, over all queries, so that the work stays in the cache."""
+"""The number of ranks processed at once, over all queries, so that the work stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A way of going through results: when to go on, and after how many results to stop in any case."""
+    """A browsing model: when the reader continues, and the depth at which every reader stops."""
 
-    goes_on: Continuation
+    continuation: Continuation
     depth: int
 
 
 @dataclass(frozen=True, slots=True)
 class BrowsingOutcome:
-    """What a reader meets with in the results of each query."""
+    """What a reader gains from the results of every query, and how many results the reader views."""
 
     gain: Floats
-    """The expected gain, all together (ETU)."""
-    looked: Floats
-    """The expected number of results looked at (ED); with a cost of 1 each, also the expected cost (ETC)."""
+    """The expected total gain (ETU)."""
+    viewed: Floats
+    """The expected number of results viewed (ED); at a cost of 1 per result also the expected cost (ETC)."""
 
     @property
     def rate(self) -> Floats:
-        """The expected gain for each result looked at (EU)."""
-        return divide(self.gain, self.looked)
+        """The expected gain per result viewed (EU)."""
+        return divide(self.gain, self.viewed)
 
 
 def browse(ranking: Ranking, share: Floats, reader: Reader, *, unjudged: float = 0.0) -> BrowsingOutcome:
-    """What the reader meets with, where judged documents bring `share` and all others `unjudged`.
+    """Return the outcome for a reader to whom judged documents are worth `share` and all others `unjudged`.
 
-    All others are the unjudged results, those with a negative grade, and what lies beyond the last result.
+    All others are the unjudged results, those with a negative grade, and the ranks below the last result.
     """
-    each = max(CELLS // reader.depth, 1)
-    blocks = [
-        _followed(
-            _gains(ranking, share, first, min(first + each, len(ranking)), reader.depth, unjudged), reader
-        )
-        for first in range(0, len(ranking), each)
-    ]
-    gain, looked = (
-        (np.concatenate(parts) for parts in zip(*blocks, strict=True)) if blocks else (np.zeros(0),) * 2
-    )
-    return BrowsingOutcome(gain, looked)
+    rows = max(CELLS // reader.depth, 1)
+    gain, viewed = np.zeros(len(ranking)), np.zeros(len(ranking))
+    for first in range(0, len(ranking), rows):
+        last = min(first + rows, len(ranking))
+        gains, reached = reader_reach(ranking, share, reader, first, last, unjudged=unjudged)
+        gain[first:last] = (reached * gains).sum(axis=1)
+        viewed[first:last] = reached.sum(axis=1)
+    return BrowsingOutcome(gain, viewed)
+
+
+def reader_reach(
+    ranking: Ranking, share: Floats, reader: Reader, first: int, last: int, *, unjudged: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Return the gain at every rank and the probability of reaching it, in a row per query `first` to `last` − 1."""
+    owned = slice(int(ranking.offset[first]), int(ranking.offset[last]))
+    rank, grade, value = ranking.rank[owned], ranking.grade[owned], share[owned]
+    known = (rank <= reader.depth) & (grade >= 0)
+    gains = np.full((last - first, reader.depth), unjudged)
+    gains[ranking.query[owned][known] - first, rank[known] - 1] = value[known]
+    ranks = np.arange(1.0, reader.depth + 1)
+    continuing = np.broadcast_to(reader.continuation(ranks, gains, np.cumsum(gains, axis=1)), gains.shape)
+    reached = np.ones_like(gains)
+    np.cumprod(continuing[:, :-1], axis=1, out=reached[:, 1:])
+    return gains, reached
 
 
 def gain_share(ranking: Ranking, gain: Gain = "linear", max_grade: float | None = None) -> Floats:
-    """The gain of each retrieved judged document as a share of the highest grade's; 1 for grades above it."""
+    """Return the gain of every retrieved judged document as a share of the highest grade's; at most 1."""
     top = np.array(max(ranking.highest if max_grade is None else max_grade, 0.0))
     return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
 
 
-def _gains(ranking: Ranking, share: Floats, first: int, last: int, depth: int, unjudged: float) -> Floats:
-    """The gains of the queries from `first` to before `last`, a row each, rank by rank."""
-    owned = slice(int(ranking.offset[first]), int(ranking.offset[last]))
-    rank, grade, value = ranking.rank[owned], ranking.grade[owned], share[owned]
-    known = (rank <= depth) & (grade >= 0)
-    gains = np.full((last - first, depth), unjudged)
-    gains[ranking.query[owned][known] - first, rank[known] - 1] = value[known]
-    return gains
-
-
-def _followed(gains: Floats, reader: Reader) -> tuple[Floats, Floats]:
-    """The gain and the looks of each row: a result counts as far as the reader gets to it."""
-    rank = np.arange(1.0, gains.shape[1] + 1)
-    going_on = np.broadcast_to(reader.goes_on(rank, gains, np.cumsum(gains, axis=1)), gains.shape)
-    reached = np.ones_like(gains)
-    np.cumprod(going_on[:, :-1], axis=1, out=reached[:, 1:])
-    return (reached * gains).sum(axis=1), reached.sum(axis=1)
-
-
-ReaderModel: TypeAlias = Literal["rbp", "insq", "inst", "bpm", "sdcg", "nerr8", "nerr9", "nerr10", "nerr11"]
-"""The measures whose readers are known here."""
-
-
 def rbp_reader(p: float, depth: int) -> Reader:
-    """Goes on with the same chance everywhere (RBP)."""
+    """Return the reader of RBP, who continues with the same probability everywhere."""
     return Reader(lambda _rank, _gain, _total: np.array(p), depth)
 
 
 def insq_reader(T: float, depth: int) -> Reader:
-    """Goes on the more readily the more results have been looked at (INSQ)."""
+    """Return the reader of INSQ, who is more likely to continue the more results have been viewed."""
     return Reader(lambda rank, _gain, _total: _inverse_square(rank + 2.0 * T), depth)
 
 
 def inst_reader(T: float, depth: int) -> Reader:
-    """The same, and the less readily the more has been gained (INST)."""
+    """Return the reader of INST: as INSQ, and less likely to continue the more has been gained."""
     return Reader(lambda rank, _gain, total: _inverse_square(rank + 2.0 * T - total), depth)
 
 
 def bpm_reader(
     T: float, cutoff: int, hb: float = 0.0, hc: float = 0.0, gain_med: float = 0.5, depth: int = 1000
 ) -> Reader:
-    """Stops with the gain `T` or after `cutoff` results; both move with what is found, if told to (BPM)."""
+    """Return the reader of BPM, who stops with the gain `T` or after `cutoff` results.
 
-    def goes_on(rank: Floats, gain: Floats, total: Floats) -> Floats:
+    With `hb` and `hc` both limits move with what has been found.
+    """
+
+    def continuation(rank: Floats, gain: Floats, total: Floats) -> Floats:
         surplus = (total - gain) - gain_med * (rank - 1.0)
         wanting, able = total < T + hb * surplus, rank < cutoff + hc * surplus
         return np.where(wanting & able, 1.0, 0.0)
 
-    return Reader(goes_on, depth if hc else min(cutoff, depth))
+    return Reader(continuation, depth if hc else min(cutoff, depth))
 
 
 def sdcg_reader(cutoff: int) -> Reader:
-    """Reaches each of the first `cutoff` results with the chance that is its discount in DCG (SDCG)."""
+    """Return the reader of SDCG, who reaches the first `cutoff` results with the discount of DCG as probability."""
     return Reader(lambda rank, _gain, _total: np.log2(rank + 1.0) / np.log2(rank + 2.0), cutoff)
 
 
 def nerr8_reader(cutoff: int) -> Reader:
-    """Goes on unless satisfied, for `cutoff` results (NERR8)."""
+    """Return the reader of NERR8, who continues unless satisfied, for `cutoff` results."""
     return Reader(lambda _rank, gain, _total: 1.0 - gain, cutoff)
 
 
 def nerr9_reader(cutoff: int) -> Reader:
-    """Goes on unless satisfied, the more readily the further down (NERR9)."""
+    """Return the reader of NERR9, who continues unless satisfied, the more likely the further down."""
     return Reader(lambda rank, gain, _total: rank / (rank + 1.0) * (1.0 - gain), cutoff)
 
 
 def nerr10_reader(p: float, depth: int) -> Reader:
-    """Goes on unless satisfied, and then with a fixed chance (NERR10)."""
+    """Return the reader of NERR10, who continues with a fixed probability unless satisfied."""
     return Reader(lambda _rank, gain, _total: p * (1.0 - gain), depth)
 
 
 def nerr11_reader(T: float, depth: int) -> Reader:
-    """Goes on unless satisfied, and then as the reader of INSQ (NERR11)."""
+    """Return the reader of NERR11, who continues as the reader of INSQ unless satisfied."""
     return Reader(lambda rank, gain, _total: _inverse_square(rank + 2.0 * T) * (1.0 - gain), depth)
 
 
 def make_reader(model: ReaderModel, *, p: float, T: float, cutoff: int, depth: int) -> Reader:
-    """The reader of the measure of that name; each takes what it needs of the parameters."""
+    """Return the reader of the named measure, which takes the parameters that it needs."""
     readers = {
         "rbp": lambda: rbp_reader(p, depth),
         "insq": lambda: insq_reader(T, depth),
@@ -187,23 +186,28 @@ def make_reader(model: ReaderModel, *, p: float, T: float, cutoff: int, depth: i
 
 
 def _inverse_square(place: Floats) -> Floats:
-    """The chance of going on that makes the chance of being reached fall with the square of the place.
+    """Return the probability of continuing that makes the reach fall with the square of the place.
 
-    Below 1, where a modest reader of INST has more than was wanted, there is no chance left.
+    Below place 1, where a reader of INST has gained more than expected, it is 0.
     """
     chance: Floats = (np.maximum(place - 1.0, 0.0) / place) ** 2
     return chance
 
 
 def stop_probability(grade: Floats, highest: float) -> Floats:
-    """The chance that a reader is satisfied by each grade: (2^g − 1) / 2^highest, grades above it as it."""
+    """Return the probability that a grade satisfies a reader: (2^g − 1) / 2^highest, with g at most `highest`."""
     top = max(highest, 0.0)
     chance: Floats = (np.exp2(np.clip(grade, 0.0, top)) - 1.0) / np.exp2(top)
     return chance
 
 
+def cascade_reach(stop: Floats, offset: Ints) -> Floats:
+    """Return the probability that a reader reaches every result, given the probability of stopping at each."""
+    return segment_cumprod_before(1.0 - stop, offset)
+
+
 def expected_reciprocal_rank(ranking: Ranking, highest: float, cutoff: int | None = None) -> Floats:
-    """The mean of one over the rank at which a reader of each query's results stops."""
+    """Return the expected reciprocal of the rank at which a reader of every query stops."""
     term = ranking.cached(
         ("cascade", highest),
         lambda: _cascade(stop_probability(ranking.grade, highest), ranking.rank, ranking.offset),
@@ -212,7 +216,7 @@ def expected_reciprocal_rank(ranking: Ranking, highest: float, cutoff: int | Non
 
 
 def best_reciprocal_rank(ranking: Ranking, highest: float, cutoff: int | None = None) -> Floats:
-    """The same for the best order of all judged documents."""
+    """Return the same for the best order of all judged documents."""
     term = ranking.cached(
         ("best cascade", highest),
         lambda: _cascade(stop_probability(ranking.best, highest), ranking.best_rank, ranking.best_offset),
@@ -222,15 +226,38 @@ def best_reciprocal_rank(ranking: Ranking, highest: float, cutoff: int | None = 
 
 
 def _cascade(stop: Floats, rank: Ints, offset: Ints) -> Floats:
-    """The chance of stopping at each result, over its rank."""
-    return segment_cumprod_before(1.0 - stop, offset) * stop / rank
+    """Return the probability of stopping at every result, over its rank."""
+    return cascade_reach(stop, offset) * stop / rank
 
 
 def reach_probability(ranking: Ranking, p: float) -> Floats:
-    """The chance that the reader reaches each retrieved judged document, p to the power of the ranks above it.
+    """Return the probability that a reader of RBP reaches every retrieved judged document, p^(rank − 1).
 
-    The powers are made by multiplying on, rank by rank, as trec_eval makes them, so that both round alike.
+    The powers are computed by repeated multiplication, as in trec_eval, so that both round alike.
     """
     powers = np.cumprod(np.full(int(ranking.rank.max(initial=1)), p))
     chance: Floats = np.concatenate(([1.0], powers))[ranking.rank - 1]
     return chance
+
+
+def rbp_gain(
+    ranking: Ranking,
+    rel: float | None = None,
+    gain: Literal["linear", "exp", "grade"] | None = None,
+    max_grade: float | Literal["query"] | None = None,
+) -> Floats:
+    """Return what every retrieved judged document is worth to the reader of RBP.
+
+    Without `gain`, 1 if it is relevant; with `grade`, the grade of relevant documents; else the gain as a share of
+    that of the highest grade, of the collection, of the query (`max_grade="query"`), or given.
+    """
+    if gain is None:
+        return ranking.hits(rel).astype(np.float64)
+    if gain == "grade":
+        return np.where(ranking.hits(rel), ranking.grade, 0.0)
+    if max_grade == "query":
+        own = np.maximum(segment_max(np.maximum(ranking.best, 0.0), ranking.best_offset), 1.0)
+        top = own[ranking.query]
+    else:
+        top = np.full(len(ranking.rank), max(ranking.highest if max_grade is None else max_grade, 0.0))
+    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))

@@ -1,4 +1,4 @@
-"""What grades are worth: gains, their best order, and their discounted sums."""
+"""Gains of grades, their best order, and their discounted sums."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, segment_cumsum, segment_sum
+from judged.kernels.segments import segment_cumsum, segment_sum
 
 __all__ = [
     "Gain",
@@ -15,22 +16,24 @@ __all__ = [
     "best_discounted_gains",
     "best_gains",
     "cumulative_gains",
+    "dcg_discount",
     "discounted_gains",
     "discounted_sum",
     "found_gains",
     "grade_gains",
     "ideal_cumulative_gains",
     "ideal_sum",
+    "jk_discount",
 ]
 
 Gain: TypeAlias = Literal["linear", "exp"]
-"""A grade is worth itself, or two to its power, less one."""
+"""The gain of a grade is the grade itself, or 2^grade − 1."""
 Gains: TypeAlias = tuple[tuple[float, float], ...]
-"""Pairs of a grade and the gain it has instead of its own value."""
+"""Pairs of a grade and the gain that replaces its own."""
 
 
 def grade_gains(grade: Floats, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """The gain of each grade; a negative grade, which means unjudged, has none.
+    """Return the gain of every grade; a negative grade, which means unjudged, has gain 0.
 
     >>> grade_gains(np.array([3.0, 1.0, -1.0]), "exp").tolist()
     [7.0, 1.0, 0.0]
@@ -45,24 +48,36 @@ def grade_gains(grade: Floats, gain: Gain = "linear", gains: Gains | None = None
 
 
 def found_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """The gain of each retrieved judged document."""
+    """Return the gain of every retrieved judged document."""
     return ranking.cached(("found gains", gain, gains), lambda: grade_gains(ranking.grade, gain, gains))
 
 
 def best_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """The gains of all judged documents, highest first within a query; what would only cost is worth 0."""
-    return ranking.cached(("best gains", gain, gains), lambda: _sorted_gains(ranking, gain, gains))
+    """Return the gains of all judged documents, highest first within a query; negative gains become 0."""
+    return ranking.cached(("best gains", gain, gains), lambda: _sort_gains(ranking, gain, gains))
+
+
+def dcg_discount(rank: Ints) -> Floats:
+    """Return log₂(rank + 1), the discount of DCG."""
+    discount: Floats = np.log2(rank + 1.0)
+    return discount
+
+
+def jk_discount(rank: Ints, base: float) -> Floats:
+    """Return the discount of Järvelin and Kekäläinen: the logarithm of the rank, and 1 up to the base."""
+    discount: Floats = np.maximum(np.log(rank) / np.log(base), 1.0)
+    return discount
 
 
 def discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """The gain of each retrieved judged document over log₂(rank + 1)."""
-    discount = ranking.cached(("discount",), lambda: np.log2(ranking.rank + 1.0))
+    """Return the gain of every retrieved judged document over log₂(rank + 1)."""
+    discount = ranking.cached(("discount",), lambda: dcg_discount(ranking.rank))
     return ranking.cached(("discounted", gain, gains), lambda: found_gains(ranking, gain, gains) / discount)
 
 
 def best_discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
-    """The gain of each judged document in the best order over log₂(rank + 1)."""
-    discount = ranking.cached(("best discount",), lambda: np.log2(ranking.best_rank + 1.0))
+    """Return the gain of every judged document in the best order over log₂(rank + 1)."""
+    discount = ranking.cached(("best discount",), lambda: dcg_discount(ranking.best_rank))
     return ranking.cached(
         ("best discounted", gain, gains), lambda: best_gains(ranking, gain, gains) / discount
     )
@@ -71,7 +86,7 @@ def best_discounted_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains 
 def discounted_sum(
     ranking: Ranking, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
-    """The discounted cumulative gain of each query's first `cutoff` results."""
+    """Return the discounted cumulative gain of the first `cutoff` results of every query."""
     return ranking.cached(
         ("discounted sum", cutoff, gain, gains),
         lambda: segment_sum(
@@ -83,7 +98,7 @@ def discounted_sum(
 def ideal_sum(
     ranking: Ranking, cutoff: int | None = None, gain: Gain = "linear", gains: Gains | None = None
 ) -> Floats:
-    """The discounted cumulative gain of the first `cutoff` documents of the best order."""
+    """Return the discounted cumulative gain of the first `cutoff` documents of the best order."""
     near = True if cutoff is None else ranking.best_rank <= cutoff
     return ranking.cached(
         ("ideal sum", cutoff, gain, gains),
@@ -94,7 +109,7 @@ def ideal_sum(
 
 
 def cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:
-    """The discounted gain collected up to and with each retrieved judged document."""
+    """Return the discounted gain up to and including every retrieved judged document."""
     return ranking.cached(
         ("running discounted", gains),
         lambda: segment_cumsum(discounted_gains(ranking, gains=gains), ranking.offset),
@@ -102,15 +117,15 @@ def cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:
 
 
 def ideal_cumulative_gains(ranking: Ranking, gains: Gains | None = None) -> Floats:
-    """The discounted gain of the best order up to and with each judged document."""
+    """Return the discounted gain of the best order up to and including every judged document."""
     return ranking.cached(
         ("running ideal", gains),
         lambda: segment_cumsum(best_discounted_gains(ranking, gains=gains), ranking.best_offset),
     )
 
 
-def _sorted_gains(ranking: Ranking, gain: Gain, gains: Gains | None) -> Floats:
-    """Gains of the best order; only a table of gains can make that differ from the order of grades."""
+def _sort_gains(ranking: Ranking, gain: Gain, gains: Gains | None) -> Floats:
+    """Return the gains of the best order; it differs from the order of grades only with a table of gains."""
     value = np.maximum(grade_gains(ranking.best, gain, gains), 0.0)
     if gains is None:
         return value

@@ -11,23 +11,23 @@ __all__ = ["ideal_overlap", "ideal_places", "overlap_of_ideals", "overlap_weight
 
 
 def overlap_weights(p: float, depth: int) -> Floats:
-    """What a document adds that both lists hold from each rank on: the sum of pᵈ⁻¹/d from there to `depth`.
+    """Return for every rank what a document adds that both lists hold from there on: the sum of pᵈ⁻¹/d to `depth`.
 
-    The last one, for ranks beyond the depth, is 0.
+    The last one, for ranks below the depth, is 0.
 
     >>> overlap_weights(0.5, 2).tolist()
     [1.25, 0.25, 0.0]
     """
     rank = np.arange(1, depth + 1)
-    each = p ** (rank - 1.0) / rank
-    return np.concatenate((np.cumsum(each[::-1])[::-1], [0.0]))
+    terms = p ** (rank - 1.0) / rank
+    return np.concatenate((np.cumsum(terms[::-1])[::-1], [0.0]))
 
 
 def ideal_places(ranking: Ranking) -> Ints:
-    """The rank of each retrieved judged document in the most similar ideal ranking.
+    """Return the rank of every retrieved judged document in the most similar ideal ranking.
 
     Ideal rankings hold the documents of positive grade, the highest grades first. Among equal grades the
-    most similar one follows the run, and puts what was not retrieved last.
+    most similar one follows the run, with the documents that were not retrieved last.
 
     >>> from judged.kernels.examples import make_ranking
     >>> ideal_places(make_ranking([1, 3, 1], missed=[[3]])).tolist()
@@ -45,14 +45,14 @@ def ideal_places(ranking: Ranking) -> Ints:
 
 
 def ideal_overlap(ranking: Ranking, weights: Floats) -> Floats:
-    """The overlap, summed with its weights over depths, of each query's results with that ideal ranking."""
+    """Return the weighted overlap of the results of every query with that ideal ranking."""
     last = len(weights)
     shared = np.minimum(np.maximum(ranking.rank, ideal_places(ranking)), last)
     return segment_sum(np.where(ranking.grade > 0, weights[shared - 1], 0.0), ranking.offset)
 
 
 def overlap_of_ideals(ranking: Ranking, weights: Floats) -> Floats:
-    """The same of each query's ideal ranking with itself: the highest that can be reached."""
+    """Return the overlap of every query's ideal ranking with itself, the highest possible value."""
     wanted = segment_count(ranking.best > 0, ranking.best_offset)
     running = np.concatenate(([0.0], np.cumsum(weights)))
     highest: Floats = running[np.minimum(wanted, len(weights))]
@@ -60,7 +60,7 @@ def overlap_of_ideals(ranking: Ranking, weights: Floats) -> Floats:
 
 
 def _above(ranking: Ranking) -> Ints:
-    """How many judged documents of its query, retrieved or not, have a higher grade than each retrieved one."""
+    """Count the judged documents with a higher grade than every retrieved one, retrieved or not."""
     level, code = np.unique(np.concatenate((-ranking.best, -ranking.grade)), return_inverse=True)
     judged = ranking.best_query * (len(level) + 1) + code[: len(ranking.best)]
     found = ranking.query * (len(level) + 1) + code[len(ranking.best) :]

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import (
-    Flags,
-    Floats,
-    Ints,
-    divide,
-    segment_count,
-    segment_max,
-    segment_running_count,
-    segment_sum,
-)
+from judged.kernels.segments import divide, segment_count, segment_max, segment_running_count, segment_sum
 
 __all__ = [
     "binary_preference",
     "interpolated_precision",
+    "nonrelevant_above",
     "precision_at_hits",
     "precision_sum",
+    "preferences_kept",
     "recall_count",
     "targets_found",
     "targets_judged",
@@ -28,7 +22,7 @@ __all__ = [
 
 
 def precision_at_hits(ranking: Ranking, rel: float | None = None) -> Floats:
-    """Precision at the rank of each retrieved judged document if that is relevant, else 0."""
+    """Return the precision at the rank of every retrieved judged document that is relevant, and 0 for others."""
     at = ranking.threshold(rel)
     return ranking.cached(
         ("precision at hits", at),
@@ -37,7 +31,7 @@ def precision_at_hits(ranking: Ranking, rel: float | None = None) -> Floats:
 
 
 def precision_sum(ranking: Ranking, cutoff: int | None = None, rel: float | None = None) -> Floats:
-    """The sum of the precisions at the relevant results among the first `cutoff` of each query."""
+    """Return the sum of the precisions at the relevant results among the first `cutoff` of every query."""
     at = ranking.threshold(rel)
     return ranking.cached(
         ("precision sum", cutoff, at),
@@ -48,7 +42,7 @@ def precision_sum(ranking: Ranking, cutoff: int | None = None, rel: float | None
 
 
 def recall_count(ranking: Ranking, recall: float, rel: float | None = None) -> Ints:
-    """How many relevant documents make up the share `recall`, by the protocol's way of rounding."""
+    """Return how many relevant documents make up the share `recall`, rounded as the protocol says."""
     share = np.asarray(recall * ranking.relevant(rel), dtype=np.float64)
     whole = np.floor(share)
     truncated = ranking.recall_points == "truncated"
@@ -57,43 +51,52 @@ def recall_count(ranking: Ranking, recall: float, rel: float | None = None) -> I
 
 
 def interpolated_precision(ranking: Ranking, recall: float, rel: float | None = None) -> Floats:
-    """The highest precision at or after the rank where each query's recall reaches `recall`."""
+    """Return the highest precision at or after the rank where every query's recall reaches `recall`."""
     reached = ranking.found(rel) >= recall_count(ranking, recall, rel)[ranking.query]
     return segment_max(np.where(reached, precision_at_hits(ranking, rel), 0.0), ranking.offset)
 
 
 def targets_found(ranking: Ranking, cutoff: int | None = None, rel: float | None = None) -> Ints:
-    """How many distinct targets the relevant documents among each query's first `cutoff` answer."""
+    """Count the distinct targets of the relevant documents among the first `cutoff` of every query."""
     chosen = ranking.hits(rel) & ranking.within(cutoff)
-    return _distinct(ranking.target, ranking.query, chosen, len(ranking))
+    return _count_distinct(ranking.target, ranking.query, chosen, len(ranking))
 
 
 def targets_judged(ranking: Ranking, rel: float | None = None) -> Ints:
-    """How many distinct targets all relevant documents of each query answer."""
+    """Count the distinct targets of all relevant documents of every query."""
     at = ranking.threshold(rel)
     return ranking.cached(
         ("targets judged", at),
-        lambda: _distinct(ranking.best_target, ranking.best_query, ranking.best_relevant(at), len(ranking)),
+        lambda: _count_distinct(
+            ranking.best_target, ranking.best_query, ranking.best_relevant(at), len(ranking)
+        ),
     )
 
 
-def _distinct(target: Ints, query: Ints, chosen: Flags, queries: int) -> Ints:
-    """How many distinct chosen targets each query has; a target's number belongs to one query only."""
+def _count_distinct(target: Ints, query: Ints, chosen: Flags, queries: int) -> Ints:
+    """Count the distinct chosen targets of every query; a target's number belongs to one query only."""
     _, first = np.unique(target[chosen], return_index=True)
     return np.bincount(query[chosen][first], minlength=queries).astype(np.int64)
 
 
 def binary_preference(ranking: Ranking, rel: float | None = None) -> Floats:
-    """The share of preferences that each query's ranking keeps, of those among its judged documents."""
+    """Return the share of the preferences among judged documents that the ranking of every query keeps."""
     at = ranking.threshold(rel)
-    return ranking.cached(("binary preference", at), lambda: _binary_preference(ranking, at))
+    return ranking.cached(
+        ("binary preference", at),
+        lambda: divide(segment_sum(preferences_kept(ranking, at), ranking.offset), ranking.relevant(at)),
+    )
 
 
-def _binary_preference(ranking: Ranking, at: float) -> Floats:
-    hit, relevant = ranking.hits(at), ranking.relevant(at)
-    refuted = (ranking.grade >= 0) & ~hit
+def nonrelevant_above(ranking: Ranking, rel: float | None = None) -> Ints:
+    """Count the judged non-relevant documents at or above every retrieved judged document."""
+    return segment_running_count((ranking.grade >= 0) & ~ranking.hits(rel), ranking.offset)
+
+
+def preferences_kept(ranking: Ranking, rel: float | None = None) -> Floats:
+    """Return the share of preferences that every retrieved relevant document keeps, and 0 for others."""
+    hit, relevant = ranking.hits(rel), ranking.relevant(rel)
     judged = segment_count(ranking.best >= 0, ranking.best_offset)
-    above = np.minimum(segment_running_count(refuted, ranking.offset), relevant[ranking.query])
+    above = np.minimum(nonrelevant_above(ranking, rel), relevant[ranking.query])
     most = np.minimum(judged - relevant, relevant)
-    kept = 1.0 - divide(above, most[ranking.query])
-    return divide(segment_sum(np.where(hit, kept, 0.0), ranking.offset), relevant)
+    return np.where(hit, 1.0 - divide(above, most[ranking.query]), 0.0)

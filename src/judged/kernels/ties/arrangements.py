@@ -24,22 +24,22 @@ __all__ = [
 ]
 
 Valuation: TypeAlias = Callable[[Ranking], Floats]
-"""A measure with its parameters: one value for each query of a view."""
+"""A measure with its parameters: one value for every query of a view."""
 
 ENTRIES = 1 << 19
-"""How many judged documents are looked at together, found or not; it bounds the memory, and changes no value."""
+"""The number of judged documents evaluated at once, found or not; it bounds the memory and changes no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangements:
-    """Lists of retrieved judged documents of a view, each list for one of its queries."""
+    """Lists of retrieved judged documents of a view, every list for one of its queries."""
 
     query: Ints
-    """The query of each list."""
+    """The query of every list."""
     hit: Ints
     """The documents, by their place in the view, list after list."""
     rank: Ints
-    """The rank each has in its list, ascending within the list."""
+    """The rank of every document in its list, ascending within the list."""
     offset: Ints
     """List `a` owns `hit[offset[a]:offset[a + 1]]`, and the same of `rank`."""
 
@@ -48,7 +48,7 @@ class Arrangements:
 
     @classmethod
     def from_flags(cls, query: Ints, chosen: Flags, rank: Ints, hit: Ints) -> Arrangements:
-        """Lists from a row of flags each: which of the documents `hit` it holds, at the ranks of that row."""
+        """Return a list for every row of flags, which says which documents `hit` it holds, at the ranks of that row."""
         row, column = np.nonzero(chosen)
         offset = np.concatenate(([0], np.cumsum(chosen.sum(axis=1)))).astype(np.int64)
         order = np.lexsort((rank[row, column], row))
@@ -56,7 +56,7 @@ class Arrangements:
 
 
 def concatenate_lists(parts: list[Arrangements]) -> Arrangements:
-    """Several sets of lists as one, in their order."""
+    """Concatenate several sets of lists."""
     ends = np.cumsum([0, *(int(part.offset[-1]) for part in parts)])
     offsets = [part.offset[1:] + end for part, end in zip(parts, ends, strict=False)]
     return Arrangements(
@@ -68,13 +68,13 @@ def concatenate_lists(parts: list[Arrangements]) -> Arrangements:
 
 
 def evaluate_lists(value: Valuation, ranking: Ranking, lists: Arrangements) -> Floats:
-    """What the measure says of each list; every other count and judgment of its query stays as it is."""
+    """Return the value of the measure for every list; other counts and judgments of its query stay the same."""
     parts = [value(arrange(ranking, lists, first, last)) for first, last in _shares(ranking, lists)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def arrange(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | None = None) -> Ranking:
-    """The view in which each of the lists from `first` to before `last` is a query of its own."""
+    """Return the view in which every list from `first` to `last` − 1 is a query of its own."""
     last = len(lists) if last is None else last
     query = lists.query[first:last]
     owned = slice(int(lists.offset[first]), int(lists.offset[last]))
@@ -101,7 +101,7 @@ def arrange(ranking: Ranking, lists: Arrangements, first: int = 0, last: int | N
 
 
 def _document(ranking: Ranking, query: Ints, hit: Ints, offset: Ints, best_offset: Ints) -> Ints:
-    """The number of each document among those of all lists; documents are numbered query by query."""
+    """Return the number of every document among those of all lists; documents are numbered by query."""
     if ranking.intents is None:
         return ranking.document
     moved = best_offset[:-1] - ranking.best_offset[query]
@@ -110,7 +110,7 @@ def _document(ranking: Ranking, query: Ints, hit: Ints, offset: Ints, best_offse
 
 
 def _shares(ranking: Ranking, lists: Arrangements) -> Iterator[tuple[int, int]]:
-    """Lists to be looked at together, so that each share has about as many documents as fit."""
+    """Split lists into batches of about as many documents as fit into memory."""
     size = np.diff(lists.offset) + np.diff(ranking.best_offset)[lists.query] + 1
     share = np.cumsum(size) // ENTRIES
     cuts = np.flatnonzero(np.diff(share)) + 1
@@ -124,21 +124,21 @@ class TiedGroup:
 
     query: int
     above: int
-    """How many results have a higher score."""
+    """The number of results with a higher score."""
     size: int
-    """How many results share the score."""
+    """The number of results that share the score."""
     first: int
     """Its judged documents are `first` to before `last` of the view."""
     last: int
 
     @property
     def end(self) -> int:
-        """The last rank that its results take."""
+        """The last rank of its results."""
         return self.above + self.size
 
 
 def find_tied_groups(ranking: Ranking) -> list[TiedGroup]:
-    """Every tied group that has a judged document, in the order of the view."""
+    """Return every tied group with a judged document, in the order of the view."""
     if ranking.above is None or ranking.tied is None or not len(ranking.rank):
         return []
     above, tied, query = ranking.above, ranking.tied, ranking.query
@@ -151,9 +151,9 @@ def find_tied_groups(ranking: Ranking) -> list[TiedGroup]:
 
 
 def order_ties_by_grade(ranking: Ranking, depth: int | None, *, best: bool) -> Ranking:
-    """The view with tied documents in descending order of grade at the top of their group, or ascending at its end.
+    """Return the view with tied documents by falling grade at the top of their group, or by rising grade at its end.
 
-    What then stands below `depth` is left out.
+    Documents that are then below `depth` are left out.
     """
     if ranking.above is None or ranking.tied is None:
         return ranking

@@ -1,4 +1,11 @@
-"""Completions: the view as it would be if the unjudged results were judged."""
+"""Completions: the view as it would be if the unjudged results were judged.
+
+The completion with the highest nDCG is found without trying all. Among completions with the same grades, the best has
+the higher ones further up, so a completion is determined by the number aₗ of unjudged results with the grade of level l
+or more. The gain and the ideal gain are then both sums over levels, and their ratio is highest where, for some λ, the
+sum over levels of gain − λ · ideal gain is highest and 0 (Dinkelbach). For a given λ every level is maximised in turn,
+with aₗ not rising from one level to the next.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +20,38 @@ from judged.kernels.ties.arrangements import Valuation
 __all__ = ["UnjudgedResults", "best_completion_counts", "find_unjudged", "grade_levels"]
 
 CELLS = 1 << 20
-"""How many results are looked at together, over all completions; it changes no value."""
+"""The number of results evaluated at once, over all completions; it changes no value."""
 
 
 def grade_levels(ranking: Ranking) -> Floats:
-    """The grades that a document can be given: 0, and those that occur in the judgments."""
+    """Return the grades that a document can have: 0, and those that occur in the judgments."""
     return np.unique(np.append(ranking.best[ranking.best > 0], [0.0, max(ranking.highest, 0.0)]))
 
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedResults:
-    """One query: its results, and which of them nobody has judged.
+    """The results of one query, and which of them are unjudged.
 
-    A completion is a row of grades, one for each unjudged result from the top down.
+    A completion is a row of grades, one for every unjudged result from the top down.
     """
 
     ranking: Ranking
     query: int
     grade: Floats
-    """The grade of each result from the top down; 0 where it is unjudged."""
+    """The grade of every result from the top down; 0 where it is unjudged."""
     target: Ints
     unjudged: Ints
     """The places of the unjudged results, from 0."""
     best: Floats
     best_target: Ints
     visible: int
-    """How many results are looked at; those below it count as missed."""
+    """The number of results considered; those below count as missed."""
 
-    def valued(self, value: Valuation, rows: Floats, counted: Floats | None = None) -> Floats:
-        """What the measure says of each completion.
+    def evaluate(self, value: Valuation, rows: Floats, counted: Floats | None = None) -> Floats:
+        """Return the value of the measure for every completion.
 
         `counted` may hold other grades for the list of all judged documents than for the results: bounds of
-        measures that compare the two are found by giving each what suits the bound.
+        measures that compare the two are found by giving both what suits the bound.
         """
         listed = rows if counted is None else counted
         share = max(CELLS // max(len(self.grade) + len(self.best) + rows.shape[1], 1), 1)
@@ -63,7 +70,9 @@ class UnjudgedResults:
         every = np.concatenate([known, listed], axis=1)
         fresh = int(max(self.target.max(initial=0), self.best_target.max(initial=0))) + 1
         target = self.target.copy()
-        target[self.unjudged] = fresh + np.arange(len(self.unjudged))  # each is a target of its own
+        target[self.unjudged] = fresh + np.arange(
+            len(self.unjudged)
+        )  # an unjudged result is a target of its own
         names = np.concatenate([self.best_target, target[self.unjudged]])
         order = np.argsort(-every, axis=1, kind="stable")
         lowest = int(min(self.target.min(initial=0), self.best_target.min(initial=0)))
@@ -87,9 +96,9 @@ class UnjudgedResults:
 
 
 def find_unjudged(ranking: Ranking, query: int, cutoff: int | None = None) -> UnjudgedResults:
-    """The results of one query, of which a measure looks at the first `cutoff`, or all.
+    """Return the results of one query, of which a measure uses the first `cutoff`, or all.
 
-    A negative grade means unjudged, as it does everywhere.
+    A negative grade means unjudged, as everywhere.
     """
     own = slice(int(ranking.offset[query]), int(ranking.offset[query + 1]))
     listed = slice(int(ranking.best_offset[query]), int(ranking.best_offset[query + 1]))
@@ -106,17 +115,17 @@ def find_unjudged(ranking: Ranking, query: int, cutoff: int | None = None) -> Un
 
 
 ROUNDS = 100
-"""λ rises with each round and there are finitely many completions, so that this is never reached."""
+"""λ rises in every round and there are finitely many completions, so this is never reached."""
 
 
 def best_completion_counts(
     step: Floats, known: Ints, gained: float, weight: Floats, possible: Floats
 ) -> Ints:
-    """How many unjudged results have the grade of each level or more, for the highest ratio.
+    """Return how many unjudged results have the grade of every level or more, for the highest ratio.
 
-    `step` is what the gain rises by at each level, `known` how many judged documents have that level or more,
-    `gained` what the judged results gain, `weight` the weights of the unjudged results from the top down and
-    `possible` the sum of the weights of the first ranks, by their number.
+    `step` is the rise of the gain at every level, `known` the number of judged documents of that level or more, `gained`
+    the gain of the judged results, `weight` the weights of the unjudged results from the top down, and `possible` the sum
+    of the weights of the first ranks, by their number.
     """
     rising = np.concatenate(([0.0], np.cumsum(weight)))
     chosen = np.zeros(len(step), dtype=np.int64)
@@ -135,7 +144,7 @@ def best_completion_counts(
 
 
 def _falling(score: Floats) -> Ints:
-    """The column of each row with the highest sum of scores, columns not rising from row to row."""
+    """Return the column of every row with the highest sum of scores, columns not rising from row to row."""
     levels, width = score.shape
     total = np.zeros(width)
     back = np.zeros((levels, width), dtype=np.int64)
@@ -151,7 +160,7 @@ def _falling(score: Floats) -> Ints:
 
 
 def _running_argmax(values: Floats) -> Ints:
-    """For each place, where the highest value up to there stands."""
+    """Return for every place where the highest value up to there is."""
     running = np.maximum.accumulate(values)
     new = np.concatenate(([True], values[1:] > running[:-1]))
     place: Ints = np.maximum.accumulate(np.where(new, np.arange(len(values)), 0))

@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 MAX_LISTS = 500_000
-"""How many lists one group may need; more would take minutes."""
+"""The number of lists that one group may need; more would take minutes."""
 TOGETHER = 100_000
-"""After how many lists the groups so far are valued together."""
+"""The number of lists after which the groups so far are evaluated together."""
 
 
 class TooManyOrders(Exception):
-    """A group, or a query, whose orders are too many to be looked at; the engine words it."""
+    """A group or a query has too many orders to enumerate; the engine words the error."""
 
     def __init__(self, query: int, orders: float) -> None:
         super().__init__(query, orders)
@@ -52,19 +52,19 @@ class TooManyOrders(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TieContributions:
-    """What a document of each kind adds at each place of one group."""
+    """What a document of every kind adds at every place of one tied group."""
 
     group: TiedGroup
     count: Ints
-    """How many documents of each kind the group has; all its other results add nothing."""
-    met: Ints
-    """A row for each way of having met some of them: how many of each kind."""
+    """The number of documents of every kind in the group; all other results add nothing."""
+    seen: Ints
+    """A row for every combination of documents that may have come before: how many of every kind."""
     adds: Floats
-    """What the next document adds: by row of `met`, kind, and place in the group; 0 where that cannot be."""
+    """What the next document adds, by row of `seen`, kind, and place in the group; 0 where that is impossible."""
     reference: float
-    """What the group adds in the order that the view has."""
+    """What the group adds in the order of the view."""
     alone: bool
-    """Whether it does not matter what was met before; then `met` has the one row of nothing."""
+    """Whether it does not matter what came before; then `seen` has a single row of zeros."""
 
     @property
     def expected(self) -> float:
@@ -73,42 +73,44 @@ class TieContributions:
         return float((chance * self.adds).sum())
 
     def extremes(self) -> tuple[float, float]:
-        """The least and the most that the group adds in any order."""
-        most = self._assigned if self.alone else self._walked
+        """Return the least and the most that the group adds in any order."""
+        most = self._best_assignment if self.alone else self._best_path
         return -most(-self.adds), most(self.adds)
 
     def _chance(self) -> Floats:
-        """The chance of each step: having met just these, and meeting one of this kind at this place."""
+        """Return the probability of every step: exactly these documents came before, and one of this kind is next."""
         size, places = self.group.size, self.adds.shape[2]
         others = size - int(self.count.sum())
         before = np.arange(places)
-        blank = before - self.met.sum(axis=1)[:, None]
+        blank = before - self.seen.sum(axis=1)[:, None]
         possible = (blank >= 0) & (blank <= others)
-        ways = _log_choose(self.count, self.met).sum(axis=1)[:, None]
+        ways = _log_choose(self.count, self.seen).sum(axis=1)[:, None]
         ways = ways + _log_choose(np.array(others), np.clip(blank, 0, others))
-        met = np.where(possible, np.exp(ways - _log_choose(np.array(size), before)), 0.0)
-        left = (self.count - self.met)[:, :, None] / (size - before)
-        return (met[:, None, :] * left).astype(np.float64)
+        reached = np.where(possible, np.exp(ways - _log_choose(np.array(size), before)), 0.0)
+        left = (self.count - self.seen)[:, :, None] / (size - before)
+        return (reached[:, None, :] * left).astype(np.float64)
 
-    def _assigned(self, adds: Floats) -> float:
-        """The most that documents add if each may have any place, one a place."""
+    def _best_assignment(self, adds: Floats) -> float:
+        """Return the most that documents add if any of them can take any place."""
         from scipy.optimize import linear_sum_assignment
 
         hidden = min(self.group.size - adds.shape[2], int(self.count.sum()))
-        each = np.repeat(np.pad(adds[0], ((0, 0), (0, hidden))), self.count, axis=0)
-        return float(each[linear_sum_assignment(each, maximize=True)].sum())
+        gains = np.repeat(np.pad(adds[0], ((0, 0), (0, hidden))), self.count, axis=0)
+        return float(gains[linear_sum_assignment(gains, maximize=True)].sum())
 
-    def _walked(self, adds: Floats) -> float:
-        """The most that any way through the places collects."""
+    def _best_path(self, adds: Floats) -> float:
+        """Return the most that any path through the places collects."""
         shape = tuple(self.count + 1)
         strides = np.array([int(np.prod(shape[kind + 1 :])) for kind in range(len(shape))], dtype=np.int64)
-        total = self.met.sum(axis=1)
+        total = self.seen.sum(axis=1)
         others = self.group.size - int(self.count.sum())
         most = np.where(total == 0, 0.0, -np.inf)
         for place in range(adds.shape[2]):
-            after = np.where(place + 1 - total <= others, most, -np.inf)  # one that adds nothing comes next
+            after = np.where(
+                place + 1 - total <= others, most, -np.inf
+            )  # a result that adds nothing comes next
             for kind, stride in enumerate(strides.tolist()):
-                able = np.flatnonzero(self.met[:, kind] < self.count[kind])
+                able = np.flatnonzero(self.seen[:, kind] < self.count[kind])
                 reached = most[able] + adds[able, kind, place]
                 after[able + stride] = np.maximum(after[able + stride], reached)
             most = after
@@ -124,7 +126,7 @@ def tie_contributions(
     visible: int | None = None,
     alone: bool = False,
 ) -> Iterator[TieContributions]:
-    """The steps of each group; documents of one `kind` are alike, those below 0 add nothing.
+    """Return the contributions of every group; documents of one `kind` are alike, those below 0 add nothing.
 
     Results below the rank `visible` add nothing either. `alone` says that the measure is linear.
     """
@@ -136,21 +138,21 @@ def tie_contributions(
         if len(plan.count):
             waiting.append(plan)
         if sum(plan.size for plan in waiting) > TOGETHER:
-            yield from _settled(value, ranking, waiting)
+            yield from _evaluate_plans(value, ranking, waiting)
             waiting = []
-    yield from _settled(value, ranking, waiting)
+    yield from _evaluate_plans(value, ranking, waiting)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The lists that one group's steps are made of."""
+    """The lists whose values give the contributions of one group."""
 
     group: TiedGroup
     count: Ints
-    met: Ints
+    seen: Ints
     places: int
     members: list[Ints]
-    """The documents of each kind."""
+    """The documents of every kind."""
     before: Ints
     """The documents above the group; none for a linear measure."""
     visible: int | None
@@ -161,7 +163,7 @@ class _Plan:
         here = np.arange(group.first, group.last)
         kinds = [code for code in np.unique(kind[here]).tolist() if code >= 0]
         members = [here[kind[here] == code] for code in kinds]
-        count = np.array([len(each) for each in members], dtype=np.int64)
+        count = np.array([len(documents) for documents in members], dtype=np.int64)
         places = group.size if visible is None else min(group.size, visible - group.above)
         start = int(ranking.offset[group.query])
         before = np.arange(0) if alone else np.arange(start, group.first)
@@ -171,45 +173,45 @@ class _Plan:
         if work > MAX_LISTS or work * (len(before) + count.sum()) > MAX_LISTS * 50:
             raise TooManyOrders(group.query, work)
         rows = [(0,) * len(count)] if alone else list(product(*(range(n + 1) for n in count.tolist())))
-        met = np.array(rows, dtype=np.int64).reshape(len(rows), len(count))
-        return cls(group, count, met, places, members, before, visible, alone)
+        seen = np.array(rows, dtype=np.int64).reshape(len(rows), len(count))
+        return cls(group, count, seen, places, members, before, visible, alone)
 
     @property
     def size(self) -> int:
-        """About how many lists it has."""
-        return len(self.met) * (1 + len(self.count) * self.places) + 2
+        """The approximate number of lists."""
+        return len(self.seen) * (1 + len(self.count) * self.places) + 2
 
     def steps(self) -> tuple[Ints, Ints, Ints]:
-        """The steps that can be: rows of `met`, kinds and places, the places from 0."""
+        """Return the possible steps: rows of `seen`, kinds and places, the places from 0."""
         room = self.group.size - int(self.count.sum())
-        blank = np.arange(self.places) - self.met.sum(axis=1)[:, None]
+        blank = np.arange(self.places) - self.seen.sum(axis=1)[:, None]
         possible = (blank >= 0) & ((blank <= room) | self.alone)
-        able = self.met < self.count
+        able = self.seen < self.count
         return tuple(np.nonzero(able[:, :, None] & possible[:, None, :]))  # type: ignore[return-value]
 
     def lists(self, ranking: Ranking) -> Arrangements:
-        """First the rows of `met`, then the steps, then the group's beginning and end in the view's order."""
-        group, met = self.group, self.met
+        """Return the rows of `seen`, then the steps, then the group's beginning and end in the order of the view."""
+        group, seen = self.group, self.seen
         hits = np.concatenate([self.before, *self.members])
         row, kind, place = self.steps()
         owner = np.repeat(np.arange(len(self.count)), self.count)
         nth = np.concatenate([np.arange(n) for n in self.count.tolist()])
         held = np.concatenate(
-            [np.ones((len(met), len(self.before)), dtype=bool), met[:, owner] > nth], axis=1
+            [np.ones((len(seen), len(self.before)), dtype=bool), seen[:, owner] > nth], axis=1
         )
         rank = np.concatenate(
             [
-                np.broadcast_to(ranking.rank[self.before], (len(met), len(self.before))),
-                group.above + np.cumsum(met[:, owner] > nth, axis=1),
+                np.broadcast_to(ranking.rank[self.before], (len(seen), len(self.before))),
+                group.above + np.cumsum(seen[:, owner] > nth, axis=1),
             ],
             axis=1,
         )
         after, moved = held[row], rank[row]
         start = np.concatenate(([0], np.cumsum(self.count)))[:-1]
-        next_one = len(self.before) + start[kind] + met[row, kind]
+        next_one = len(self.before) + start[kind] + seen[row, kind]
         after[np.arange(len(row)), next_one] = True
         moved[np.arange(len(row)), next_one] = group.above + 1 + place
-        query = np.full(len(met) + len(row) + 2, group.query)
+        query = np.full(len(seen) + len(row) + 2, group.query)
         ends = np.zeros((2, len(hits)), dtype=bool)
         ends[:, : len(self.before)] = True
         shown = ranking.rank[hits] <= (group.end if self.visible is None else self.visible)
@@ -218,29 +220,29 @@ class _Plan:
         flags, ranks = np.concatenate([held, after, ends]), np.concatenate([rank, moved, given])
         return Arrangements.from_flags(query, flags, ranks, hits)
 
-    def settled(self, values: Floats) -> TieContributions:
-        """The steps, from the values of all lists."""
+    def contributions(self, values: Floats) -> TieContributions:
+        """Return the contributions, from the values of all lists."""
         row, kind, place = self.steps()
-        adds = np.zeros((len(self.met), len(self.count), self.places))
-        adds[row, kind, place] = values[len(self.met) : -2] - values[row]
+        adds = np.zeros((len(self.seen), len(self.count), self.places))
+        adds[row, kind, place] = values[len(self.seen) : -2] - values[row]
         return TieContributions(
-            self.group, self.count, self.met, adds, float(values[-1] - values[-2]), self.alone
+            self.group, self.count, self.seen, adds, float(values[-1] - values[-2]), self.alone
         )
 
 
-def _settled(value: Valuation, ranking: Ranking, plans: list[_Plan]) -> Iterator[TieContributions]:
-    """The steps of several groups, valued together."""
+def _evaluate_plans(value: Valuation, ranking: Ranking, plans: list[_Plan]) -> Iterator[TieContributions]:
+    """Return the contributions of several groups, evaluated together."""
     if not plans:
         return
     lists = [plan.lists(ranking) for plan in plans]
     values = evaluate_lists(value, ranking, concatenate_lists(lists))
-    ends = np.cumsum([0, *(len(each) for each in lists)])
+    ends = np.cumsum([0, *(len(arrangements) for arrangements in lists)])
     for plan, first, last in zip(plans, ends[:-1], ends[1:], strict=True):
-        yield plan.settled(values[first:last])
+        yield plan.contributions(values[first:last])
 
 
 def _log_choose(total: Ints, chosen: Ints) -> Floats:
-    """The logarithm of the number of ways to choose, in the widest floats there are."""
+    """Return the logarithm of the number of combinations, in the widest floats available."""
     table = np.concatenate(
         ([0.0], np.cumsum(np.log(np.arange(1, int(total.max(initial=0)) + 1, dtype=np.longdouble))))
     )
@@ -249,11 +251,11 @@ def _log_choose(total: Ints, chosen: Ints) -> Floats:
 
 
 MAX_ORDERS = 100_000
-"""How many different orders of one query's results are looked at."""
+"""The number of different orders of one query's results that are enumerated."""
 
 
 class OrderStatistics(NamedTuple):
-    """What a measure says over all orders of one query's tied results."""
+    """The value of a measure over all orders of one query's tied results."""
 
     query: int
     expected: float
@@ -264,9 +266,9 @@ class OrderStatistics(NamedTuple):
 def enumerate_orders(
     value: Valuation, ranking: Ranking, kind: Ints, tied: list[TiedGroup], *, visible: int | None = None
 ) -> Iterator[OrderStatistics]:
-    """The mean, least and greatest value of each query that has a tied group; documents of one `kind` are alike.
+    """Return mean, minimum and maximum of every query with a tied group; documents of one `kind` are alike.
 
-    All different orders are equally likely, because each stands for as many orders of documents.
+    All different orders are equally likely, because all of them represent the same number of orders of documents.
     """
     for query in dict.fromkeys(group.query for group in tied):
         own = [group for group in tied if group.query == query]
@@ -283,7 +285,7 @@ def _counts(kind: Ints, group: TiedGroup) -> list[int]:
 
 
 def _different(kind: Ints, group: TiedGroup) -> int:
-    """How many different orders a group has."""
+    """Count the different orders of a group."""
     ways, left = 1, group.size
     for count in _counts(kind, group):
         ways *= comb(left, count)
@@ -292,28 +294,28 @@ def _different(kind: Ints, group: TiedGroup) -> int:
 
 
 def _lists(ranking: Ranking, kind: Ints, tied: list[TiedGroup], visible: int | None) -> Arrangements:
-    """The query's documents, in a list for every order."""
+    """Return the query's documents in a list for every order."""
     query = tied[0].query
     hits = np.arange(int(ranking.offset[query]), int(ranking.offset[query + 1]))
     hits = hits[kind[hits] >= 0]
     ways = [_ways(kind, group) for group in tied]
     many = prod(map(len, ways))
     ranks = np.tile(ranking.rank[hits], (many, 1))
-    chosen = np.unravel_index(np.arange(many), [len(each) for each in ways])
-    for group, each, row in zip(tied, ways, chosen, strict=True):
-        ranks[:, np.searchsorted(hits, _members(kind, group))] = each[row]
+    chosen = np.unravel_index(np.arange(many), [len(rows) for rows in ways])
+    for group, rows, row in zip(tied, ways, chosen, strict=True):
+        ranks[:, np.searchsorted(hits, _members(kind, group))] = rows[row]
     flags = np.ones(ranks.shape, dtype=bool) if visible is None else ranks <= visible
     return Arrangements.from_flags(np.full(many, query), flags, ranks, hits)
 
 
 def _members(kind: Ints, group: TiedGroup) -> Ints:
-    """The documents of a group that matter, by kind."""
+    """Return the documents of a group that matter, by kind."""
     here = np.arange(group.first, group.last)
     return here[np.argsort(kind[here], kind="stable")][int((kind[here] < 0).sum()) :]
 
 
 def _ways(kind: Ints, group: TiedGroup) -> Ints:
-    """A row for each different order of a group: the ranks of its members."""
+    """Return a row for every different order of a group: the ranks of its members."""
     counts, free = _counts(kind, group), tuple(range(group.above + 1, group.end + 1))
 
     def placed(at: int, free: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

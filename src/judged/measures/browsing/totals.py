@@ -13,6 +13,12 @@ from judged.measures.measure import Measure
 
 __all__ = ["ED", "ETU", "EU_residual"]
 
+_MODEL = (
+    "The depth $d$ is `depth`, or `cutoff` for the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for "
+    "`rbp` and `nerr10`, `T` for `insq`, `inst`, `bpm` and `nerr11`; the cards of these measures give each $C$."
+)
+"""What $C$ and $d$ mean in all formulas of this file; cards say it."""
+
 
 def expected_total(
     ranking: Ranking,
@@ -29,26 +35,22 @@ def expected_total(
 
     $$\mathrm{ETU} = \sum_{i=1}^{d} u(g_i) \prod_{j < i} C_j$$
 
-    where $C_j$ is the chance of going on from rank $j$ in the `model` named, and $d$ is `depth`, or `cutoff` for
-    the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for `rbp` and `nerr10`, `T` for `insq`,
-    `inst`, `bpm` and `nerr11`; the cards of these measures give each $C$. $g_i$ is the grade of the
-    result at rank $i$ and $u(g)$ its gain, between 0 and 1 as in those measures. Over `ED` it is the measure
-    of that name.
+    where $C_j$ is the chance of going on from rank $j$ in the `model` and $d$ the depth. $g_i$ is the grade
+    of the result at rank $i$ and $u(g)$ its gain, between 0 and 1 as in those measures. Over `ED` it is the
+    measure of that name.
 
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `expected_total_utility` for models that stop by themselves; cwl_eval leaves out
         what those gain who would go on after the last of its 1000 ranks.
+    References: Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the
+        measurement of search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
 
     Example:
-        A reader who goes on with a chance of 0.5 finds the whole of the first gain and a quarter of the other:
+        A reader who goes on with a chance of 0.5 finds the whole of the first gain and a quarter of the
+        other:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> expected_total(make_ranking([1, 0, 1]), model="rbp", p=0.5)
         array([1.25])
-
-    References:
-        Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the measurement of
-        search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     return browse(ranking, gain_share(ranking, gain, max_grade), reader).gain
@@ -58,6 +60,7 @@ ETU = Measure(
     "ETU",
     expected_total,
     title="Expected total utility: what a reader gains in all.",
+    note=_MODEL,
     at_parameter="cutoff",
     family="browsing",
     bounds=(0.0, math.inf),
@@ -80,34 +83,30 @@ def expected_depth(
 
     $$\mathrm{ED} = \sum_{i=1}^{d} \prod_{j < i} C_j$$
 
-    where $C_j$ is the chance of going on from rank $j$ in the `model` named, and $d$ is `depth`, or `cutoff` for
-    the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for `rbp` and `nerr10`, `T` for `insq`,
-    `inst`, `bpm` and `nerr11`; the cards of these measures give each $C$. With a cost of 1
-    for each result it is the expected total cost too.
+    where $C_j$ is the chance of going on from rank $j$ in the `model` and $d$ the depth. With a cost of 1 for
+    each result it is the expected total cost too.
 
     Unjudged: has no gain, so nobody is satisfied by it.
     Empty: as for results without any gain.
     Agrees with: cwl_eval's `expected_items`.
+    References: Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the
+        measurement of search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
 
     Example:
         One in two readers goes on from each of three results:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> expected_depth(make_ranking([0, 0, 0]), model="rbp", p=0.5, depth=3)
         array([1.75])
-
-    References:
-        Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the measurement of
-        search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
-    return browse(ranking, gain_share(ranking, gain, max_grade), reader).looked
+    return browse(ranking, gain_share(ranking, gain, max_grade), reader).viewed
 
 
 ED = Measure(
     "ED",
     expected_depth,
     title="Expected depth: how many results a reader looks at.",
+    note=_MODEL,
     at_parameter="cutoff",
     family="browsing",
     bounds=(1.0, math.inf),
@@ -128,32 +127,27 @@ def expected_residual(
     gain: Gain = "linear",
     max_grade: float | None = None,
 ) -> Floats:
-    r"""Return the gain for each result looked at if everything unknown had the highest grade, less that if it had none.
+    r"""Return the gain for each result looked at if everything unknown had the highest grade, less the gain if it had none.
 
     $$\mathrm{residual} = \mathrm{EU}(g^+) - \mathrm{EU}(g^-), \qquad
       \mathrm{EU}(g) = \frac{\sum_{i=1}^{d} u(g_i) \prod_{j < i} C_j}{\sum_{i=1}^{d} \prod_{j < i} C_j}$$
 
-    where $C_j$ is the chance of going on from rank $j$ in the `model` named, and $d$ is `depth`, or `cutoff` for
-    the models that have one (`bpm`, `sdcg`, `nerr8`, `nerr9`). `p` is for `rbp` and `nerr10`, `T` for `insq`,
-    `inst`, `bpm` and `nerr11`; the cards of these measures give each $C$. In $g^+$ every
+    where $C_j$ is the chance of going on from rank $j$ in the `model` and $d$ the depth. In $g^+$ every
     unjudged result, and every rank beyond the last one, has the highest grade; in $g^-$ none has a gain. With
     `model="rbp"` it is `RBP_residual`, save for what lies beyond rank $d$. A reader who stops where satisfied
     looks at other results in $g^+$ than in $g^-$, so that it may be below 0.
 
     Unjudged: is what it measures; a negative grade is unjudged too.
-    Empty: 1 when nothing is retrieved, for nothing is known.
+    Empty: 1 when nothing is retrieved, because nothing is known.
     Agrees with: cwl_eval's residual (`-r`) of expected utility.
+    References: Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the
+        measurement of search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
 
     Example:
         The second of two results is unjudged, and the reader goes no further; its weight is 0.5 of 1.5:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> expected_residual(make_ranking([1, None]), model="rbp", p=0.5, depth=2).round(4)
         array([0.3333])
-
-    References:
-        Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the measurement of
-        search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     share = gain_share(ranking, gain, max_grade)
@@ -164,6 +158,7 @@ EU_residual = Measure(
     "EU_residual",
     expected_residual,
     title="Residual of expected utility: how much higher a score could be if all that is unknown were perfect.",
+    note=_MODEL,
     at_parameter="cutoff",
     family="browsing",
     bounds=(-1.0, 1.0),

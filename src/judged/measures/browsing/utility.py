@@ -16,11 +16,28 @@ from judged.kernels.ranked.browsing import (
 )
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    bpm_terms,
+    insq_terms,
+    inst_terms,
+    nerr8_terms,
+    nerr9_terms,
+    nerr10_terms,
+    nerr11_terms,
+    sdcg_terms,
+)
 from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
 __all__ = ["BPM", "INSQ", "INST", "NERR8", "NERR9", "NERR10", "NERR11", "SDCG"]
+
+_GAIN = (
+    r'The gain of a grade is $u(g) = g / g_{\max}$ (`gain="linear"`) or $u(g) = (2^g - 1) / (2^{g_{\max}} - 1)$ '
+    r'(`gain="exp"`), where $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a higher '
+    "grade counts as it."
+)
+"""What $u(g)$ means in all formulas of this file; cards say it."""
 
 
 def inverse_squared_adaptive(
@@ -31,32 +48,28 @@ def inverse_squared_adaptive(
     gain: Gain = "linear",
     max_grade: float | None = None,
 ) -> Floats:
-    r"""Return the gain for each result looked at by a reader who wants a total gain `T` and minds what is still missing.
+    r"""Return the gain for each result looked at by a reader who wants a total gain `T` and adapts to what is still missing.
 
     $$\mathrm{INST} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = \left( \frac{i + T + T_i - 1}{i + T + T_i} \right)^2$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, $T_i = T - \sum_{j \le i} u(g_j)$ the gain that is
-    missing there, $C_i$ the chance of going on, and $d$ is `depth`. The weights $W$ add up to 1. Where a `T`
-    below 1/2 would make a chance of something negative, it is 0.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$,
+    $T_i = T - \sum_{j \le i} u(g_j)$ the gain that is missing there, $C_i$ the chance of going on, and $d$ is
+    `depth`. The weights $W$ add up to 1. Where a `T` below 1/2 would make a chance of something negative, it
+    is 0.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INST(T=…, max_rel=…)` from `T=0.5`; both go through 1000 results.
+    References: Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval
+        evaluation.
+        ADCS 2015. doi:10.1145/2838931.2838938
 
     Example:
         The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> inverse_squared_adaptive(make_ranking([1, 0, 0]), depth=3).round(4)
         array([0.7347])
-
-    References:
-        Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval evaluation.
-        ADCS 2015. doi:10.1145/2838931.2838938
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), inst_reader(T, depth)).rate
 
@@ -64,7 +77,9 @@ def inverse_squared_adaptive(
 INST = Measure(
     "INST",
     inverse_squared_adaptive,
+    terms=inst_terms,
     title="INST: the gain of a reader who goes on the less readily the nearer the goal is.",
+    note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
 )
@@ -83,25 +98,19 @@ def inverse_squared(
     $$\mathrm{INSQ} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad
       W_i = \frac{(i + 2T - 1)^{-2}}{\sum_{j=1}^{d} (j + 2T - 1)^{-2}}$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$ and $d$ is `depth`. The reader goes on from rank
-    $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$ and $d$ is `depth`. The
+    reader goes on from rank $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INSQ(T=…, max_rel=…)`; both go through 1000 results.
+    References: Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
+        doi:10.1145/2407085.2407092
 
     Example:
         With $T = 1/2$ the three ranks weigh $1 : 1/4 : 1/9$, and only the first result has a gain:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> inverse_squared(make_ranking([1, 0, 0]), T=0.5, depth=3).round(4)
         array([0.7347])
-
-    References:
-        Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
-        doi:10.1145/2407085.2407092
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), insq_reader(T, depth)).rate
 
@@ -109,7 +118,9 @@ def inverse_squared(
 INSQ = Measure(
     "INSQ",
     inverse_squared,
+    terms=insq_terms,
     title="INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.",
+    note=_GAIN,
     family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
 )
@@ -132,29 +143,23 @@ def bejewelled_player(
     $$\mathrm{BPM}@k = \frac{1}{s} \sum_{i=1}^{s} u(g_i), \qquad
       s = \min \{ i : G_i \ge T + h_b S_i \;\text{or}\; i \ge k + h_c S_i \;\text{or}\; i = d \}$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, $G_i = \sum_{j \le i} u(g_j)$, and
-    $S_i = \sum_{j < i} (u(g_j) - \mathrm{gain\_med})$ tells how much better than expected the results above
-    were: with `hb` and `hc` other than 0 (the dynamic model) that moves what the reader is after, and how
-    long. $d$ is `depth`.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$,
+    $G_i = \sum_{j \le i} u(g_j)$, and $S_i = \sum_{j < i} (u(g_j) - \mathrm{gain\_med})$ is how much
+    better than expected the results above were: with `hb` and `hc` other than 0 (the dynamic model) that
+    moves what the reader is after, and how long. $d$ is `depth`.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: ir_measures' `BPM(T=…, max_rel=…)@k`; cwl_eval's static model, and its dynamic one with
         `hc=0`, whose patience never moves: it changes the other variable.
+    References: Zhang, Liu, Li, Zhang, Xu and Ma. Evaluating web search with a bejeweled player model. SIGIR
+        2017. doi:10.1145/3077136.3080841
 
     Example:
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> ranking = make_ranking([0, 1, 0, 0])
         >>> bejewelled_player(ranking, cutoff=4), bejewelled_player(ranking, cutoff=4, T=2)
         (array([0.5]), array([0.25]))
-
-    References:
-        Zhang, Liu, Li, Zhang, Xu and Ma. Evaluating web search with a bejeweled player model. SIGIR 2017.
-        doi:10.1145/3077136.3080841
     """
     return browse(
         ranking, gain_share(ranking, gain, max_grade), bpm_reader(T, cutoff, hb, hc, gain_med, depth)
@@ -164,7 +169,9 @@ def bejewelled_player(
 BPM = Measure(
     "BPM",
     bejewelled_player,
+    terms=bpm_terms,
     title="Bejewelled player model: the gain of a reader who stops with enough, or after enough.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY}),
@@ -172,37 +179,27 @@ BPM = Measure(
 
 
 def scaled_discounted_gain(
-    ranking: Ranking,
-    *,
-    cutoff: int,
-    gain: Gain = "linear",
-    max_grade: float | None = None,
+    ranking: Ranking, *, cutoff: int, gain: Gain = "linear", max_grade: float | None = None
 ) -> Floats:
     r"""Return discounted cumulative gain over that of a list in which every result has the highest grade.
 
     $$\mathrm{SDCG}@k = \frac{\sum_{i=1}^{k} u(g_i) / \log_2(i + 1)}{\sum_{i=1}^{k} 1 / \log_2(i + 1)}$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$. Unlike that of `nDCG`, the ideal takes no notice of
-    how many relevant documents there are.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$. Unlike that of `nDCG`,
+    the ideal ignores how many relevant documents there are.
 
-    Unjudged: has no gain; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
+    References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+        doi:10.1145/582415.582418
+        Azzopardi, Thomas and Moffat. cwl_eval: an evaluation tool for information retrieval. SIGIR 2019.
+        doi:10.1145/3331184.3331398
 
     Example:
         The first of two ranks weighs $1$ and the second $1 / \log_2 3 = 0.6309$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> scaled_discounted_gain(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6131])
-
-    References:
-        Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
-        doi:10.1145/582415.582418
-        Azzopardi, Thomas and Moffat. cwl_eval: an evaluation tool for information retrieval. SIGIR 2019.
-        doi:10.1145/3331184.3331398
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), sdcg_reader(cutoff)).rate
 
@@ -210,7 +207,9 @@ def scaled_discounted_gain(
 SDCG = Measure(
     "SDCG",
     scaled_discounted_gain,
+    terms=sdcg_terms,
     title="Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
@@ -218,37 +217,27 @@ SDCG = Measure(
 
 
 def nearly_expected_reciprocal(
-    ranking: Ranking,
-    *,
-    cutoff: int,
-    gain: Gain = "linear",
-    max_grade: float | None = None,
+    ranking: Ranking, *, cutoff: int, gain: Gain = "linear", max_grade: float | None = None
 ) -> Floats:
     r"""Return the gain for each result looked at by a reader who stops where satisfied, or after `cutoff` results.
 
     $$\mathrm{NERR8} = \sum_{i=1}^{k} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = 1 - u(g_i)$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. With grades of 0 and 1 it is the
-    reciprocal rank of the first relevant result among the first $k$.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. With grades of 0 and 1 it is the reciprocal rank of the
+    first relevant result among the first $k$.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq8CWLMetric` and ir_measures' `NERR8(max_rel=…)@k`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
         The second result satisfies:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal(make_ranking([0, 1, 1]), cutoff=3)
         array([0.5])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr8_reader(cutoff)).rate
 
@@ -256,7 +245,9 @@ def nearly_expected_reciprocal(
 NERR8 = Measure(
     "NERR8",
     nearly_expected_reciprocal,
+    terms=nerr8_terms,
     title="Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -264,37 +255,27 @@ NERR8 = Measure(
 
 
 def nearly_expected_reciprocal_falling(
-    ranking: Ranking,
-    *,
-    cutoff: int,
-    gain: Gain = "linear",
-    max_grade: float | None = None,
+    ranking: Ranking, *, cutoff: int, gain: Gain = "linear", max_grade: float | None = None
 ) -> Floats:
     r"""Return the gain for each result looked at by a reader whose chance to reach rank i is at most 1/i.
 
     $$\mathrm{NERR9} = \sum_{i=1}^{k} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = \frac{i}{i + 1} (1 - u(g_i))$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq9CWLMetric` and ir_measures' `NERR9(max_rel=…)@k`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
-        The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one third
-        of all looks falls on the second:
+        The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one
+        third of all looks falls on the second:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal_falling(make_ranking([0, 1, 1]), cutoff=3).round(4)
         array([0.3333])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr9_reader(cutoff)).rate
 
@@ -302,7 +283,9 @@ def nearly_expected_reciprocal_falling(
 NERR9 = Measure(
     "NERR9",
     nearly_expected_reciprocal_falling,
+    terms=nerr9_terms,
     title="Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.",
+    note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -322,26 +305,20 @@ def nearly_expected_reciprocal_patient(
     $$\mathrm{NERR10} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = p \, (1 - u(g_i))$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. It is `RBP` for a reader who can be
-    satisfied; $d$ is `depth`.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. It is `RBP` for a reader who can be satisfied; $d$ is
+    `depth`.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq10CWLMetric` and ir_measures' `NERR10(p=…, max_rel=…)`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal_patient(make_ranking([0, 1, 1]), p=0.5).round(4)
         array([0.3333])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr10_reader(p, depth)).rate
 
@@ -349,7 +326,9 @@ def nearly_expected_reciprocal_patient(
 NERR10 = Measure(
     "NERR10",
     nearly_expected_reciprocal_patient,
+    terms=nerr10_terms,
     title="Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.",
+    note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
 )
@@ -368,26 +347,20 @@ def nearly_expected_reciprocal_goal(
     $$\mathrm{NERR11} = \sum_{i=1}^{d} W_i \, u(g_i), \qquad W_i \propto \prod_{j < i} C_j, \qquad
       C_i = \left( \frac{i + 2T - 1}{i + 2T} \right)^2 (1 - u(g_i))$$
 
-    where $u(g)$ is the gain of a grade, $g / g_{\max}$ (`gain="linear"`) or $(2^g - 1) / (2^{g_{\max}} - 1)$
-    (`"exp"`), and $g_{\max}$ is `max_grade`, by default the highest grade in all the judgments; a grade above
-    it counts as it. $g_i$ is the grade of the result at rank $i$, and $C_i$ the chance of going on from there.
-    The weights $W$ add up to 1. It is `INSQ` for a reader who can be
-    satisfied; $d$ is `depth`.
+    where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
+    going on from there. The weights $W$ add up to 1. It is `INSQ` for a reader who can be satisfied; $d$ is
+    `depth`.
 
-    Unjudged: has no gain and satisfies nobody; `EU_residual` tells how much that could matter.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq11CWLMetric` and ir_measures' `NERR11(T=…, max_rel=…)`.
+    References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
+        reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
         The ranks are reached with the chances $1$, $1/4$ and, since the second result satisfies, $0$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> nearly_expected_reciprocal_goal(make_ranking([0, 1, 1]), T=0.5)
         array([0.2])
-
-    References:
-        Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected reciprocal
-        rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr11_reader(T, depth)).rate
 
@@ -395,7 +368,9 @@ def nearly_expected_reciprocal_goal(
 NERR11 = Measure(
     "NERR11",
     nearly_expected_reciprocal_goal,
+    terms=nerr11_terms,
     title="Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.",
+    note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
 )

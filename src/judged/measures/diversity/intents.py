@@ -32,17 +32,14 @@ def intent_aware_average_precision(
     Unjudged: counts as not relevant; so does a document that was not judged for the intent.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `MAP-IA` and ir_measures' `AP_IA` for equal weights; `IA(of="AP")` is the same.
+    References: Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
+        doi:10.1145/1498759.1498766
 
     Example:
         The first result is all that one intent needs; of the other, the only document comes third:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> intent_aware_average_precision(make_ranking([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
         array([0.6667])
-
-    References:
-        Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
-        doi:10.1145/1498759.1498766
     """
     apart = split_by_intent(ranking)
     return intent_mean(ranking, divide(precision_sum(apart, cutoff, rel), apart.relevant(rel)), rel)
@@ -64,23 +61,20 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
 
     $$\mathrm{P\text{-}IA}@k = \sum_{j} \frac{w_j}{\sum_{l} w_l} \, \mathrm{P}_j@k$$
 
-    where $\mathrm{P}_j$ is `P` with the grades that documents have for intent $j$, and $w_j$ the weight of the
-    intent, 1 unless the judgments give others. Intents without a relevant document are left out.
+    where $\mathrm{P}_j$ is `P` with the grades that documents have for intent $j$, and $w_j$ the weight of
+    the intent, 1 unless the judgments give others. Intents without a relevant document are left out.
 
     Unjudged: counts as not relevant; so does a document that was not judged for the intent.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `P-IA` and ir_measures' `P_IA` for equal weights; `IA(of="P@10")` is the same.
+    References: Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
+        doi:10.1145/1498759.1498766
 
     Example:
         Both results are relevant to the first intent, one to the second:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> intent_aware_precision(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
         array([0.75])
-
-    References:
-        Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
-        doi:10.1145/1498759.1498766
     """
     return intent_mean(ranking, split_by_intent(ranking).hits_within(cutoff, rel) / cutoff, rel)
 
@@ -101,23 +95,20 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 
     $$\mathrm{StRecall}@k = \sum_{j} \frac{w_j}{\sum_{l} w_l} \, \max_{i \le k} J_{ij}$$
 
-    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, and $w_j$ the weight of the
-    intent, 1 unless the judgments give others. Intents without a relevant document are left out.
+    where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, and $w_j$ the weight of
+    the intent, 1 unless the judgments give others. Intents without a relevant document are left out.
 
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `strec` and ir_measures' `StRecall` for equal weights; `DR` where each document has
         one intent; `IA(of="Success@10")` is the same.
+    References: Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for
+        subtopic retrieval. SIGIR 2003. doi:10.1145/860435.860440
 
     Example:
-        The first two results answer one intent, twice; the second was to be had:
+        The first two results answer one intent, twice; the second intent is not answered:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> subtopic_recall(make_ranking([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
-
-    References:
-        Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic
-        retrieval. SIGIR 2003. doi:10.1145/860435.860440
     """
     return intent_mean(ranking, np.minimum(split_by_intent(ranking).hits_within(cutoff, rel), 1.0), rel)
 
@@ -138,25 +129,23 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
 
     $$M\text{-}\mathrm{IA} = \sum_{j} \frac{w_j}{\sum_{l} w_l} \, M_j$$
 
-    where $M_j$ is the measure `of` with the grades that documents have for intent $j$, and $w_j$ the weight of
-    the intent, 1 unless the judgments give others. Intents without a relevant document are left out; relevant
-    means what it does in the measure. `nDCG_IA@10` is read as `IA(of="nDCG@10")`, and so are all others.
+    where $M_j$ is the measure `of` with the grades that documents have for intent $j$, and $w_j$ the weight
+    of the intent, 1 unless the judgments give others. Intents without a relevant document are left out;
+    relevant means what it does in the measure. `nDCG_IA@10` is read as `IA(of="nDCG@10")`, and so are all
+    others.
 
     Unjudged: as in the measure; a document that was not judged for the intent is unjudged.
     Empty: 0 when no intent has a relevant document; else the mean of what the measure says.
     Agrees with: its definition; of ndeval, only `MAP-IA`, `P-IA` and `strec` are of this kind, as `AP_IA`,
         `P_IA` and `StRecall` here.
+    References: Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
+        doi:10.1145/1498759.1498766
 
     Example:
         The first result answers one intent, the second another, so the reciprocal ranks are 1 and 1/2:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> intent_aware(make_ranking([1, 1], intents=[[{1}, {2}]]), of="RR")
         array([0.75])
-
-    References:
-        Agrawal, Gollapudi, Halverson and Ieong. Diversifying search results. WSDM 2009.
-        doi:10.1145/1498759.1498766
     """
     measure = parse_measure(of)
     rel = measure.parameters.get("rel")
@@ -165,7 +154,7 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
 
 
 def _parse_inner(value: object) -> Value:
-    """The measure as it is written, if a mean of it over intents means something."""
+    """Return the measure as it is written; raise ValueError if its mean over intents has no meaning."""
     measure = parse_measure(value) if isinstance(value, str | Measure) else None
     if measure is None or measure.needs == "intents" or measure.text:
         raise ValueError
@@ -207,17 +196,14 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: subtopic recall (`StRecall` of ir_measures, `strec` of ndeval) where targets are subtopics
         and each document has one.
+    References: Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for
+        subtopic retrieval. SIGIR 2003. doi:10.1145/860435.860440
 
     Example:
         Three relevant documents answer two targets; the first two results answer the same one:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> diversity_recall(make_ranking([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
         array([0.5])
-
-    References:
-        Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic
-        retrieval. SIGIR 2003. doi:10.1145/860435.860440
     """
     return divide(targets_found(ranking, cutoff, rel), targets_judged(ranking, rel))
 
@@ -237,23 +223,20 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
 
     $$\mathrm{DiversityCount}@k = |\{ t(d_i) : i \le k,\; g_i \ge \mathrm{rel} \}|$$
 
-    where $d_i$ is the document at rank $i$, $g_i$ its grade and $t(d)$ the target that the judgments give
-    it; a document without one is its own target.
+    where $d_i$ is the document at rank $i$, $g_i$ its grade and $t(d)$ the target that the judgments give it;
+    a document without one is its own target.
 
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: no other tool; `DR` is the same count as a share of all targets.
+    References: Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for
+        subtopic retrieval. SIGIR 2003. doi:10.1145/860435.860440
 
     Example:
         Three relevant results answer two targets:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> diversity_count(make_ranking([1, 1, 1], targets=[[7, 7, 8]]))
         array([2.])
-
-    References:
-        Zhai, Cohen and Lafferty. Beyond independent relevance: methods and evaluation metrics for subtopic
-        retrieval. SIGIR 2003. doi:10.1145/860435.860440
     """
     return targets_found(ranking, cutoff, rel).astype(np.float64)
 

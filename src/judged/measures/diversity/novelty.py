@@ -39,18 +39,15 @@ def alpha_normalised_gain(
         not depend on it.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `alpha-nDCG` and ir_measures' `alpha_nDCG` for equal weights; both stop at 20.
+    References: Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
+        information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
 
     Example:
-        The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
-        over 1 + 0.6309:
+        The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ ·
+        0.6309 over 1 + 0.6309:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> alpha_normalised_gain(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
         array([0.8066])
-
-    References:
-        Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
-        information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
     """
     best = best_novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
     return divide(novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
@@ -77,26 +74,23 @@ def alpha_discounted_gain(
            {\sum_{j} w_j \, \sum_{i=1}^{k} (1 - \alpha)^{i - 1} / \log_2(i + 1)}$$
 
     where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
-    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others. Intents
-    without a relevant document are left out. The divisor is what results would have that all answer every
-    intent; it does not depend on which documents there are.
+    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others.
+    Intents without a relevant document are left out. The divisor is what results would have that all answer
+    every intent; it does not depend on which documents there are.
 
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `alpha-DCG` and ir_measures' `alpha_DCG` for equal weights and from `@2` on; at 1
         they leave out the divisor, and a value may exceed 1.
+    References: Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
+        information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
+        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
+        diversity. WSDM 2011. doi:10.1145/1935826.1935847
 
     Example:
         Of two intents, the first result answers one, so half of what a result can be worth:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> alpha_discounted_gain(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
         array([0.5])
-
-    References:
-        Clarke, Kolla, Cormack, Vechtomova, Ashkan, Büttcher and MacKinnon. Novelty and diversity in
-        information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
-        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
-        diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
     return share_of_bound(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
@@ -129,19 +123,16 @@ def intent_aware_err(
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `ERR-IA` and ir_measures' `ERR_IA` for equal weights and from `@2` on; at 1 they
         leave out the divisor, and a value may exceed 1.
+    References: Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM
+        2009. doi:10.1145/1645953.1646033
+        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
+        diversity. WSDM 2011. doi:10.1145/1935826.1935847
 
     Example:
         Of two intents, both results answer the first; of a possible 1 + 1/4 for each, it has all:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
         array([0.5])
-
-    References:
-        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
-        doi:10.1145/1645953.1646033
-        Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
-        diversity. WSDM 2011. doi:10.1145/1935826.1935847
     """
     return share_of_bound(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
@@ -176,19 +167,16 @@ def normalised_intent_aware_err(
         not depend on it.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `nERR-IA` and ir_measures' `nERR_IA` for equal weights; both stop at 20.
-
-    Example:
-        Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 were to be had:
-
-        >>> from judged.kernels.examples import make_ranking
-        >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
-        array([0.8333])
-
-    References:
-        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
-        doi:10.1145/1645953.1646033
+    References: Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM
+        2009. doi:10.1145/1645953.1646033
         Clarke, Craswell, Soboroff and Ashkan. A comparative analysis of cascade measures for novelty and
         diversity. WSDM 2011. doi:10.1145/1935826.1935847
+
+    Example:
+        Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 was possible:
+
+        >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
+        array([0.8333])
     """
     best = best_novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
     return divide(novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
@@ -215,22 +203,21 @@ def novelty_rank_biased(
     $$\mathrm{NRBP} = \frac{1 - (1 - \alpha) \beta}{\sum_{j} w_j} \sum_{i} \beta^{i - 1} \sum_{j} w_j \, J_{ij} (1 - \alpha)^{c_{ij}}$$
 
     where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, $c_{ij}$ the number of
-    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others. Intents
-    without a relevant document are left out. Results that all answer every intent, without end, score 1.
+    results before it that are, and $w_j$ the weight of the intent, 1 unless the judgments give others.
+    Intents without a relevant document are left out. Results that all answer every intent, without end, score
+    1.
 
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's and ir_measures' `NRBP` for equal weights.
+    References: Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified
+        queries.
+        ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
 
     Example:
         One intent, answered first: of 1 + 1/4 + 1/16 and so on, the first term:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> novelty_rank_biased(make_ranking([1, 0]))
         array([0.75])
-
-    References:
-        Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
-        ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
     """
     got = novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
     return divide(got * (1.0 - (1.0 - alpha) * beta), intent_weight(ranking, rel))
@@ -266,17 +253,15 @@ def normalised_novelty_rank_biased(
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's and ir_measures' `nNRBP` for equal weights, which is not a number where no intent
         has a relevant document.
+    References: Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified
+        queries.
+        ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
 
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> normalised_novelty_rank_biased(make_ranking([0, 1]))
         array([0.5])
-
-    References:
-        Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified queries.
-        ICTIR 2009. doi:10.1007/978-3-642-04417-5_17
     """
     best = best_novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
     return divide(novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel), best)

@@ -9,6 +9,7 @@ import numpy as np
 
 from judged.kernels.ranked.precision import interpolated_precision, precision_sum
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import average_precision_terms, interpolated_terms
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
@@ -27,22 +28,19 @@ def average_precision(
 
     $$\mathrm{AP}@k = \frac{1}{R} \sum_{i \le k,\; g_i \ge \mathrm{rel}} \mathrm{P}@i$$
 
-    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the
-    query. With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP.
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query.
+    With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP.
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m map` and `-m map_cut`; ir_measures' `AP`; ranx' `map`.
+    References: Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
+        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
 
     Example:
         Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> average_precision(make_ranking([1, 0, 1], missed=[[1]])).round(4)
         array([0.5556])
-
-    References:
-        Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
-        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
     """
     relevant = ranking.relevant(rel)
     if over == "cutoff" and cutoff is not None:
@@ -53,6 +51,7 @@ def average_precision(
 AP = Measure(
     "AP",
     average_precision,
+    terms=average_precision_terms,
     title="Average precision: precision at each relevant document, averaged over all of them.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
@@ -64,21 +63,18 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
 
     $$\mathrm{gm\_AP} = \exp \left( \frac{1}{|Q|} \sum_{q \in Q} \ln \max(\mathrm{AP}_q, 10^{-5}) \right)$$
 
-    where $Q$ is the set of queries. The value of one query is its AP; a query that fails altogether counts
-    as 0.00001, so it drags the mean down without making it 0.
+    where $Q$ is the set of queries. The value of one query is its AP; a query that fails altogether counts as
+    0.00001, so it drags the mean down without making it 0.
 
     Empty: 0 when nothing relevant is retrieved, which counts as 0.00001 in the mean.
     Agrees with: `trec_eval -m gm_map`, whose summary shows the mean and whose queries show nothing.
+    References: Robertson. On GMAP: and other transformations. CIKM 2006. doi:10.1145/1183614.1183630
 
     Example:
         The query's own value is its average precision, (1/1 + 2/3) / 2:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> geometric_average_precision(make_ranking([1, 0, 1])).round(4)
         array([0.8333])
-
-    References:
-        Robertson. On GMAP: and other transformations. CIKM 2006. doi:10.1145/1183614.1183630
     """
     return divide(precision_sum(ranking, None, rel), ranking.relevant(rel))
 
@@ -86,6 +82,7 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
 gm_AP = Measure(
     "gm_AP",
     geometric_average_precision,
+    terms=average_precision_terms,
     title="Geometric mean of average precision: rewards a system that fails no query.",
     aggregate="geometric",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
@@ -98,22 +95,19 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
 
     $$\mathrm{yaap} = \ln \frac{1 + s}{1 + R - s}, \qquad s = \sum_{i : g_i \ge \mathrm{rel}} \mathrm{P}@i$$
 
-    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the
-    query, so that $s = R \cdot \mathrm{AP}$. It is 0 at an average precision of 1/2 and has no upper limit.
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query,
+    so that $s = R \cdot \mathrm{AP}$. It is 0 at an average precision of 1/2 and has no upper limit.
 
-    Empty: $-\ln(1 + R)$ when nothing relevant is retrieved; 0 when the query has no relevant document, and
-        0 for a query missing from the run, as trec_eval has it.
+    Empty: $-\ln(1 + R)$ when nothing relevant is retrieved; 0 when the query has no relevant document, and 0
+        for a query missing from the run, as trec_eval has it.
     Agrees with: `trec_eval -m yaap`.
+    References: Robertson. On smoothing average precision. ECIR 2012. doi:10.1007/978-3-642-28997-2_14
 
     Example:
         The one relevant document comes second, an average precision of 1/2:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> logit_average_precision(make_ranking([0, 1])), logit_average_precision(make_ranking([1])).round(4)
         (array([0.]), array([0.6931]))
-
-    References:
-        Robertson. On smoothing average precision. ECIR 2012. doi:10.1007/978-3-642-28997-2_14
     """
     total = precision_sum(ranking, None, rel)
     return np.log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
@@ -140,16 +134,14 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
 
     Empty: 0 when that recall is never reached, and when nothing relevant is retrieved.
     Agrees with: `trec_eval -m iprec_at_recall`, version 9 or 10 by protocol; ir_measures' `IPrec` (9).
+    References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
+        2008.
 
     Example:
         Half of the relevant documents are found at rank 2, but precision is higher at rank 3:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> precision_at_recall(make_ranking([0, 1, 1]), recall=0.5).round(4)
         array([0.6667])
-
-    References:
-        Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge, 2008.
     """
     return interpolated_precision(ranking, recall, rel)
 
@@ -157,7 +149,8 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
 IPrec = Measure(
     "IPrec",
     precision_at_recall,
-    title="Interpolated precision: the best precision still to be had at a given recall.",
+    terms=interpolated_terms,
+    title="Interpolated precision: the best precision still possible at a given recall.",
     at_parameter="recall",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),
@@ -179,16 +172,14 @@ def eleven_point_average(
 
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m 11pt_avg`, version 9 or 10 by protocol.
+    References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
+        2008.
 
     Example:
         The one relevant document comes second, so precision is 1/2 at every point:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> eleven_point_average(make_ranking([0, 1]))
         array([0.5])
-
-    References:
-        Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge, 2008.
     """
     total = np.zeros(len(ranking))
     for point in reversed(points):
@@ -199,6 +190,7 @@ def eleven_point_average(
 AP11 = Measure(
     "AP11",
     eleven_point_average,
+    terms=interpolated_terms,
     title="Eleven-point average precision: the area under the classic curve, coarsely.",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),

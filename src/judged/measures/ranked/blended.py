@@ -9,6 +9,13 @@ import numpy as np
 from judged.kernels.ranked.blended import blended_ratio, ideal_gain_down_to, is_top_document, relevant_gains
 from judged.kernels.ranked.gains import Gain, Gains, grade_gains
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    blended_terms,
+    first_ratio_terms,
+    q_terms,
+    top_mean_terms,
+    top_ratio_terms,
+)
 from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
@@ -34,25 +41,23 @@ def q_measure(
 
     where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of relevant documents down to there,
     $V_i$ the sum of their gains and $V^*_i$ that of the best order. A relevant grade is worth itself
-    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says. $R$ is the number of relevant documents of the query, and with
-    `over="relevant"` the divisor. With `beta=0` it is average precision.
+    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says. $R$ is the number of relevant documents of
+    the query, and with `over="relevant"` the divisor. With `beta=0` it is average precision.
 
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `Q-measure`, where a document is relevant from grade 1.
+    References: Sakai. New performance metrics based on multigrade relevance: their application to question
+        answering.
+        NTCIR-4, 2004.
+        Sakai and Song. Evaluating diversified search results using per-intent graded relevance. SIGIR 2011.
+        doi:10.1145/2009916.2010055
 
     Example:
         Grades 1 and 2 are in the wrong order, so the first ratio is $(1 + 1) / (1 + 2)$ and the second 1:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> q_measure(make_ranking([1, 2])).round(4)
         array([0.8333])
-
-    References:
-        Sakai. New performance metrics based on multigrade relevance: their application to question answering.
-        NTCIR-4, 2004.
-        Sakai and Song. Evaluating diversified search results using per-intent graded relevance. SIGIR 2011.
-        doi:10.1145/2009916.2010055
     """
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
     relevant = ranking.relevant(rel)
@@ -64,7 +69,8 @@ def q_measure(
 Q = Measure(
     "Q",
     q_measure,
-    title="Q-measure: average precision that minds how relevant the documents are.",
+    terms=q_terms,
+    title="Q-measure: average precision that takes grades into account.",
     at_parameter="cutoff",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
@@ -85,23 +91,20 @@ def o_measure(
       r = \min \{ i : g_i \ge \mathrm{rel} \}$$
 
     where $g_i$ is the grade of the result at rank $i$ and $V^*_r$ the sum of gains of the best order down to
-    rank $r$. A relevant grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says.
-    With `beta=0` it is the reciprocal rank.
+    rank $r$. A relevant grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains`
+    says. With `beta=0` it is the reciprocal rank.
 
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `O-measure`, where a document is relevant from grade 1.
+    References: Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
+        Transactions on Databases 48(SIG9), 2007.
 
     Example:
         A document of grade 1 comes second, where the best order would have gained 3, $(1 + 1) / (2 + 3)$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> o_measure(make_ranking([0, 1, 2]))
         array([0.4])
-
-    References:
-        Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
-        Transactions on Databases 48(SIG9), 2007.
     """
     first = ranking.hits(rel) & (ranking.found(rel) == 1)
     gained = 1.0 + beta * relevant_gains(ranking, rel, gain, gains)
@@ -112,6 +115,7 @@ def o_measure(
 O = Measure(  # noqa: E741 - its published name
     "O",
     o_measure,
+    terms=first_ratio_terms,
     title="O-measure: how soon the first relevant result comes, and how relevant it is.",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE},
@@ -133,24 +137,21 @@ def preferred_ratio(
 
     where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of relevant documents down to there,
     $V_i$ the sum of their gains and $V^*_i$ that of the best order. A relevant grade is worth itself
-    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says.
-    $r_p$ is the rank of the first of the most relevant documents that were retrieved; to get there, a reader
-    must pass over all results above. Moving a better result up can lower it, because what stood there then lies below $r_p$.
+    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says. $r_p$ is the rank of the first of the most
+    relevant documents that were retrieved; to get there, a reader must pass over all results above. Moving a
+    better result up can lower it, because what stood there then lies below $r_p$.
 
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `P-measure`, where a document is relevant from grade 1.
+    References: Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
+        Transactions on Databases 48(SIG9), 2007.
 
     Example:
         The best result comes third, after one that is relevant and one that is not, $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> preferred_ratio(make_ranking([0, 1, 2])).round(4)
         array([0.8333])
-
-    References:
-        Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
-        Transactions on Databases 48(SIG9), 2007.
     """
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
     return segment_sum(np.where(is_top_document(ranking, rel), ratio, 0.0), ranking.offset)
@@ -159,6 +160,7 @@ def preferred_ratio(
 P_measure = Measure(
     "P_measure",
     preferred_ratio,
+    terms=top_ratio_terms,
     title="P-measure: how good the results are down to the best of them.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
@@ -180,24 +182,21 @@ def preferred_average(
 
     where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of relevant documents down to there,
     $V_i$ the sum of their gains and $V^*_i$ that of the best order. A relevant grade is worth itself
-    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says.
-    $r_p$ is the rank of the first of the most relevant documents that were retrieved; to get there, a reader
-    must pass over all results above. Moving a better result up can lower it, because what stood there then lies below $r_p$.
+    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says. $r_p$ is the rank of the first of the most
+    relevant documents that were retrieved; to get there, a reader must pass over all results above. Moving a
+    better result up can lower it, because what stood there then lies below $r_p$.
 
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `P-plus`, where a document is relevant from grade 1.
+    References: Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
+        Transactions on Databases 48(SIG9), 2007.
 
     Example:
         The ratios at the second and third result are $(1 + 1) / (2 + 3)$ and $(2 + 3) / (3 + 3)$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> preferred_average(make_ranking([0, 1, 2])).round(4)
         array([0.6167])
-
-    References:
-        Sakai. On the properties of evaluation metrics for finding one highly relevant document. IPSJ
-        Transactions on Databases 48(SIG9), 2007.
     """
     best = is_top_document(ranking, rel)
     last = segment_sum(np.where(best, ranking.rank, 0.0), ranking.offset)[ranking.query]
@@ -210,6 +209,7 @@ def preferred_average(
 P_plus = Measure(
     "P_plus",
     preferred_average,
+    terms=top_mean_terms,
     title="P-plus: how good the results are on the way to the best of them.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
@@ -234,26 +234,25 @@ def normalised_utility(
 
     where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of relevant documents down to there,
     $V_i$ the sum of their gains and $V^*_i$ that of the best order. A relevant grade is worth itself
-    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says.
-    The share $p(i)$ of readers who stop at rank $i$ is $s(g_i) / \sum s(g^*)$ over all relevant documents
-    (`stop="graded"`, $s$ being the gain or what `stops` says), $\gamma^{n_i - 1} / \sum_{j < R} \gamma^j$
-    (`"biased"`: towards the first relevant documents) or $1 / R$ (`"uniform"`, which makes it `Q`); $R$ is the
-    number of relevant documents. With `beta=0` the ratio is precision: NTCIREVAL's `NCUgu,P` and `NCUrb,P`.
+    (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says. The share $p(i)$ of readers who stop at rank
+    $i$ is $s(g_i) / \sum s(g^*)$ over all relevant documents (`stop="graded"`, $s$ being the gain or what
+    `stops` says), $\gamma^{n_i - 1} / \sum_{j < R} \gamma^j$ (`"biased"`: towards the first relevant
+    documents) or $1 / R$ (`"uniform"`, which makes it `Q`); $R$ is the number of relevant documents. With
+    `beta=0` the ratio is precision: NTCIREVAL's `NCUgu,P` and `NCUrb,P`.
 
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
-    Agrees with: NTCIREVAL's and pyNTCIREVAL's `NCUgu,P`, `NCUgu,BR` (`stop="graded"`), `NCUrb,P` and `NCUrb,BR`
-        (`stop="biased"`), where a document is relevant from grade 1.
+    Agrees with: NTCIREVAL's and pyNTCIREVAL's `NCUgu,P`, `NCUgu,BR` (`stop="graded"`), `NCUrb,P` and
+        `NCUrb,BR` (`stop="biased"`), where a document is relevant from grade 1.
+    References: Sakai and Robertson. Modelling a user population for designing information retrieval metrics. EVIA
+        2008.
 
     Example:
-        One in three readers stops at grade 1, with a ratio of $2/3$; the others at grade 2, with a ratio of 1:
+        One in three readers stops at grade 1, with a ratio of $2/3$; the others at grade 2, with a ratio of
+        1:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> normalised_utility(make_ranking([1, 2])).round(4)
         array([0.8889])
-
-    References:
-        Sakai and Robertson. Modelling a user population for designing information retrieval metrics. EVIA 2008.
     """
     ratio = blended_ratio(ranking, beta, rel, gain, gains)
     if stop == "graded":
@@ -271,6 +270,7 @@ def normalised_utility(
 NCU = Measure(
     "NCU",
     normalised_utility,
+    terms=blended_terms,
     title="Normalised cumulative utility: what readers find useful down to the relevant document where they stop.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY, Law.STEPWISE}),

@@ -6,10 +6,15 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.ranked.browsing import best_reciprocal_rank, expected_reciprocal_rank, reach_probability
-from judged.kernels.ranked.gains import Gain, grade_gains
+from judged.kernels.ranked.browsing import (
+    best_reciprocal_rank,
+    expected_reciprocal_rank,
+    rbp_gain,
+    reach_probability,
+)
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
+from judged.kernels.ranked.terms import err_terms, nerr_terms, rbp_terms
+from judged.kernels.segments import Floats, divide, segment_count, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
@@ -30,17 +35,14 @@ def expected_reciprocal(
     Unjudged: satisfies nobody.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: gdeval.pl and ir_measures' `ERR` for `max_grade=4`, which they have built in.
+    References: Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM
+        2009. doi:10.1145/1645953.1646033
 
     Example:
         On a scale from 0 to 1, the second reader in two goes on to rank 2, and half of those stop there:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> expected_reciprocal(make_ranking([1, 1]))
         array([0.625])
-
-    References:
-        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
-        doi:10.1145/1645953.1646033
     """
     highest = ranking.highest if max_grade is None else max_grade
     return expected_reciprocal_rank(ranking, highest, cutoff)
@@ -49,6 +51,7 @@ def expected_reciprocal(
 ERR = Measure(
     "ERR",
     expected_reciprocal,
+    terms=err_terms,
     title="Expected reciprocal rank: where a reader who stops when satisfied will stop.",
     at_parameter="cutoff",
     laws=GRADED | {Law.STEPWISE, Law.GROWS},
@@ -68,18 +71,15 @@ def normalised_expected_reciprocal(
     Unjudged: satisfies nobody.
     Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
     Agrees with: NTCIREVAL's `nERR` where every grade of the scale has the gain $2^g - 1$.
+    References: Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM
+        2009. doi:10.1145/1645953.1646033
+        Sakai. Metrics, statistics, tests. PROMISE Winter School 2013. doi:10.1007/978-3-642-54798-0_6
 
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> normalised_expected_reciprocal(make_ranking([0, 1]))
         array([0.5])
-
-    References:
-        Chapelle, Metzler, Zhang and Grinspan. Expected reciprocal rank for graded relevance. CIKM 2009.
-        doi:10.1145/1645953.1646033
-        Sakai. Metrics, statistics, tests. PROMISE Winter School 2013. doi:10.1007/978-3-642-54798-0_6
     """
     highest = ranking.highest if max_grade is None else max_grade
     got = expected_reciprocal_rank(ranking, highest, cutoff)
@@ -89,6 +89,7 @@ def normalised_expected_reciprocal(
 nERR = Measure(
     "nERR",
     normalised_expected_reciprocal,
+    terms=nerr_terms,
     title="Normalised expected reciprocal rank: ERR as a share of the best that the query allows.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
@@ -115,55 +116,29 @@ def rank_biased_precision(
     or 1 if that is less. With `gain="grade"` $u(g)$ is the grade itself where $g \ge \mathrm{rel}$, else 0,
     so that values above 1 are possible.
 
-    Unjudged: has no gain; `RBP_residual` tells how much that could matter.
+    Unjudged: has no gain; `RBP_residual` shows how much that could matter.
     Empty: 0 when nothing relevant is retrieved.
-    Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`; ranx' `rbp.80` is `RBP(p=0.8, gain="grade")`. `trec_eval -m rbp` (version 10) is
-        `RBP(p=0.9, gain="linear", max_grade="query")` where the memory it forgets to clear holds zeros.
+    Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`; ranx' `rbp.80` is `RBP(p=0.8, gain="grade")`.
+        `trec_eval -m rbp` (version 10) is `RBP(p=0.9, gain="linear", max_grade="query")` where the memory it
+        forgets to clear holds zeros.
+    References: Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS
+        27(1), 2008. doi:10.1145/1416950.1416952
 
     Example:
         Relevant results come first and third, $0.5 (1 + 0.5^2)$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> rank_biased_precision(make_ranking([1, 0, 1]), p=0.5)
         array([0.625])
-
-    References:
-        Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS 27(1), 2008.
-        doi:10.1145/1416950.1416952
     """
-    use = _use(ranking, rel, gain, max_grade)
-    seen = np.where(ranking.within(cutoff), use * reach_probability(ranking, p), 0.0)
+    worth = rbp_gain(ranking, rel, gain, max_grade)
+    seen = np.where(ranking.within(cutoff), worth * reach_probability(ranking, p), 0.0)
     return (1.0 - p) * segment_sum(seen, ranking.offset)
-
-
-def _use(
-    ranking: Ranking,
-    rel: float | None,
-    gain: Literal["linear", "exp", "grade"] | None,
-    max_grade: float | Literal["query"] | None,
-) -> Floats:
-    """What each retrieved judged document is worth to the reader."""
-    if gain is None:
-        return ranking.hits(rel).astype(np.float64)
-    if gain == "grade":
-        return np.where(ranking.hits(rel), ranking.grade, 0.0)
-    return _graded(ranking, gain, max_grade)
-
-
-def _graded(ranking: Ranking, gain: Gain, max_grade: float | Literal["query"] | None) -> Floats:
-    """The gain of each retrieved judged document as a share of the highest there is."""
-    if max_grade == "query":
-        own = np.maximum(segment_max(np.maximum(ranking.best, 0.0), ranking.best_offset), 1.0)
-        top = own[ranking.query]
-    else:
-        highest = ranking.highest if max_grade is None else max_grade
-        top = np.full(len(ranking.rank), max(highest, 0.0))
-    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
 
 
 RBP = Measure(
     "RBP",
     rank_biased_precision,
+    terms=rbp_terms,
     title="Rank-biased precision: what a reader gains who goes on to the next result with a fixed chance.",
     at_parameter="cutoff",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
@@ -184,19 +159,16 @@ def rank_biased_residual(
     otherwise. True RBP lies between RBP and RBP plus this.
 
     Unjudged: is what it measures; a negative grade is unjudged too.
-    Empty: 1 when nothing is retrieved, for nothing is known (0 with `tail="unjudged"`).
+    Empty: 1 when nothing is retrieved, because nothing is known (0 with `tail="unjudged"`).
     Agrees with: `trec_eval -m rbp_resid` (version 10) with `p=0.9, tail="unjudged"`.
+    References: Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS
+        27(1), 2008. doi:10.1145/1416950.1416952
 
     Example:
         The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> rank_biased_residual(make_ranking([1, None, 0]), p=0.5)
         array([0.375])
-
-    References:
-        Moffat and Zobel. Rank-biased precision for measurement of retrieval effectiveness. TOIS 27(1), 2008.
-        doi:10.1145/1416950.1416952
     """
     judged = ranking.grade >= 0
     known = (1.0 - p) * segment_sum(np.where(judged, reach_probability(ranking, p), 0.0), ranking.offset)

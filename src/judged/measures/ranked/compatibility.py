@@ -27,43 +27,42 @@ def compatibility(
     $$\mathrm{Compat} = \frac{\mathrm{RBO}(D, I)}{\mathrm{RBO}(I, I)}, \qquad
       \mathrm{RBO}(D, I) = \frac{\sum_{d=1}^{n} p^{d-1} \, |D_{1..d} \cap I_{1..d}| / d}{\sum_{d=1}^{n} p^{d-1}}$$
 
-    where $D$ are the results, $n$ is `depth` (`"longer"`: the length of the longer list), and $I$ holds all documents with a positive grade, the highest
-    grades first: documents of the same grade in the order of the results, those not retrieved last. With
-    `over="everything"` RBO is not divided by the RBO of the ideal with itself, which is below 1 where the ideal
-    ends. Only the order of grades matters, so they may come from preferences; `rel` has no part in it.
+    where $D$ are the results, $n$ is `depth` (`"longer"`: the length of the longer list), and $I$ holds all
+    documents with a positive grade, the highest grades first: documents of the same grade in the order of the
+    results, those not retrieved last. With `over="everything"` RBO is not divided by the RBO of the ideal
+    with itself, which is below 1 where the ideal ends. Only the order of grades matters, so they may come
+    from preferences; `rel` has no part in it.
 
     Unjudged: is in no ideal ranking.
     Ties: results are in the order that the protocol's tie rule gives; the programs below take tied documents
         in ascending order of their ids (`ties="document-ascending"`).
     Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
-    Agrees with: `compatibility.py` of claclark/Compatibility; ir_measures' `Compat` with `depth="longer"`, except
-        that it puts missed documents before retrieved ones with scores below 0.
+    Agrees with: `compatibility.py` of claclark/Compatibility; ir_measures' `Compat` with `depth="longer"`,
+        except that it puts missed documents before retrieved ones with scores below 0.
+    References: Clarke, Vtyurina and Smucker. Assessing top-k preferences. TOIS 39(3), 2021.
+        doi:10.1145/3451161
+        Webber, Moffat and Zobel. A similarity measure for indefinite rankings. TOIS 28(4), 2010.
+        doi:10.1145/1852102.1852106
 
     Example:
         The two documents are in the wrong order, so the first depth has no overlap and the second all:
         $(0 + 0.5 \cdot 2/2) / (1 + 0.5)$
 
-        >>> from judged.kernels.examples import make_ranking
         >>> compatibility(make_ranking([1, 2]), p=0.5, depth=2).round(4)
         array([0.3333])
-
-    References:
-        Clarke, Vtyurina and Smucker. Assessing top-k preferences. TOIS 39(3), 2021. doi:10.1145/3451161
-        Webber, Moffat and Zobel. A similarity measure for indefinite rankings. TOIS 28(4), 2010.
-        doi:10.1145/1852102.1852106
     """
     shared, ideal, deep = _to_the_longer(ranking, p) if depth == "longer" else _to(ranking, p, depth)
     return divide(shared, ideal) if over == "ideal" else shared * (1.0 - p) / (1.0 - p**deep)
 
 
 def _to(ranking: Ranking, p: float, depth: int) -> tuple[Floats, Floats, Floats]:
-    """The overlap with the ideal, that of the ideal with itself, and the depth."""
+    """Return the overlap with the ideal, that of the ideal with itself, and the depth."""
     weights = overlap_weights(p, depth)
     return ideal_overlap(ranking, weights), overlap_of_ideals(ranking, weights), np.full(1, float(depth))
 
 
 def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
-    """The same, each query as deep as the longer of its two lists."""
+    """Return the same, each query as deep as the longer of its two lists."""
     wanted = segment_count(ranking.best > 0, ranking.best_offset)
     deep = np.maximum(np.maximum(ranking.retrieved, wanted), 1)
     depth = np.arange(1, int(deep.max(initial=1)) + 1)

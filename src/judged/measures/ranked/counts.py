@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import hits_terms
 from judged.kernels.segments import Floats, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -26,16 +27,13 @@ def number_of_queries(ranking: Ranking) -> Floats:
     Unjudged: does not matter.
     Empty: 1, whatever is retrieved.
     Agrees with: `trec_eval -m num_q`; ir_measures' `NumQ`.
+    References: Buckley. trec_eval, measure `num_q`. NIST, 2008.
 
     Example:
         Two queries:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> number_of_queries(make_ranking([1], [0]))
         array([1., 1.])
-
-    References:
-        Buckley. trec_eval, measure `num_q`. NIST, 2008.
     """
     return np.ones(len(ranking))
 
@@ -64,16 +62,13 @@ def number_retrieved(ranking: Ranking) -> Floats:
     Unjudged: counts like any other.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m num_ret`; ir_measures' `NumRet`.
+    References: Buckley. trec_eval, measure `num_ret`. NIST, 2008.
 
     Example:
         Three documents, one of them unjudged:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> number_retrieved(make_ranking([1, None, 0]))
         array([3.])
-
-    References:
-        Buckley. trec_eval, measure `num_ret`. NIST, 2008.
     """
     return ranking.retrieved.astype(np.float64)
 
@@ -98,16 +93,13 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     Empty: 0 when the query has no relevant document; what is retrieved does not matter.
     Agrees with: `trec_eval -m num_rel` (whose sum under `-c` forgets `-l`); ir_measures' `NumRel`.
+    References: Buckley. trec_eval, measure `num_rel`. NIST, 2008.
 
     Example:
         One relevant document is retrieved and one is missed:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> number_relevant(make_ranking([1, 0], missed=[[1]]))
         array([2.])
-
-    References:
-        Buckley. trec_eval, measure `num_rel`. NIST, 2008.
     """
     return ranking.relevant(rel).astype(np.float64)
 
@@ -133,16 +125,13 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
 
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m num_rel_ret`; ir_measures' `NumRet(rel=…)`.
+    References: Buckley. trec_eval, measure `num_rel_ret`. NIST, 2008.
 
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> number_relevant_retrieved(make_ranking([1, 0], missed=[[1]]))
         array([1.])
-
-    References:
-        Buckley. trec_eval, measure `num_rel_ret`. NIST, 2008.
     """
     return ranking.hits_within(None, rel).astype(np.float64)
 
@@ -150,6 +139,7 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
 NumRelRet = Measure(
     "NumRelRet",
     number_relevant_retrieved,
+    terms=hits_terms,
     title="The number of relevant documents that are retrieved.",
     bounds=(0.0, math.inf),
     aggregate="sum",
@@ -170,16 +160,13 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
     Unjudged: is not counted, negative grades neither.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m num_nonrel_judged_ret`.
+    References: Buckley. trec_eval, measure `num_nonrel_judged_ret`. NIST, 2008.
 
     Example:
         Of two results that are not relevant, one was judged:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> number_refuted_retrieved(make_ranking([1, 0, None]))
         array([1.])
-
-    References:
-        Buckley. trec_eval, measure `num_nonrel_judged_ret`. NIST, 2008.
     """
     refuted = (ranking.grade >= 0) & ~ranking.hits(rel)
     return segment_count(refuted, ranking.offset).astype(np.float64)
@@ -208,16 +195,13 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
     Unjudged: shows as `-`, or as `.` where its grade is negative.
     Empty: an empty string when nothing is retrieved.
     Agrees with: `trec_eval -m relstring`, which sets the string in quotation marks.
+    References: Buckley. trec_eval, measure `relstring`. NIST, 2008.
 
     Example:
         A grade of 3, an unjudged result, a negative grade, and one beyond 9:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> relevance_string(make_ranking([3, None, -1, 12])).tolist()
         ['3-.>']
-
-    References:
-        Buckley. trec_eval, measure `relstring`. NIST, 2008.
     """
     shown = np.minimum(ranking.retrieved, cutoff)
     width = max(int(shown.max(initial=0)), 1)
@@ -228,7 +212,7 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
 
 
 def _characters(grade: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The code of each grade's character."""
+    """Return the code of each grade's character."""
     digit = np.clip(grade, 0, 9).astype(np.int64) + ord("0")
     return np.where(grade < 0, ord("."), np.where(grade > 9, ord(">"), digit))
 

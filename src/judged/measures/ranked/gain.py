@@ -15,8 +15,10 @@ from judged.kernels.ranked.gains import (
     found_gains,
     ideal_cumulative_gains,
     ideal_sum,
+    jk_discount,
 )
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import dcg_terms, idcg_terms, ndcg_jk_terms, ndcg_terms
 from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_cumsum, segment_sum
 from judged.measures.laws import BINARY_IN_ORDER, GRADED, Law
 from judged.measures.measure import Measure
@@ -37,21 +39,18 @@ def normalised_discounted_gain(
     or what `gains` says; negative gains are never part of the best order. `rel` has no part in it.
 
     Empty: 0 when nothing with a positive gain is retrieved, and when nothing of the query has one.
-    Agrees with: `trec_eval -m ndcg` and `-m ndcg_cut`; ir_measures' `nDCG` (`dcg='exp-log2'` is `exp`);
-        ranx' `ndcg` and `ndcg_burges`. trec_eval's order of custom gains fails where two differ by less
-        than 1; this one does not.
+    Agrees with: `trec_eval -m ndcg` and `-m ndcg_cut`; ir_measures' `nDCG` (`dcg='exp-log2'` is `exp`); ranx'
+        `ndcg` and `ndcg_burges`. trec_eval's order of custom gains fails where two differ by less than 1;
+        this one does not.
+    References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+        doi:10.1145/582415.582418
+        Burges and others. Learning to rank using gradient descent. ICML 2005. doi:10.1145/1102351.1102363
 
     Example:
         The grades [3, 0, 2, 1] collect 4.4307 of the 4.7619 that [3, 2, 1, 0] would:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> normalised_discounted_gain(make_ranking([3, 0, 2, 1]), cutoff=4).round(4)
         array([0.9305])
-
-    References:
-        Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
-        doi:10.1145/582415.582418
-        Burges and others. Learning to rank using gradient descent. ICML 2005. doi:10.1145/1102351.1102363
     """
     return divide(discounted_sum(ranking, cutoff, gain, gains), ideal_sum(ranking, cutoff, gain, gains))
 
@@ -59,6 +58,7 @@ def normalised_discounted_gain(
 nDCG = Measure(
     "nDCG",
     normalised_discounted_gain,
+    terms=ndcg_terms,
     title="Normalised discounted cumulative gain: how close a ranking comes to the best possible order.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.DISCOUNTED_RATIO},
@@ -72,22 +72,19 @@ def discounted_gain(
 
     $$\mathrm{DCG}@k = \sum_{i=1}^{k} \frac{v(g_i)}{\log_2(i + 1)}$$
 
-    where $g_i$ is the grade of the result at rank $i$ and $v(g)$ its worth: $g$ (`gain="linear"`),
-    $2^g - 1$ (`"exp"`) or what `gains` says. Queries with more to find can reach more; `nDCG` evens that out.
+    where $g_i$ is the grade of the result at rank $i$ and $v(g)$ its worth: $g$ (`gain="linear"`), $2^g - 1$
+    (`"exp"`) or what `gains` says. Queries with more to find can reach more; `nDCG` evens that out.
 
     Empty: 0 when nothing with a gain is retrieved.
     Agrees with: `trec_eval -m dcg` (version 10); ranx' `dcg` and `dcg_burges`.
+    References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+        doi:10.1145/582415.582418
 
     Example:
         $3/1 + 0 + 2/2 + 1/\log_2 5$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> discounted_gain(make_ranking([3, 0, 2, 1])).round(4)
         array([4.4307])
-
-    References:
-        Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
-        doi:10.1145/582415.582418
     """
     return discounted_sum(ranking, cutoff, gain, gains)
 
@@ -95,6 +92,7 @@ def discounted_gain(
 DCG = Measure(
     "DCG",
     discounted_gain,
+    terms=dcg_terms,
     title="Discounted cumulative gain: the gain a ranking brings, less the deeper it lies.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
@@ -116,17 +114,14 @@ def ideal_discounted_gain(
     Ties: have no part in it.
     Empty: 0 when nothing of the query has a positive gain; whether anything is retrieved does not matter.
     Agrees with: `trec_eval -m ideal_dcg` (version 10).
+    References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+        doi:10.1145/582415.582418
 
     Example:
         The best order of [3, 0, 2, 1] is [3, 2, 1, 0]:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> ideal_discounted_gain(make_ranking([3, 0, 2, 1])).round(4)
         array([4.7619])
-
-    References:
-        Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
-        doi:10.1145/582415.582418
     """
     return ideal_sum(ranking, cutoff, gain, gains)
 
@@ -134,6 +129,7 @@ def ideal_discounted_gain(
 IDCG = Measure(
     "IDCG",
     ideal_discounted_gain,
+    terms=idcg_terms,
     title="Ideal discounted cumulative gain: the most that any ranking of a query could bring.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
@@ -151,21 +147,18 @@ def r_level_discounted_gain(
     $$\mathrm{Rndcg} = \frac{1}{|C|} \sum_{c \in C} \mathrm{nDCG}@c$$
 
     where $C$ holds, for each positive gain $v$ that a judged document of the query has, the number of
-    documents with a gain of $v$ or more; and the number of retrieved documents, if that exceeds the number
-    of documents with a gain by more than one.
+    documents with a gain of $v$ or more; and the number of retrieved documents, if that exceeds the number of
+    documents with a gain by more than one.
 
     Empty: 0 when nothing with a gain is retrieved, and when no document of the query is relevant.
     Agrees with: `trec_eval -m Rndcg`, whole gains given.
+    References: Buckley. trec_eval, measure `Rndcg` (experimental). NIST, 2008.
 
     Example:
         One document of grade 2 and one of grade 1: nDCG@1 is 1/2 and nDCG@2 is 0.8597:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> r_level_discounted_gain(make_ranking([1, 2])).round(4)
         array([0.6799])
-
-    References:
-        Buckley. trec_eval, measure `Rndcg` (experimental). NIST, 2008.
     """
     value, offset = best_gains(ranking, gains=gains), ranking.best_offset
     last = _last_of_level(value, offset)
@@ -180,7 +173,7 @@ def r_level_discounted_gain(
 
 
 def _last_of_level(value: Floats, offset: Ints) -> Flags:
-    """Which documents of the best order have a gain and stand before one with another, or at the end."""
+    """Return which documents of the best order have a gain and precede one with another gain, or are last."""
     last = np.ones(len(value), dtype=bool)
     last[:-1] = value[:-1] != value[1:]
     ends = offset[1:][np.diff(offset) > 0] - 1
@@ -189,10 +182,10 @@ def _last_of_level(value: Floats, offset: Ints) -> Flags:
 
 
 def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None) -> Floats:
-    """The discounted gain of each query's results down to a rank of its own."""
+    """Return the discounted gain of each query's results down to a rank of its own."""
     running = np.concatenate(([0.0], cumulative_gains(ranking, gains)))
-    standing = ranking.standing(query, cutoff)
-    return np.where(standing > 0, running[ranking.offset[query] + standing], 0.0)
+    count = ranking.count_down_to(query, cutoff)
+    return np.where(count > 0, running[ranking.offset[query] + count], 0.0)
 
 
 Rndcg = Measure(
@@ -209,21 +202,18 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     $$\mathrm{nDCG\_rel} = \frac{1}{N} \left( \sum_{i : v(g_i) > 0} \mathrm{nDCG}@i +
         (N - n) \cdot \mathrm{nDCG} \right)$$
 
-    where $v(g_i)$ is the gain of the result at rank $i$, $N$ the number of judged documents of the query
-    with a gain and $n$ of those the retrieved.
+    where $v(g_i)$ is the gain of the result at rank $i$, $N$ the number of judged documents of the query with
+    a gain and $n$ of those the retrieved.
 
     Empty: 0 when nothing with a gain is retrieved, and when nothing of the query has one.
     Agrees with: `trec_eval -m ndcg_rel`, whole gains given.
+    References: Buckley. trec_eval, measure `ndcg_rel` (experimental). NIST, 2008.
 
     Example:
         nDCG is 0.6309 at rank 2, where the one document with a gain is found:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> discounted_gain_at_relevant(make_ranking([0, 1])).round(4)
         array([0.6309])
-
-    References:
-        Buckley. trec_eval, measure `ndcg_rel` (experimental). NIST, 2008.
     """
     useful = found_gains(ranking, gains=gains) > 0
     possible = segment_count(best_gains(ranking, gains=gains) > 0, ranking.best_offset)
@@ -235,7 +225,7 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
 
 
 def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
-    """The discounted gain of the best order down to the rank of each retrieved judged document."""
+    """Return the discounted gain of the best order down to the rank of each retrieved judged document."""
     start, length = ranking.best_offset[:-1], np.diff(ranking.best_offset)
     deep = np.minimum(ranking.rank, length[ranking.query]) - 1
     at_each: Floats = ideal_cumulative_gains(ranking, gains)[start[ranking.query] + deep]
@@ -263,27 +253,24 @@ def originally_discounted_gain(
     $$\mathrm{nDCG_{JK}}@k = \frac{\sum_{i=1}^{k} v(g_i) / \max(1, \log_b i)}
                                 {\sum_{i=1}^{k} v(g^*_i) / \max(1, \log_b i)}$$
 
-    where $b$ is `base`, $g_i$ the grade of the result at rank $i$ and $g^*$ are all judged grades of the query,
-    the most valuable first. A grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains`
-    says. The order of the first $b$ results does not matter. Today's usual discount, $\log_2(i + 1)$, is that of
-    `nDCG`.
+    where $b$ is `base`, $g_i$ the grade of the result at rank $i$ and $g^*$ are all judged grades of the
+    query, the most valuable first. A grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what
+    `gains` says. The order of the first $b$ results does not matter. Today's usual discount, $\log_2(i + 1)$,
+    is that of `nDCG`.
 
     Empty: 0 when nothing with a positive gain is retrieved, and when nothing of the query has one.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `nDCG`, with `base` for `-logb`; their `MSnDCG` is `nDCG`.
+    References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
+        doi:10.1145/582415.582418
 
     Example:
         The one relevant document comes third, at $1 / \log_2 3$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> originally_discounted_gain(make_ranking([0, 0, 1])).round(4)
         array([0.6309])
-
-    References:
-        Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
-        doi:10.1145/582415.582418
     """
-    got = found_gains(ranking, gain, gains) / _discount(ranking.rank, base)
-    best = best_gains(ranking, gain, gains) / _discount(ranking.best_rank, base)
+    got = found_gains(ranking, gain, gains) / jk_discount(ranking.rank, base)
+    best = best_gains(ranking, gain, gains) / jk_discount(ranking.best_rank, base)
     near = True if cutoff is None else ranking.best_rank <= cutoff
     return divide(
         segment_sum(np.where(ranking.within(cutoff), got, 0.0), ranking.offset),
@@ -291,14 +278,10 @@ def originally_discounted_gain(
     )
 
 
-def _discount(rank: Ints, base: float) -> Floats:
-    discount: Floats = np.maximum(np.log(rank) / np.log(base), 1.0)
-    return discount
-
-
 nDCG_JK = Measure(
     "nDCG_JK",
     originally_discounted_gain,
+    terms=ndcg_jk_terms,
     title="Normalised discounted gain as first published: no discount before the rank that is the base of the logarithm.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.PARTED},
@@ -313,21 +296,18 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
       c_j = \max(v(g^*_j), 1)$$
 
     where $v(g_i)$ is the gain of the result at rank $i$ and $g^*$ are all judged grades of the query, the
-    most valuable first; beyond them $c_j = 1$. With gains of 0 and 1 it is `binG`. With more grades, moving
-    a better result up can lower it, because it raises what is expected of the next.
+    most valuable first; beyond them $c_j = 1$. With gains of 0 and 1 it is `binG`. With more grades, moving a
+    better result up can lower it, because it raises what is expected of the next.
 
     Empty: 0 when nothing with a gain is retrieved, and when nothing of the query has one.
     Agrees with: `trec_eval -m G`, whole gains given.
+    References: Buckley. trec_eval, measure `G` (experimental). NIST, 2008.
 
     Example:
         A result without gain pushes the one of grade 1 to $1 / \log_2 3$:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> normalised_gain(make_ranking([0, 1])).round(4)
         array([0.6309])
-
-    References:
-        Buckley. trec_eval, measure `G` (experimental). NIST, 2008.
     """
     value, best = found_gains(ranking, gains=gains), best_gains(ranking, gains=gains)
     behind = _cost(ranking, best) - segment_cumsum(value, ranking.offset)
@@ -336,7 +316,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
 
 
 def _cost(ranking: Ranking, best: Floats) -> Floats:
-    """What the best order brings down to the rank of each retrieved judged document, 1 or more a rank."""
+    """Return what the best order brings down to the rank of each retrieved judged document, at least 1 a rank."""
     possible = segment_count(best > 0, ranking.best_offset)[ranking.query]
     deep = np.minimum(ranking.rank, possible)
     running = np.concatenate(([0.0], segment_cumsum(np.maximum(best, 1.0), ranking.best_offset)))
@@ -362,20 +342,17 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m binG`.
+    References: Buckley. trec_eval, measure `binG` (experimental). NIST, 2008.
 
     Example:
         One relevant document has nothing above it, the other one result that is not relevant:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> binary_gain(make_ranking([1, 0, 1])).round(4)
         array([0.8155])
-
-    References:
-        Buckley. trec_eval, measure `binG` (experimental). NIST, 2008.
     """
     others = ranking.rank - ranking.found(rel)
-    each = np.where(ranking.hits(rel), 1.0 / np.log2(2.0 + others), 0.0)
-    return divide(segment_sum(each, ranking.offset), ranking.relevant(rel))
+    gains = np.where(ranking.hits(rel), 1.0 / np.log2(2.0 + others), 0.0)
+    return divide(segment_sum(gains, ranking.offset), ranking.relevant(rel))
 
 
 binG = Measure(

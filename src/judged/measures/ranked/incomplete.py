@@ -6,6 +6,7 @@ import numpy as np
 
 from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import bpref_terms, judged_terms
 from judged.kernels.segments import Floats, divide, segment_count, segment_running_count, segment_sum
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -19,24 +20,21 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     $$\mathrm{Bpref} = \frac{1}{R} \sum_{i : g_i \ge \mathrm{rel}}
         \left( 1 - \frac{\min(n_i, R)}{\min(N, R)} \right)$$
 
-    where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of judged non-relevant results
-    above it, and $R$ and $N$ the numbers of judged relevant and judged non-relevant documents of the query.
-    Where $n_i = 0$ the term is 1.
+    where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of judged non-relevant results above
+    it, and $R$ and $N$ the numbers of judged relevant and judged non-relevant documents of the query. Where
+    $n_i = 0$ the term is 1.
 
     Unjudged: is passed over, negative grades too; that makes it robust where judgments are few.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m bpref`; ir_measures' `Bpref`.
+    References: Buckley and Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.
+        doi:10.1145/1008992.1009000
 
     Example:
-        One of the two relevant documents stands below the one judged non-relevant:
+        One of the two relevant documents is below the one judged non-relevant:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> preference(make_ranking([1, 0, None, 1]))
         array([0.5])
-
-    References:
-        Buckley and Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.
-        doi:10.1145/1008992.1009000
     """
     return binary_preference(ranking, rel)
 
@@ -44,6 +42,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
 Bpref = Measure(
     "Bpref",
     preference,
+    terms=bpref_terms,
     title="Binary preference: relevant above non-relevant, looking at judged documents only.",
     laws=frozenset(
         {
@@ -69,18 +68,15 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
     Unjudged: is passed over, negative grades too.
     Empty: 0 when nothing relevant is retrieved, which counts as 0.00001 in the mean.
     Agrees with: `trec_eval -m gm_bpref`, whose summary shows the mean and whose queries show nothing.
+    References: Buckley and Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.
+        doi:10.1145/1008992.1009000
+        Robertson. On GMAP: and other transformations. CIKM 2006. doi:10.1145/1183614.1183630
 
     Example:
         The query's own value is its binary preference:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> geometric_preference(make_ranking([1, 0, None, 1]))
         array([0.5])
-
-    References:
-        Buckley and Voorhees. Retrieval evaluation with incomplete information. SIGIR 2004.
-        doi:10.1145/1008992.1009000
-        Robertson. On GMAP: and other transformations. CIKM 2006. doi:10.1145/1183614.1183630
     """
     return binary_preference(ranking, rel)
 
@@ -88,6 +84,7 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
 gm_Bpref = Measure(
     "gm_Bpref",
     geometric_preference,
+    terms=bpref_terms,
     title="Geometric mean of binary preference: rewards a system that fails no query.",
     aggregate="geometric",
     laws=frozenset(
@@ -119,24 +116,21 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
         \frac{r_i + \varepsilon}{r_i + n_i + 2 \varepsilon} \right)$$
 
     where, of the documents above rank $i$, $d_i$ are in the pool, judged or not, $r_i$ are judged relevant
-    and $n_i$ judged non-relevant; $R$ is the number of relevant documents and $\varepsilon = 10^{-5}$.
-    A document of the pool that was not judged has a negative grade.
+    and $n_i$ judged non-relevant; $R$ is the number of relevant documents and $\varepsilon = 10^{-5}$. A
+    document of the pool that was not judged has a negative grade.
 
     Unjudged: outside the pool, counts as not relevant; in the pool (negative grade), is assumed to be
         relevant as often as the judged ones above.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m infAP`; ir_measures' `infAP`.
+    References: Yilmaz and Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM
+        2006. doi:10.1145/1183614.1183633
 
     Example:
         The result above the relevant one is in the pool but was not judged, so nothing speaks against it:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> inferred_average_precision(make_ranking([-1, 1])), inferred_average_precision(make_ranking([0, 1])).round(4)
         (array([0.75]), array([0.5]))
-
-    References:
-        Yilmaz and Aslam. Estimating average precision with incomplete and imperfect judgments. CIKM 2006.
-        doi:10.1145/1183614.1183633
     """
     hit, above = ranking.hits(rel), ranking.rank - 1
     pooled = np.arange(len(hit)) - ranking.offset[ranking.query]
@@ -166,17 +160,14 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
     Unjudged: is what it counts; a negative grade, which means pooled but not judged, is unjudged.
     Empty: 0 when nothing is retrieved.
     Agrees with: ir_measures' `Judged`, except that a negative grade counts as judged there.
+    References: MacAvaney, Macdonald and Ounis. Streamlining evaluation with ir-measures. ECIR 2022.
+        doi:10.1007/978-3-030-99739-7_38
 
     Example:
         One of two results was judged; the list has no tenth:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> judged_share(make_ranking([0, None]), cutoff=10)
         array([0.5])
-
-    References:
-        MacAvaney, Macdonald and Ounis. Streamlining evaluation with ir-measures. ECIR 2022.
-        doi:10.1007/978-3-030-99739-7_38
     """
     judged = segment_count((ranking.grade >= 0) & ranking.within(cutoff), ranking.offset)
     shown = ranking.retrieved if cutoff is None else np.minimum(ranking.retrieved, cutoff)
@@ -186,6 +177,7 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
 Judged = Measure(
     "Judged",
     judged_share,
+    terms=judged_terms,
     title="Judged: how much of what is shown somebody has looked at.",
     at_parameter="cutoff",
     higher_is_better=None,
@@ -198,22 +190,19 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
 
     $$\mathrm{Unjudged}@k = \frac{|\{ i \le \min(k, n) : i \text{ unjudged} \}|}{k}$$
 
-    where $n$ is the number of retrieved documents. It divides by $k$ also where the list is shorter, so it
-    is not one minus `Judged`.
+    where $n$ is the number of retrieved documents. It divides by $k$ also where the list is shorter, so it is
+    not one minus `Judged`.
 
     Unjudged: is what it counts; a negative grade, which means pooled but not judged, is unjudged.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m unj` (version 10).
+    References: Soboroff. trec_eval 10, measure `unj`. NIST, 2024.
 
     Example:
         One of two results is unjudged, over four places:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> unjudged_share(make_ranking([0, None]), cutoff=4)
         array([0.25])
-
-    References:
-        Soboroff. trec_eval 10, measure `unj`. NIST, 2024.
     """
     judged = segment_count((ranking.grade >= 0) & ranking.within(cutoff), ranking.offset)
     return (np.minimum(ranking.retrieved, cutoff) - judged) / cutoff
@@ -222,7 +211,7 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
 Unjudged = Measure(
     "Unjudged",
     unjudged_share,
-    title="Unjudged: how much of what is shown nobody has looked at.",
+    title="Unjudged: how much of what is shown was not judged.",
     at_parameter="cutoff",
     higher_is_better=None,
     laws=frozenset({Law.GRADE_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.BY_GRADE}),

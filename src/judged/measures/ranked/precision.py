@@ -7,6 +7,14 @@ from typing import Literal
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    f1_terms,
+    precision_terms,
+    r_precision_terms,
+    recall_terms,
+    reciprocal_rank_terms,
+    success_terms,
+)
 from judged.kernels.segments import Floats, divide, segment_count, segment_max
 from judged.measures.laws import BINARY, BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
@@ -25,23 +33,20 @@ def precision(
 
     $$\mathrm{P}@k = \frac{|\{ i \le k : g_i \ge \mathrm{rel} \}|}{k}$$
 
-    where $g_i$ is the grade of the result at rank $i$. With `over="retrieved"` the divisor is
-    $\min(k, n)$ for $n$ retrieved documents, so that a short list is not punished for its length.
+    where $g_i$ is the grade of the result at rank $i$. With `over="retrieved"` the divisor is $\min(k, n)$
+    for $n$ retrieved documents, so that a short list is not punished for its length.
 
     Empty: 0 when nothing relevant is retrieved; places of a short list that stay empty count as not relevant.
     Agrees with: `trec_eval -m P`; ir_measures' `P`; ranx' `precision`.
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         Two of the first four results are relevant:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> precision(make_ranking([1, 0, 1, 0]), cutoff=4)
         array([0.5])
         >>> precision(make_ranking([1, 0]), cutoff=4), precision(make_ranking([1, 0]), cutoff=4, over="retrieved")
         (array([0.25]), array([0.5]))
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     length = cutoff if over == "cutoff" else np.minimum(cutoff, ranking.retrieved)
     return divide(ranking.hits_within(cutoff, rel), np.asarray(length))
@@ -50,6 +55,7 @@ def precision(
 P = Measure(
     "P",
     precision,
+    terms=precision_terms,
     title="Precision: how much of what is shown is relevant.",
     at_parameter="cutoff",
     laws=BINARY | {Law.LINEAR, Law.GROWS},
@@ -64,28 +70,25 @@ def recall(
     rel: float | None = None,
     over: Literal["relevant", "cutoff"] = "relevant",
 ) -> Floats:
-    r"""Return the share of all relevant documents that stand among the first `cutoff` results.
+    r"""Return the share of all relevant documents that are among the first `cutoff` results.
 
     $$\mathrm{R}@k = \frac{|\{ i \le k : g_i \ge \mathrm{rel} \}|}{R}$$
 
-    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the
-    query. With `over="cutoff"` the divisor is $\min(k, R)$, so that 1 can be reached at every $k$; this is
-    what trec_eval calls `relative_P`, BEIR `R_cap` and ann-benchmarks recall.
+    where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query.
+    With `over="cutoff"` the divisor is $\min(k, R)$, so that 1 can be reached at every $k$; this is what
+    trec_eval calls `relative_P`, BEIR `R_cap` and ann-benchmarks recall.
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m recall`, and `-m relative_P` when `over` is `cutoff`; ir_measures' `R`.
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         Three documents are relevant, one of them comes among the first two results:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
         array([0.3333])
         >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
         array([0.5])
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     relevant = ranking.relevant(rel)
     divisor = relevant if over == "relevant" else np.minimum(relevant, cutoff)
@@ -95,6 +98,7 @@ def recall(
 R = Measure(
     "R",
     recall,
+    terms=recall_terms,
     title="Recall: how much of what is relevant is shown.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.LINEAR},
@@ -112,16 +116,13 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: ranx' `f1`; trec_eval has it for whole sets only (`set_F`).
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         Precision is 1/2 and recall is 1:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> f1(make_ranking([1, 0]), cutoff=2).round(4)
         array([0.6667])
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     return divide(2 * ranking.hits_within(cutoff, rel), cutoff + ranking.relevant(rel))
 
@@ -129,6 +130,7 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
 F1 = Measure(
     "F1",
     f1,
+    terms=f1_terms,
     title="F1: precision and recall in one number.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.LINEAR},
@@ -136,26 +138,23 @@ F1 = Measure(
 
 
 def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
-    r"""Return 1 if a relevant document stands among the first `cutoff` results, else 0.
+    r"""Return 1 if a relevant document is among the first `cutoff` results, else 0.
 
     $$\mathrm{Success}@k = [\, \exists\, i \le k : g_i \ge \mathrm{rel} \,]$$
 
-    where $g_i$ is the grade of the result at rank $i$. The mean over queries is the share of queries that
-    are answered, known as hit rate or `Hit@k`.
+    where $g_i$ is the grade of the result at rank $i$. The mean over queries is the share of queries that are
+    answered, known as hit rate or `Hit@k`.
 
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m success`; ir_measures' `Success`; ranx' `hit_rate`.
+    References: Tomlinson. Early precision measures: implications from the downside of blind feedback. SIGIR
+        2006. doi:10.1145/1148170.1148319
 
     Example:
         The relevant result comes third:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> success(make_ranking([0, 0, 1]), cutoff=2), success(make_ranking([0, 0, 1]), cutoff=3)
         (array([0.]), array([1.]))
-
-    References:
-        Tomlinson. Early precision measures: implications from the downside of blind feedback. SIGIR 2006.
-        doi:10.1145/1148170.1148319
     """
     return (ranking.hits_within(cutoff, rel) > 0).astype(float)
 
@@ -163,6 +162,7 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
 Success = Measure(
     "Success",
     success,
+    terms=success_terms,
     title="Success: whether anything relevant is shown at all; many call it hit rate.",
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
@@ -180,16 +180,13 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Ties: the rank is the one the protocol's tie rule gives.
     Empty: 0 when no relevant result is retrieved (among the first `cutoff`, if that is set).
     Agrees with: `trec_eval -m recip_rank`; ir_measures' `RR` except for the tie rule of its `RR@k`.
+    References: Voorhees. The TREC-8 Question Answering Track Report. TREC 1999.
 
     Example:
         The first relevant result comes second:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> reciprocal_rank(make_ranking([0, 1, 1]))
         array([0.5])
-
-    References:
-        Voorhees. The TREC-8 Question Answering Track Report. TREC 1999.
     """
     hit = ranking.hits(rel) & ranking.within(cutoff)
     return segment_max(hit / ranking.rank, ranking.offset)
@@ -198,6 +195,7 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 RR = Measure(
     "RR",
     reciprocal_rank,
+    terms=reciprocal_rank_terms,
     title="Reciprocal rank: how soon the first relevant result comes.",
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
@@ -216,17 +214,14 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m Rprec` and, for a `multiple`, `-m Rprec_mult`; ir_measures' `Rprec`.
+    References: Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
+        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
 
     Example:
         Two documents are relevant; one of them comes among the first two, both among the first four:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> r_precision(make_ranking([0, 1, 1])), r_precision(make_ranking([0, 1, 1]), multiple=2)
         (array([0.5]), array([0.5]))
-
-    References:
-        Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
-        Experiment and Evaluation in Information Retrieval. MIT Press, 2005.
     """
     cutoff = np.floor(multiple * ranking.relevant(rel) + 0.9)
     near = ranking.rank <= cutoff[ranking.query]
@@ -236,19 +231,16 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
 Rprec = Measure(
     "Rprec",
     r_precision,
+    terms=r_precision_terms,
     title="R-precision: precision after as many results as there are relevant documents.",
     laws=BINARY_IN_ORDER | {Law.LINEAR},
 )
 
 
 def fall_out(
-    ranking: Ranking,
-    *,
-    cutoff: int | None = None,
-    rel: float | None = None,
-    collection: int | None = None,
+    ranking: Ranking, *, cutoff: int | None = None, rel: float | None = None, collection: int | None = None
 ) -> Floats:
-    r"""Return the share of the non-relevant documents that stand among the first `cutoff` results.
+    r"""Return the share of the non-relevant documents that are among the first `cutoff` results.
 
     $$\mathrm{FallOut}@k = \frac{|\{ i \le k : 0 \le g_i < \mathrm{rel} \}|}{N}$$
 
@@ -259,16 +251,13 @@ def fall_out(
     Unjudged: is passed over; with `collection`, counts as not relevant.
     Empty: 0 when nothing is retrieved, and when the query has no non-relevant document.
     Agrees with: torchmetrics' `retrieval_fall_out` where every document is judged and retrieved.
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         One of the two judged non-relevant documents comes first:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> fall_out(make_ranking([0, 1, 0]), cutoff=2), fall_out(make_ranking([0, 1, None]), cutoff=3, collection=101)
         (array([0.5]), array([0.02]))
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     if collection is not None:
         shown = ranking.retrieved if cutoff is None else np.minimum(ranking.retrieved, cutoff)

@@ -7,6 +7,12 @@ import math
 import numpy as np
 
 from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.ranked.terms import (
+    set_average_precision_terms,
+    set_precision_terms,
+    set_recall_terms,
+    set_relative_precision_terms,
+)
 from judged.kernels.segments import Floats, divide
 from judged.measures.laws import BINARY_SET, Law
 from judged.measures.measure import Measure
@@ -23,16 +29,13 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m set_P`; ir_measures' `SetP`.
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         One of four retrieved documents is relevant:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> set_precision(make_ranking([0, 1, 0, None]))
         array([0.25])
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     return divide(ranking.hits_within(None, rel), ranking.retrieved)
 
@@ -40,6 +43,7 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
 SetP = Measure(
     "SetP",
     set_precision,
+    terms=set_precision_terms,
     title="Set precision: how much of everything retrieved is relevant.",
     laws=BINARY_SET | {Law.LINEAR},
 )
@@ -54,16 +58,13 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_recall`; ir_measures' `SetR`.
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         One of two relevant documents is retrieved:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> set_recall(make_ranking([0, 1], missed=[[1]]))
         array([0.5])
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     return divide(ranking.hits_within(None, rel), ranking.relevant(rel))
 
@@ -71,6 +72,7 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
 SetR = Measure(
     "SetR",
     set_recall,
+    terms=set_recall_terms,
     title="Set recall: how much of what is relevant is retrieved at all.",
     laws=BINARY_SET | {Law.LINEAR},
 )
@@ -84,21 +86,18 @@ def set_f(
     $$\mathrm{SetF}_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}$$
 
     where $P$ and $R$ are set precision and set recall: recall matters `beta` times as much as precision.
-    `weight`, if given, stands for $\beta^2$.
+    `weight`, if given, is $\beta^2$.
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_F.x` where `weight` is x: trec_eval, and with it ir_measures'
         `SetF(beta=x)`, do not square it.
+    References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
 
     Example:
         Precision is 1 and recall 1/2:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> set_f(make_ranking([1], missed=[[1]])).round(4), set_f(make_ranking([1], missed=[[1]]), beta=2).round(4)
         (array([0.6667]), array([0.5556]))
-
-    References:
-        van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
     """
     found = ranking.hits_within(None, rel)
     square = beta * beta if weight is None else weight
@@ -124,16 +123,13 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_map`; ir_measures' `SetAP`.
+    References: Buckley. trec_eval, measure `set_map`. NIST, 2008.
 
     Example:
         Set precision and set recall are 1/2 each:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> set_average_precision(make_ranking([0, 1], missed=[[1]]))
         array([0.25])
-
-    References:
-        Buckley. trec_eval, measure `set_map`. NIST, 2008.
     """
     found = ranking.hits_within(None, rel)
     return divide(found * found, ranking.retrieved * ranking.relevant(rel))
@@ -142,6 +138,7 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
 SetAP = Measure(
     "SetAP",
     set_average_precision,
+    terms=set_average_precision_terms,
     title="Set average precision: set precision times set recall.",
     laws=BINARY_SET | {Law.STEPWISE},
 )
@@ -157,16 +154,13 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
 
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_relative_P`; ir_measures' `SetRelP`.
+    References: Buckley. trec_eval, measure `set_relative_P`. NIST, 2008.
 
     Example:
         Two documents are retrieved and one of them is relevant; two could have been:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> set_relative_precision(make_ranking([0, 1], missed=[[1, 1]]))
         array([0.5])
-
-    References:
-        Buckley. trec_eval, measure `set_relative_P`. NIST, 2008.
     """
     return divide(ranking.hits_within(None, rel), np.minimum(ranking.retrieved, ranking.relevant(rel)))
 
@@ -174,6 +168,7 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
 SetRelP = Measure(
     "SetRelP",
     set_relative_precision,
+    terms=set_relative_precision_terms,
     title="Relative set precision: set precision as a share of the best that a set of that size can have.",
     laws=BINARY_SET | {Law.LINEAR},
 )
@@ -198,16 +193,13 @@ def utility(
 
     Empty: $c R + d (N - R)$ when nothing is retrieved; 0 for a query missing from the run.
     Agrees with: `trec_eval -m utility.a,b,c,d` with `-N` for `collection`.
+    References: Lewis. The TREC-4 filtering track. TREC 1995.
 
     Example:
         One relevant document and two others are retrieved:
 
-        >>> from judged.kernels.examples import make_ranking
         >>> utility(make_ranking([1, 0, None]))
         array([-1.])
-
-    References:
-        Lewis. The TREC-4 filtering track. TREC 1995.
     """
     found, relevant = ranking.hits_within(None, rel), ranking.relevant(rel)
     other = collection - ranking.retrieved - relevant + found

@@ -36,22 +36,19 @@ def iteration_yield(
 
     $$\mathrm{AvgGain}_i = \frac{G_i}{|R^i|}$$
 
-    where $G_i$ is the gain of the good results that iteration $i$ was the first to bring, and $R^i$ all that it returned.
-    Written `AvgGain@i`, or `AvgGain_i` as in the source. It falls as a session goes on and finds less that is
-    new, so it is never shown alone: read it beside `CG` and `N`.
+    where $G_i$ is the gain of the good results that iteration $i$ was the first to bring, and $R^i$ all that
+    it returned. Written `AvgGain@i`, or `AvgGain_i` as in the source. It falls as a session goes on and finds
+    less that is new.
 
-    Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a
+        session that never searched or found nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 5.
 
     Example:
         The second iteration brings 2 with two results:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> iteration_yield(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([1.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 5.
     """
     return mask_not_found(view, value_at(view, average_gain(view, good, gain), iteration, beyond))
 
@@ -81,23 +78,19 @@ def yield_rate(
 
     $$\mathrm{RAG}@i = \frac{1}{i} \sum_{k=1}^{i} \mathrm{AvgGain}_k$$
 
-    where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results, and 0 where it has
-    none. An iteration with two results weighs as much as one with twenty. It has nothing to do with
+    where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results, and 0 where
+    it has none. An iteration with two results weighs as much as one with twenty. It has nothing to do with
     retrieval-augmented generation.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 6.
 
     Example:
         The mean of $7/3$ and $2/2$:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> yield_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([1.6667])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 6.
     """
     added = total_until(view, average_gain(view, good, gain), iteration)
     return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
@@ -128,23 +121,19 @@ def discounted_yield_rate(
 
     $$\mathrm{DRAG}@i = \frac{1}{i} \sum_{k=1}^{i} w(k) \cdot \mathrm{AvgGain}_k, \qquad w(k) = \frac{1}{\log_2(k + 1)}$$
 
-    where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. The source calls
-    it a weighted mean, but it is divided by $i$ and not by the sum of the weights: a constant yield of 2 has the value
-    1.420620 after three iterations. The weighted mean proper is `nDRAG`.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. The source
+    calls it a weighted mean, but it is divided by $i$ and not by the sum of the weights: a constant yield of
+    2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 7.
 
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> discounted_yield_rate(make_sessions(["a2", "b2", "c2"])).round(6)
         array([1.42062])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 7.
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
     return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
@@ -175,22 +164,18 @@ def weighted_yield(
 
     $$\mathrm{nDRAG}@i = \frac{\sum_{k=1}^{i} w(k) \cdot \mathrm{AvgGain}_k}{\sum_{k=1}^{i} w(k)}, \qquad w(k) = \frac{1}{\log_2(k + 1)}$$
 
-    where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. A constant yield is its
-    own mean, however many iterations there are, which `DRAG` does not grant.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. A constant
+    yield is its own mean, however many iterations there are, which `DRAG` does not grant.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 7.
 
     Example:
         A constant yield of 2, three times:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> weighted_yield(make_sessions(["a2", "b2", "c2"]))
         array([2.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 7.
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
     return mask_not_found(view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount)))

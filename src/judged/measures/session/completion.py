@@ -23,7 +23,7 @@ __all__ = ["AllGoodReached", "IterationsForAllGoodResults", "Recall"]
 MOST = 100
 
 
-"""What stands for this many iterations, for more, and for never."""
+"""The value for this many iterations, for more, and for never."""
 
 
 def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: ReferenceKind = "own") -> Floats:
@@ -31,27 +31,24 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
 
     $$\mathrm{IterationsForAllGoodResults} = \min(k, 100), \qquad k = \min \{i : GR@i = GR_T\}$$
 
-    where $GR_T$ is the number of the good results there were to find: those that the session found itself (`own`),
-    so that $k$ is the last iteration that added one, or those of the reference (`given`): judgments, or what all
-    compared systems found. By its own results a session that gives up early does well; `AllGoodReached` tells
-    100 iterations and never apart.
+    where $GR_T$ is the number of the good results there were to find: those that the session found itself
+    (`own`), so that $k$ is the last iteration that added one, or those of the reference (`given`): judgments,
+    or what all compared systems found. By its own results a session that gives up early does well;
+    `AllGoodReached` shows 100 iterations and never apart.
 
     Unlabelled: is not good; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
+    References: Source document 001, Retrieved Good Gain Metrics, section 10.
 
     Example:
         The last good result comes in iteration 2; `z` of the reference is never found:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> view = make_sessions(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
         >>> iterations_for_all_good(view), iterations_for_all_good(view, reference="given")
         (array([2.]), array([100.]))
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 10.
     """
-    last, reached, sought = completion_iteration(view, good, reference)
-    return np.where(sought, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
+    last, reached, to_find = completion_iteration(view, good, reference)
+    return np.where(to_find, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
 
 
 IterationsForAllGoodResults = Measure(
@@ -71,32 +68,30 @@ def all_good_reached(view: SessionView, *, good: int = 2, reference: ReferenceKi
 
     $$\mathrm{AllGoodReached} = [\, GR@N = GR_T \,]$$
 
-    where $GR_T$ is the number of the good results there were to find: those that the session found itself (`own`),
-    which it has always reached, or those of the reference (`given`): judgments, or what all compared systems found.
-    Its mean is the share of sessions to which `IterationsForAllGoodResults` gives an iteration.
+    where $GR_T$ is the number of the good results there were to find: those that the session found itself
+    (`own`), which it has always reached, or those of the reference (`given`): judgments, or what all compared
+    systems found. Its mean is the share of sessions to which `IterationsForAllGoodResults` gives an
+    iteration.
 
     Unlabelled: is not good.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
+    References: Source document 001, Retrieved Good Gain Metrics, section 10.
 
     Example:
         The second session never finds `b`:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> view = make_sessions(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
         >>> all_good_reached(view, reference="given")
         array([1., 0.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 10.
     """
-    _, reached, sought = completion_iteration(view, good, reference)
-    return np.where(sought, reached, np.nan)
+    _, reached, to_find = completion_iteration(view, good, reference)
+    return np.where(to_find, reached, np.nan)
 
 
 AllGoodReached = Measure(
     "AllGoodReached",
     all_good_reached,
-    title="Whether everything good was found: what tells a hundred iterations and never apart.",
+    title="Whether everything good was found: the difference between a hundred iterations and never.",
     family="session",
     laws=frozenset({Law.WHOLE}),
 )
@@ -109,26 +104,25 @@ def reference_recall(
 
     $$\mathrm{Recall}@i = \frac{|\{c \in UR@i : \mathrm{gain}_T(c) \ge \mathrm{good}\}|}{|\{c \in T : \mathrm{gain}_T(c) \ge \mathrm{good}\}|}$$
 
-    where $T$ is what is known of the task with its gains $\mathrm{gain}_T$: judgments, or what all compared systems found. With
-    `gain="graded"`, gains are added up in place of results. In a ranking, `R` is recall; of sessions, `R` counts results.
+    where $T$ is what is known of the task with its gains $\mathrm{gain}_T$: judgments, or what all compared
+    systems found. With `gain="graded"`, gains are added up in place of results. In a ranking, `R` is recall;
+    of sessions, `R` counts results.
 
     Unlabelled: does not matter: gains are those of the reference.
-    Empty: 0 for a session that never searched or found nothing; undefined (NaN, left out of the mean and counted) where
-        the reference has nothing good.
+    Empty: 0 for a session that never searched or found nothing; undefined (NaN, left out of the mean and
+        counted) where the reference has nothing good.
+    References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.3. Cambridge
+        University Press, 2008.
 
     Example:
         Two of three good results are found:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> reference_recall(make_sessions(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
         array([0.6667])
-
-    References:
-        Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.3. Cambridge University Press, 2008.
     """
     found = count_until(view, reference_gain_found(view, good, gain), iteration)
-    sought = reference_gain_total(view, good, gain)
-    return np.where(sought > 0, divide(found, sought), np.nan)
+    to_find = reference_gain_total(view, good, gain)
+    return np.where(to_find > 0, divide(found, to_find), np.nan)
 
 
 Recall = Measure(

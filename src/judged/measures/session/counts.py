@@ -20,20 +20,16 @@ def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Flo
 
     $$R@i = \sum_{k=1}^{i} |R^k|$$
 
-    where $R^k$ holds everything that iteration $k$ returned, each time that it did: it is what `SRE` and `SRR` divide
-    by. $R@i = UR@i + \mathrm{Dup}@i$. In a ranking, `R` is recall; of sessions that is `Recall`.
+    where $R^k$ holds everything that iteration $k$ returned, each time that it did: it is what `SRE` and
+    `SRR` divide by. $R@i = UR@i + \mathrm{Dup}@i$. In a ranking, `R` is recall; of sessions that is `Recall`.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         Three results, then two:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> results_returned(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([5.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     return count_until(view, view.results, iteration).astype(float)
 
@@ -57,17 +53,13 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
 
     where $UR^k$ holds the results that iteration $k$ was the first to bring.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         Three new results, then one:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([4.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     return count_until(view, view.new, iteration).astype(float)
 
@@ -89,21 +81,17 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
 
     $$GR@i = \sum_{k=1}^{i} |GR^k|$$
 
-    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least `good`.
-    It is `CG(gain="binary")`.
+    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least
+    `good`. It is `CG(gain="binary")`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         `a`, `b` and `d` are good:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> good_unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([3.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     return count_until(view, good_results(view, good), iteration).astype(float)
 
@@ -124,19 +112,16 @@ def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Fl
 
     $$\mathrm{Dup}@i = \sum_{k=1}^{i} |\mathrm{Dup}^k| = R@i - UR@i$$
 
-    where $\mathrm{Dup}^k$ holds the results of iteration $k$ that the agent had been given before in the same turn.
+    where $\mathrm{Dup}^k$ holds the results of iteration $k$ that the agent had been given before in the same
+    turn.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         `a` comes twice:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> duplicate_results(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([1.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     return count_until(view, view.duplicates, iteration).astype(float)
 
@@ -158,20 +143,17 @@ def iterations_searched(view: SessionView) -> Floats:
 
     $$N = |\{k : \text{iteration } k \text{ searched}\}|$$
 
-    where an iteration is one step of the agent, with all the searches that it asked for. One that searched and found nothing
-    counts; one that did not search does not. Rates mean little without it.
+    where an iteration is one step of the agent, with all the searches that it asked for. One that searched
+    and found nothing counts; one that did not search does not. Rates mean little without it.
 
     Empty: 0 for a session that never searched, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         Three iterations, of which the second finds nothing:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> iterations_searched(make_sessions(["a4 b3 c1", "", "d2 a4"]))
         array([3.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     return view.iterations.astype(float)
 
@@ -192,20 +174,17 @@ def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats
 
     $$\mathrm{Searches}@i = \sum_{k=1}^{i} |S^k|$$
 
-    where $S^k$ holds the searches of iteration $k$: several where the agent asked for several at once, or one call held
-    several queries.
+    where $S^k$ holds the searches of iteration $k$: several where the agent asked for several at once, or one
+    call held several queries.
 
     Empty: 0 for a session that never searched, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         Two searches in the first iteration, one in the second:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> searches_made(make_sessions(["a4 b3 | c1", "d2 a4"]))
         array([3.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     return count_until(view, view.searches, iteration).astype(float)
 
@@ -227,21 +206,18 @@ def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Float
 
     $$\mathrm{Coverage}@i = \frac{|\{c \in UR@i : c \text{ is labelled}\}|}{UR@i}$$
 
-    where a label given to any occurrence of a result counts for all of them. Below 1, every value that depends on gains is a
-    lower or an open one.
+    where a label given to any occurrence of a result counts for all of them. Below 1, every value that
+    depends on gains is a lower or an open one.
 
     Unlabelled: is what is counted.
     Empty: undefined (NaN, left out of the mean and counted) while nothing has been returned.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
         `b` has no label:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> label_coverage(make_sessions(["a3 b? c0", "d2"]))
         array([0.75])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
     """
     unique = count_until(view, view.new, iteration)
     labelled = count_until(view, view.new - view.grades[:, 0], iteration)

@@ -26,21 +26,17 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
 
     where $GR@i$ counts the good results, each once, and $R@i$ all results with their duplicates.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a session
-        that never searched or found nothing at all.
+    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
+        session that never searched or found nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 8.
 
     Example:
         Three of five results are good and new:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.6])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 8.
     """
     return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
 
@@ -66,24 +62,21 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
 
     $$\mathrm{SRE}_{\mathrm{micro}}@i = \frac{\sum_s GR_s@i}{\sum_s R_s@i}$$
 
-    where $s$ runs over the sessions, so that one with many results weighs more; `SRE` gives each session the same
-    weight. The value of a single session is that of `SRE`.
-    It rises when agents stop early, so it is never shown alone: read it beside `CG` and `N`.
+    where $s$ runs over the sessions, so that one with many results weighs more; `SRE` gives each session the
+    same weight. The value of a single session is that of `SRE`.
 
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
+    References: Source document 001, Retrieved Good Gain Metrics, section 8.
 
     Example:
-        One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is 0.3.
+        One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is
+        0.3.
 
-        >>> from judged.kernels.examples import make_sessions
         >>> from judged.measures.measure import pooled_value
         >>> view = make_sessions(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
         >>> pooled_result_efficiency(view), round(pooled_value(SRE_micro, view), 6)
         (array([0.5, 0.1]), 0.166667)
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 8.
     """
     return result_efficiency(view, iteration=iteration, good=good)
 
@@ -107,22 +100,18 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
 
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
 
-    where $\mathrm{Dup}@i$ counts the results that repeat an earlier one of the same turn, in the same iteration
-    or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
-    It falls when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    where $\mathrm{Dup}@i$ counts the results that repeat an earlier one of the same turn, in the same
+    iteration or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
 
-    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a session
-        that never searched or found nothing at all, so that nobody wins by not searching.
+    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
+        session that never searched or found nothing at all, so that nobody wins by not searching.
+    References: Source document 001, Retrieved Good Gain Metrics, section 9.
 
     Example:
         One of five results repeats another:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> result_redundancy(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.2])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 9.
     """
     return mask_not_found(view, divide(*again_of_all(view, iteration=iteration)))
 
@@ -149,23 +138,21 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
 
     $$\mathrm{SRR}_{\mathrm{micro}}@i = \frac{\sum_s \mathrm{Dup}_s@i}{\sum_s R_s@i}$$
 
-    where $s$ runs over the sessions, so that one with many results weighs more; `SRR` gives each session the same
-    weight. The value of a single session is that of `SRR`.
-    It falls when agents stop early, so it is never shown alone: read it beside `CG` and `N`.
+    where $s$ runs over the sessions, so that one with many results weighs more; `SRR` gives each session the
+    same weight. The value of a single session is that of `SRR`. It falls when agents stop early, so it is
+    never shown alone: read it beside `CG` and `N`.
 
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
+    References: Source document 001, Retrieved Good Gain Metrics, section 9.
 
     Example:
-        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
+        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is
+        0.25.
 
-        >>> from judged.kernels.examples import make_sessions
         >>> from judged.measures.measure import pooled_value
         >>> view = make_sessions(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
         >>> pooled_result_redundancy(view), pooled_value(SRR_micro, view)
         (array([0.5, 0. ]), 0.125)
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 9.
     """
     return result_redundancy(view, iteration=iteration)
 
@@ -192,20 +179,17 @@ def gain_per_search(
     $$\mathrm{GainPerSearch}@i = \frac{\mathrm{CG}@i}{\mathrm{Searches}@i}$$
 
     where several searches of one iteration, asked for at once, are counted each.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all.
+    References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
+        doi:10.1145/2600428.2609574
 
     Example:
         9 with three searches:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> gain_per_search(make_sessions(["a4 b3 | c1", "d2 a4"]))
         array([3.])
-
-    References:
-        Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
     return gain_per_cost(view, view.searches, iteration, good, gain)
 
@@ -230,20 +214,17 @@ def gain_per_kilo_token(
     $$\mathrm{GainPerKiloToken}@i = \frac{\mathrm{CG}@i}{\mathrm{tokens}@i} \cdot 1000$$
 
     where tokens are those that the trace gives for each iteration.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all, and where the trace does not say what its iterations took.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all, and where the trace does not say what its iterations took.
+    References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
+        doi:10.1145/2600428.2609574
 
     Example:
         9 with 1,500 tokens:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> gain_per_kilo_token(make_sessions(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
         array([6.])
-
-    References:
-        Azzopardi. Modelling interaction with economic models of search. SIGIR 2014. doi:10.1145/2600428.2609574
     """
     return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
@@ -268,21 +249,17 @@ def gain_per_second(
     $$\mathrm{GainPerSecond}@i = \frac{\mathrm{CG}@i}{\mathrm{seconds}@i}$$
 
     where seconds are those that the trace gives for each iteration.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all, and where the trace does not say what its iterations took.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all, and where the trace does not say what its iterations took.
+    References: Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
+        doi:10.1145/2348283.2348300
 
     Example:
         9 in 4.5 seconds:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> gain_per_second(make_sessions(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
         array([2.])
-
-    References:
-        Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
-        doi:10.1145/2348283.2348300
     """
     return gain_per_cost(view, view.seconds, iteration, good, gain)
 

@@ -35,20 +35,17 @@ def cumulative_gain(
 
     $$\mathrm{CG}@i = \sum_{k=1}^{i} G_k, \qquad G_k = \sum_{c \in GR^k} \mathrm{gain}(c)$$
 
-    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least `good`.
-    A duplicate adds nothing. The value never falls from one iteration to the next; after the last one it stays.
+    where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least
+    `good`. A duplicate adds nothing. The value never falls from one iteration to the next; after the last one
+    it stays.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, section 1.
 
     Example:
         The second iteration brings 2 more, the duplicate of `a` nothing:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> cumulative_gain(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([9.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 1.
     """
     return count_until(view, iteration_gain(view, good, gain), iteration).astype(float)
 
@@ -77,20 +74,16 @@ def gain_rate(
     $$\mathrm{RG}@i = \frac{\mathrm{CG}@i}{i}$$
 
     where $i$ is at most the number of the session's iterations, unless they are padded.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 2.
 
     Example:
         7 and then 2 make 4.5 on average:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> gain_rate(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([4.5])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 2.
     """
     total = count_until(view, iteration_gain(view, good, gain), iteration)
     return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
@@ -121,21 +114,18 @@ def discounted_iteration_gain(
     $$\mathrm{DCG}@i = \sum_{k=1}^{i} w(k) \cdot G_k, \qquad w(k) = \frac{1}{\log_2(k + 1)}$$
 
     where $G_k$ is the gain of the good results that iteration $k$ was the first to bring, and $w$ the
-    `discount`. Ranks within an iteration do not matter: it is not the `DCG` of a ranking. It is never above `CG`.
+    `discount`. Ranks within an iteration do not matter: it is not the `DCG` of a ranking. It is never above
+    `CG`.
 
-    Empty: 0 for a session that never searched or found nothing, which stays in the mean.
+    References: Source document 001, Retrieved Good Gain Metrics, section 3.
+        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query
+        IR sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
 
     Example:
         The first iteration's 7 count whole, the second's 2 are divided by $\log_2 3$:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> discounted_iteration_gain(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([8.2619])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 3.
-        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
-        sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
     return discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
 
@@ -164,22 +154,18 @@ def discounted_gain_rate(
 
     $$\mathrm{DRG}@i = \frac{\mathrm{DCG}@i}{i}$$
 
-    where $i$ is at most the number of the session's iterations, unless they are padded. Late gain is diminished
-    twice, by its weight and by the divisor.
-    It rises when an agent stops early, so it is never shown alone: read it beside `CG` and `N`.
+    where $i$ is at most the number of the session's iterations, unless they are padded. Late gain is
+    diminished twice, by its weight and by the divisor.
 
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found nothing
-        at all.
+    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
+        nothing at all.
+    References: Source document 001, Retrieved Good Gain Metrics, section 4.
 
     Example:
         $(7 + 2 / \log_2 3) / 2$:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> discounted_gain_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
         array([4.1309])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, section 4.
     """
     total = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
     return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
@@ -209,25 +195,24 @@ def order_of_gain(
 
     $$\mathrm{nDCG}@i = \frac{\mathrm{DCG}@i}{\max_\pi \mathrm{DCG}_\pi@i}$$
 
-    where $\pi$ runs over all ways to deal the session's new results out to its iterations anew, each iteration getting as
-    many of them as it brought. The best way deals them out by falling gain. It lies between 0 and 1, because up to any
-    iteration the best $UR@k$ results are worth at least as much as the ones that came, and because weights never
-    rise: $\sum_{k=1}^{i} w(k) G_k = \sum_{k=1}^{i-1} (w(k) - w(k + 1)) \mathrm{CG}@k + w(i) \mathrm{CG}@i$. It
+    where $\pi$ runs over all ways to deal the session's new results out to its iterations anew, each
+    iteration getting as many of them as it brought. The best way deals them out by falling gain. It lies
+    between 0 and 1, because up to any iteration the best $UR@k$ results are worth at least as much as the
+    ones that came, and because weights never rise:
+    $\sum_{k=1}^{i} w(k) G_k = \sum_{k=1}^{i-1} (w(k) - w(k + 1)) \mathrm{CG}@k + w(i) \mathrm{CG}@i$. It
     speaks of order alone: one that finds a single good result, and that at once, has 1.
 
     Unlabelled: counts as gain 0; more labels may move the value either way.
-    Empty: undefined (NaN, left out of the mean and counted) where no order would have brought anything by then.
+    Empty: undefined (NaN, left out of the mean and counted) where no order would have brought anything by
+        then.
+    References: Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of
+        multiple-query IR sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
 
     Example:
         With `c` and `a` exchanged, 4 would have come at once and 0 after:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> order_of_gain(make_sessions(["c0", "a4"])).round(4)
         array([0.6309])
-
-    References:
-        Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query IR
-        sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
     """
     reached = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
     best = discounted_total_until(view, best_gain(view, good, gain), iteration, discount)
@@ -256,22 +241,19 @@ def marginal_gain(
 
     $$\mathrm{MarginalGain}@i = G_i = \mathrm{CG}@i - \mathrm{CG}@(i - 1)$$
 
-    where $G_i$ is the gain of the good results that iteration $i$ was the first to bring. Where it stays at 0, the agent
-    could have stopped.
+    where $G_i$ is the gain of the good results that iteration $i$ was the first to bring. Where it stays at
+    0, the agent could have stopped.
 
     Empty: 0 for an iteration that returned nothing new and good, and for a session that never searched.
+    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+        Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
+        strategies. SIGIR 2015. doi:10.1145/2766462.2767802
 
     Example:
         The second iteration adds 2:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> marginal_gain(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([2.])
-
-    References:
-        Source document 001, Retrieved Good Gain Metrics, Preliminaries.
-        Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
-        strategies. SIGIR 2015. doi:10.1145/2766462.2767802
     """
     return value_at(view, iteration_gain(view, good, gain), iteration, beyond)
 
@@ -295,25 +277,22 @@ def gain_lost(
 
     $$\mathrm{Lost}@i = 1 - \frac{\mathrm{CG}@i}{\mathrm{CG}@N}$$
 
-    where $N$ is the session's last iteration, so that it is 0 there and beyond. It looks ahead: what a longer session would
-    have found is not known.
+    where $N$ is the session's last iteration, so that it is 0 there and beyond. It looks ahead: what a longer
+    session would have found is not known.
 
     Unlabelled: counts as gain 0; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) for a session that found nothing good.
+    References: Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive
+        stopping strategies. SIGIR 2015. doi:10.1145/2766462.2767802
 
     Example:
         Two of nine would have been lost:
 
-        >>> from judged.kernels.examples import make_sessions
         >>> gain_lost(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
         array([0.2222])
-
-    References:
-        Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
-        strategies. SIGIR 2015. doi:10.1145/2766462.2767802
     """
     kept, everything = (
-        count_until(view, iteration_gain(view, good, gain), each) for each in (iteration, "last")
+        count_until(view, iteration_gain(view, good, gain), place) for place in (iteration, "last")
     )
     return np.where(everything > 0, 1.0 - divide(kept, everything), np.nan)
 

@@ -6,14 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat
-from judged.traces.messages.messages import Messages, conversations, shown
-from judged.traces.messages.transcript import Transcript, seconds_of, text_of, tokens_of
-from judged.traces.objects import inner, word
-from judged.traces.reading import Reading
-from judged.traces.trace import Trace
+from judged.traces.json_values import get_object, get_str
+from judged.traces.messages.messages import (
+    Messages,
+    Transcript,
+    conversations,
+    count_tokens,
+    join_text,
+    messages_in_head,
+    parse_time,
+)
+from judged.traces.open import Trace
 
 __all__ = ["FORMAT"]
 
@@ -22,13 +29,15 @@ USES = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 
 def recognises(head: Head) -> bool:
     """Messages whose content is blocks, one of which uses a tool or holds what it gave back."""
-    blocks = (block for messages in shown(head) for message in messages for block in _blocks(message))
-    return any(word(block, "type") in USES or _is_result(block) for block in blocks)
+    blocks = (
+        block for messages in messages_in_head(head) for message in messages for block in _blocks(message)
+    )
+    return any(get_str(block, "type") in USES or _is_result(block) for block in blocks)
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each list of messages."""
-    return sessions_of(conversations(trace, reading, _read), reading)
+    return to_sessions(conversations(trace, context, _read), context)
 
 
 def _read(messages: Messages, transcript: Transcript) -> None:
@@ -41,22 +50,22 @@ def _read(messages: Messages, transcript: Transcript) -> None:
 
 def _read_user(message: dict[str, Any], transcript: Transcript) -> None:
     """What tools gave back; a turn begins only where the user wrote something beside."""
-    blocks, time = _blocks(message), seconds_of(message)
+    blocks, time = _blocks(message), parse_time(message)
     for block in blocks:
         if _is_result(block):
             _answer(block, transcript, time)
     written = [block for block in blocks if not _is_result(block)]
     if written or isinstance(message.get("content"), str):
-        transcript.ask(text_of(written if blocks else message.get("content")), time=time)
+        transcript.ask(join_text(written if blocks else message.get("content")), time=time)
 
 
 def _read_assistant(message: dict[str, Any], transcript: Transcript) -> None:
     """The steps of one message: several where the endpoint searched, read the results, and searched again."""
-    tokens, time = tokens_of(message), seconds_of(message)
+    tokens, time = count_tokens(message), parse_time(message)
     parts = _parts(_blocks(message))
-    only = sum(any(word(block, "type") in USES for block in part) for part in parts) <= 1
+    only = sum(any(get_str(block, "type") in USES for block in part) for part in parts) <= 1
     for part in parts:
-        calls = [_call(block) for block in part if word(block, "type") in USES]
+        calls = [_call(block) for block in part if get_str(block, "type") in USES]
         transcript.step(calls, tokens=tokens if only and (calls or len(parts) == 1) else None, time=time)
         for block in part:
             if _is_result(block):
@@ -67,7 +76,7 @@ def _parts(blocks: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """The blocks of a message, parted where a tool is used after another has answered."""
     parts: list[list[dict[str, Any]]] = [[]]
     for block in blocks:
-        if word(block, "type") in USES and any(_is_result(each) for each in parts[-1]):
+        if get_str(block, "type") in USES and any(_is_result(each) for each in parts[-1]):
             parts.append([])
         parts[-1].append(block)
     return parts
@@ -85,7 +94,7 @@ def _answer(block: dict[str, Any], transcript: Transcript, time: float | None) -
 
 def _is_result(block: dict[str, Any]) -> bool:
     """Whether a block holds what a tool gave back: `tool_result`, `web_search_tool_result` and their like."""
-    return word(block, "type").endswith("tool_result") and "tool_use_id" in block
+    return get_str(block, "type").endswith("tool_result") and "tool_use_id" in block
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -96,7 +105,7 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _typed(block: dict[str, Any]) -> dict[str, Any]:
     """A block as Anthropic writes it; Amazon Bedrock names the block by a key and its fields in camel case."""
-    use, result = inner(block, "toolUse"), inner(block, "toolResult")
+    use, result = get_object(block, "toolUse"), get_object(block, "toolResult")
     if use:
         return {"type": "tool_use", "id": use.get("toolUseId"), **use}
     if not result:
@@ -113,7 +122,7 @@ def _typed(block: dict[str, Any]) -> dict[str, Any]:
 
 def _part(part: Any) -> Any:
     """A part of what a tool gave back: JSON as it is, text as a block."""
-    return inner(part, "json") or ({"type": "text", **part} if "text" in part else part)
+    return get_object(part, "json") or ({"type": "text", **part} if "text" in part else part)
 
 
 FORMAT = TraceFormat("anthropic", "Anthropic messages", recognises, sessions)

@@ -8,12 +8,12 @@ from typing import Any
 from msgspec import UNSET
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
-from judged.traces.objects import inner, named, word
-from judged.traces.reading import Reading
-from judged.traces.trace import Document, Trace
+from judged.traces.json_values import first_text, get_object, get_str
+from judged.traces.open import Document, Trace
 
 __all__ = ["FORMAT"]
 
@@ -23,38 +23,38 @@ def recognises(head: Head) -> bool:
     return bool(head.mappings) and all(_is_run(each) for each in head.mappings)
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each query."""
-    return sessions_of(_conversations(trace, reading), reading)
+    return to_sessions(_conversations(trace, context), context)
 
 
-def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     for document in trace.documents():
         if isinstance(document.value, dict) and _is_run(document.value):
-            yield _conversation(document, reading)
+            yield _conversation(document, context)
         else:
-            reading.fault("malformed-session", document.place, "has no `query_id` with a list `result`")
-            reading.settle()
+            context.fault("malformed-session", document.place, "has no `query_id` with a list `result`")
+            context.settle()
 
 
-def _conversation(document: Document, reading: Reading) -> Conversation:
+def _conversation(document: Document, context: ReadContext) -> Conversation:
     value = document.value
-    metadata = inner(value, "metadata")
+    metadata = get_object(value, "metadata")
     counted = {
         tool: count
-        for tool, count in inner(value, "tool_call_counts").items()
-        if reading.tools.is_search(tool)
+        for tool, count in get_object(value, "tool_call_counts").items()
+        if context.tools.is_search(tool)
     }
-    if counted and not any(word(entry, "type") == "tool_call" for entry in value["result"]):
+    if counted and not any(get_str(entry, "type") == "tool_call" for entry in value["result"]):
         what = (
             f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
         )
-        reading.fault("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
+        context.fault("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
     return Conversation(
         id=str(value["query_id"]),
         place=document.place,
-        turns=[Turn(question=named(value, ("query", "question")), steps=_steps(value["result"]))],
-        system=named(metadata, ("model",)) or named(value, ("model",)),
+        turns=[Turn(question=first_text(value, ("query", "question")), steps=_steps(value["result"]))],
+        system=first_text(metadata, ("model",)) or first_text(value, ("model",)),
     )
 
 
@@ -64,12 +64,12 @@ def _steps(entries: list[Any]) -> list[Step]:
     The responses of the agent were put into one list, so that calls made at once and calls made one after the other
     look alike; what it thought or wrote between them tells them apart.
     """
-    kinds = [word(each, "type") for each in entries]
+    kinds = [get_str(each, "type") for each in entries]
     spoke = any(kind != "tool_call" for kind in kinds[: _last_call(kinds)])
     steps: list[Step] = []
     previous = ""
     for entry in entries:
-        kind = word(entry, "type")
+        kind = get_str(entry, "type")
         if kind == "tool_call" and spoke and previous == "tool_call":
             steps[-1].calls.append(_call(entry))
         elif kind == "tool_call":

@@ -1,19 +1,161 @@
-"""Documents that hold messages: where the messages lie, and what the conversation, its system and task are called."""
+"""Documents that hold messages → conversations: turns, steps, and which output answers which call."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
-from judged.traces.conversation import Conversation
+from judged.traces.context import FOREIGN, ReadContext
+from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head
-from judged.traces.messages.transcript import Transcript
-from judged.traces.objects import inner, named, sent, word
-from judged.traces.reading import Reading
-from judged.traces.trace import Document, Trace
+from judged.traces.json_values import first_text, get_body, get_object, get_str
+from judged.traces.open import Document, Trace
 
-__all__ = ["Messages", "Reader", "conversation_of", "conversations", "is_message", "messages_in", "shown"]
+__all__ = [
+    "Messages",
+    "Reader",
+    "Transcript",
+    "conversations",
+    "count_tokens",
+    "find_messages",
+    "is_message",
+    "join_text",
+    "messages_in_head",
+    "parse_time",
+    "to_conversation",
+]
+
+
+class Transcript:
+    """A conversation as it is gone through, message by message."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.strays: list[str] = []
+        """What answers no call, by the tool or id that it names."""
+        self.foreign: str | None = None
+        """The format that calls are written in which this one does not have."""
+        self._open: list[Call] = []
+        """Calls that nothing has answered yet."""
+        self._began: float | None = None
+        self._now: float | None = None
+
+    def ask(self, question: str | None, *, time: float | None = None) -> None:
+        """The user writes: a new turn, unless the agent has done nothing since they last wrote."""
+        if not self.turns or self.turns[-1].steps:
+            self.turns.append(Turn())
+        turn = self.turns[-1]
+        turn.question = "\n\n".join(filter(None, (turn.question, question))) or None
+        self._now = time
+
+    def step(self, calls: list[Call], *, tokens: float | None = None, time: float | None = None) -> Step:
+        """The agent takes a step, with all the calls it makes at once; it began when the message before was there."""
+        if not self.turns:
+            self.turns.append(Turn())
+        step = Step(calls=calls, tokens=tokens)
+        self.turns[-1].steps.append(step)
+        self._open.extend(calls)
+        self._began = self._now
+        self._pass(time)
+        return step
+
+    def answer(
+        self,
+        output: Any,
+        *,
+        id: str | None = None,  # noqa: A002 - what the formats call it
+        tool: str | None = None,
+        failed: bool = False,
+        time: float | None = None,
+    ) -> None:
+        """A tool answers the open call of that id; without an id the first of that tool, or the first of all."""
+        call = self._answered(id, tool)
+        if call is None:
+            self.strays.append(id or tool or "unnamed")
+            return
+        self._open = [each for each in self._open if each is not call]
+        call.output, call.failed = output, failed
+        self._pass(time)
+
+    def wrong(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with the conversation as a whole: the kind of each fault, and its sentence."""
+        for stray in self.strays:
+            yield "outputs without a call", f"holds the output of a call that was never made: `{stray}`"
+        if self.foreign:
+            what = f"holds calls written as `{self.foreign}`, while the beginning of the trace looked like another format"
+            yield FOREIGN, what
+
+    def _answered(self, identity: str | None, tool: str | None) -> Call | None:
+        if identity is not None:
+            for call in self._open:
+                if call.id == identity:
+                    return call
+        unnamed = [call for call in self._open if identity is None or call.id is None]
+        return next((call for call in unnamed if tool is None or call.tool == tool), None)
+
+    def _pass(self, time: float | None) -> None:
+        """Time passes in the step at hand."""
+        self._now = time
+        if time is not None and self._began is not None and time >= self._began:
+            self.turns[-1].steps[-1].seconds = time - self._began
+
+
+def join_text(content: Any) -> str:
+    """The text of a message, which may be in blocks."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return ""
+    texts = (each.get("text") if isinstance(each, dict) else each for each in content)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def count_tokens(message: dict[str, Any]) -> float | None:
+    """The tokens that a message or a response says it took, in and out."""
+    for holder in (message, *(message.get(name) for name in ("response_metadata", "metadata", "meta"))):
+        if not isinstance(holder, dict):
+            continue
+        usage = next(
+            (holder[name] for name in ("usage", "token_usage", "usage_metadata") if holder.get(name)), None
+        )
+        if isinstance(usage, dict):
+            return _summed(usage)
+    return None
+
+
+def _summed(usage: dict[str, Any]) -> float | None:
+    total = usage.get("total_tokens")
+    if isinstance(total, (int, float)):
+        return float(total)
+    names = (("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
+    for pair in names:
+        parts = [usage[name] for name in pair if isinstance(usage.get(name), (int, float))]
+        if parts:
+            return float(sum(parts))
+    return None
+
+
+def parse_time(message: dict[str, Any]) -> float | None:
+    """When a message was written, in seconds since 1970 or any other beginning."""
+    for name in ("timestamp", "created_at", "created", "time"):
+        value = message.get(name)
+        if isinstance(value, bool) or value is None:
+            continue
+        if isinstance(value, (int, float)):
+            return (
+                value / 1000 if value > 1e11 else float(value)
+            )  # milliseconds, if it would be after the year 5000
+        if isinstance(value, str):
+            try:
+                return datetime.fromisoformat(value).timestamp()
+            except ValueError:
+                return None
+    return None
+
 
 HOLDERS = ("messages", "conversation", "conversations", "trajectory", "history", "chat")
 """Where the messages of a document lie."""
@@ -39,7 +181,7 @@ def is_message(value: Any) -> bool:
     return _role(value) is not None
 
 
-def messages_in(value: Any) -> Messages | None:
+def find_messages(value: Any) -> Messages | None:
     """The messages that a document holds, those of its request and its response together; None if it holds none."""
     if isinstance(value, list):
         return [_named(each) for each in value] if value and all(is_message(each) for each in value) else None
@@ -47,33 +189,36 @@ def messages_in(value: Any) -> Messages | None:
         return None
     if is_message(value):
         return [_named(value)]
-    for holder in (value, *(sent(value, name) for name in ("request", "body", "inputs", "kwargs", "values"))):
+    for holder in (
+        value,
+        *(get_body(value, name) for name in ("request", "body", "inputs", "kwargs", "values")),
+    ):
         for name in HOLDERS:
-            if isinstance(holder.get(name), list) and (found := messages_in(holder[name])) is not None:
+            if isinstance(holder.get(name), list) and (found := find_messages(holder[name])) is not None:
                 return found + _responded(value)
     return _responded(value) or None
 
 
-def shown(head: Head) -> list[Messages]:
+def messages_in_head(head: Head) -> list[Messages]:
     """The messages of the first documents, for a format to be recognised by."""
-    return [found for each in head.documents if (found := messages_in(each))]
+    return [found for each in head.documents if (found := find_messages(each))]
 
 
-def conversations(trace: Trace, reading: Reading, read: Reader) -> Iterator[Conversation]:
+def conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
     """The conversations of a trace whose documents hold messages, or are the messages of one conversation."""
     held: tuple[Document, Messages] | None = None
     superseded = 0
-    for document, messages in _held(trace, reading):
+    for document, messages in _held(trace, context):
         if held is not None and _continues(messages, held[1]):
             superseded += 1  # a log of requests, each with all that came before
             messages[: len(held[1])] = held[1]  # a response tells more than its copy in the next request
         elif held is not None:
-            yield conversation_of(*held, reading, read)
+            yield to_conversation(*held, context, read)
         held = document, messages
     if held is not None:
-        yield conversation_of(*held, reading, read)
+        yield to_conversation(*held, context, read)
     if superseded:
-        reading.skipped.note(
+        context.problems.note(
             f"{trace.label}: {superseded:,} documents are the beginning of the next one and were passed over"
         )
 
@@ -88,14 +233,14 @@ def _continues(messages: Messages, before: Messages) -> bool:
     )
 
 
-def _held(trace: Trace, reading: Reading) -> Iterator[tuple[Document, Messages]]:
+def _held(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
     """Each document with its messages; documents that are messages themselves are one conversation."""
     alone: Messages = []
     for document in trace.documents():
-        messages = messages_in(document.value)
+        messages = find_messages(document.value)
         if messages is None:
-            reading.fault("malformed-session", document.place, "holds no messages")
-            reading.settle()
+            context.fault("malformed-session", document.place, "holds no messages")
+            context.settle()
         elif is_message(document.value) and not _is_response(document.value):
             alone += messages
         else:
@@ -109,37 +254,39 @@ def _is_response(value: dict[str, Any]) -> bool:
     return value.get("type") == "message" and value.get("role") == "assistant" and "usage" in value
 
 
-def conversation_of(document: Document, messages: Messages, reading: Reading, read: Reader) -> Conversation:
+def to_conversation(
+    document: Document, messages: Messages, context: ReadContext, read: Reader
+) -> Conversation:
     """The conversation that messages make, called as their document says."""
     transcript = Transcript()
     read(messages, transcript)
     value = document.value if isinstance(document.value, dict) else {}
-    metadata = inner(value, "metadata")
+    metadata = get_object(value, "metadata")
     tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
-    name = named(value, NAMES) or named(metadata, NAMES) or document.name
+    name = first_text(value, NAMES) or first_text(metadata, NAMES) or document.name
     for kind, what in transcript.wrong():
-        reading.fault(kind, f"{document.place}: session `{name}`", what)
+        context.fault(kind, f"{document.place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=document.place,
         turns=transcript.turns,
-        system=_system(value) or _system(metadata) or named(sent(value, "request"), ("model",)),
-        task=named(value, tasks) or named(metadata, tasks),
+        system=_system(value) or _system(metadata) or first_text(get_body(value, "request"), ("model",)),
+        task=first_text(value, tasks) or first_text(metadata, tasks),
     )
 
 
 def _system(value: dict[str, Any]) -> str | None:
     """What the system is called; `system` may also be its instructions, which are no name."""
     names = (name for name in SYSTEMS if name != "system" or not re.search(r"\s", str(value.get(name))))
-    return named(value, names)
+    return first_text(value, names)
 
 
 def _responded(value: dict[str, Any]) -> Messages:
     """The messages that an endpoint answered with, if the document holds its response."""
-    response = sent(value, "response") or value
+    response = get_body(value, "response") or value
     choices = response.get("choices")
     if isinstance(choices, list) and choices:
-        message = inner(choices[0], "message")
+        message = get_object(choices[0], "message")
         return [_named({**message, "usage": response.get("usage")})] if is_message(message) else []
     return [_named(response)] if response is not value and is_message(response) else []
 
@@ -158,14 +305,14 @@ def _named(message: dict[str, Any]) -> dict[str, Any]:
 def _role(value: Any) -> str | None:
     """The role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
     for name in ("role", "from"):
-        if word(value, name) in ROLES:
-            return word(value, name)
+        if get_str(value, name) in ROLES:
+            return get_str(value, name)
     bare = _bare(value)
-    kind = word(bare, "type")
+    kind = get_str(bare, "type")
     return kind if kind in LANGCHAIN and "content" in bare else None
 
 
 def _bare(value: Any) -> Any:
     """A message without the envelopes of LangChain's `messages_to_dict` and `dumps`."""
-    envelope = inner(value, "data") or inner(value, "kwargs")
+    envelope = get_object(value, "data") or get_object(value, "kwargs")
     return envelope if "content" in envelope and "type" in envelope else value

@@ -6,37 +6,44 @@ from collections.abc import Iterator
 from typing import Any
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat
-from judged.traces.messages.messages import Messages, conversations, shown
-from judged.traces.messages.transcript import Transcript, seconds_of, text_of, tokens_of
-from judged.traces.objects import inner, named, word
-from judged.traces.reading import Reading
-from judged.traces.results.outputs import Unparsed, groups_of, is_result
-from judged.traces.trace import Trace
+from judged.traces.json_values import first_text, get_object, get_str
+from judged.traces.messages.messages import (
+    Messages,
+    Transcript,
+    conversations,
+    count_tokens,
+    join_text,
+    messages_in_head,
+    parse_time,
+)
+from judged.traces.open import Trace
+from judged.traces.results.outputs import Unparsed, find_groups, is_result
 
 __all__ = ["FORMAT", "read_messages"]
 
 
 def recognises(head: Head) -> bool:
     """Messages with roles; formats that write their calls into the text are asked before."""
-    return bool(shown(head))
+    return bool(messages_in_head(head))
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each list of messages."""
-    return sessions_of(conversations(trace, reading, read_messages), reading)
+    return to_sessions(conversations(trace, context, read_messages), context)
 
 
 def read_messages(messages: Messages, transcript: Transcript) -> None:
     """Tell the transcript who asked, which tools were called, and what they answered."""
     for message in messages:
-        role, time = message["role"], seconds_of(message)
+        role, time = message["role"], parse_time(message)
         if role == "user":
-            transcript.ask(text_of(message.get("content")), time=time)
+            transcript.ask(join_text(message.get("content")), time=time)
         elif role == "assistant":
-            transcript.step(_calls(message), tokens=tokens_of(message), time=time)
+            transcript.step(_calls(message), tokens=count_tokens(message), time=time)
             transcript.foreign = transcript.foreign or _foreign(message)
         elif role in {"tool", "function"}:
             for output, identity, failed in _outputs(message):
@@ -48,9 +55,9 @@ def _foreign(message: dict[str, Any]) -> str | None:
     if message.get("tool_calls"):
         return None
     content = message.get("content")
-    if isinstance(content, list) and any(word(block, "type").endswith("tool_use") for block in content):
+    if isinstance(content, list) and any(get_str(block, "type").endswith("tool_use") for block in content):
         return "anthropic"
-    text = text_of(content)
+    text = join_text(content)
     tags = {"</tool_call>": "chatml", "</search>": "search-tags", "<|end_of_query|>": "search-tags"}
     return next((name for tag, name in tags.items() if tag in text), None)
 
@@ -59,18 +66,18 @@ def _outputs(message: dict[str, Any]) -> Iterator[tuple[Any, str | None, bool]]:
     """What a message of role `tool` answers: each output, the id of its call, and whether the call failed."""
     results = _held(message, "tool_call_result")
     for each in results:
-        yield each.get("result"), named(inner(each, "origin"), ("id",)), bool(each.get("error"))
+        yield each.get("result"), first_text(get_object(each, "origin"), ("id",)), bool(each.get("error"))
     if not results:
-        yield _richest(message), message.get("tool_call_id"), message.get("status") == "error"
+        yield _pick_best(message), message.get("tool_call_id"), message.get("status") == "error"
 
 
-def _richest(message: dict[str, Any]) -> Any:
+def _pick_best(message: dict[str, Any]) -> Any:
     """LangChain's artifact, what the program got, if it holds results; else the content, what the model got."""
     artifact = message.get("artifact")
     if not artifact:
         return message.get("content")
     try:
-        groups = groups_of(artifact)
+        groups = find_groups(artifact)
     except Unparsed:
         return message.get("content")
     results = [value for _, values in groups for value in values]
@@ -82,7 +89,7 @@ def _held(message: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """What the blocks of a message hold under a name, which is how Haystack writes calls and their results."""
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
-    return [found for block in blocks if (found := inner(block, name))]
+    return [found for block in blocks if (found := get_object(block, name))]
 
 
 def _calls(message: dict[str, Any]) -> list[Call]:

@@ -9,13 +9,13 @@ from typing import Any
 from msgspec import UNSET
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step
 from judged.traces.format import Head, TraceFormat
-from judged.traces.messages.transcript import Transcript, text_of, tokens_of
-from judged.traces.objects import inner, named, sent, word
-from judged.traces.reading import Reading
-from judged.traces.trace import Document, Trace
+from judged.traces.json_values import first_text, get_body, get_object, get_str
+from judged.traces.messages.messages import Transcript, count_tokens, join_text
+from judged.traces.open import Document, Trace
 
 __all__ = ["FORMAT"]
 
@@ -36,12 +36,12 @@ def recognises(head: Head) -> bool:
     return any(_is_response(each) or any(map(_is_telling, _items(each))) for each in head.documents)
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each response, or chain of responses, or for all items of the trace."""
-    return sessions_of(_conversations(trace, reading), reading)
+    return to_sessions(_conversations(trace, context), context)
 
 
-def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     """Responses are one conversation that follow one another by `previous_response_id`, or repeat all before them."""
     chain: Chain = []
     alone: Items = []
@@ -51,13 +51,13 @@ def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
             continue
         new = _new(document.value, chain)
         if chain and new is None:
-            yield _conversation(chain, reading)
+            yield _conversation(chain, context)
             chain = []
         chain.append((document, _items(document.value) if new is None else new))
     if chain:
-        yield _conversation(chain, reading)
+        yield _conversation(chain, context)
     if alone:
-        yield _conversation([(Document(trace.label, {}, trace.name or "1"), alone)], reading)
+        yield _conversation([(Document(trace.label, {}, trace.name or "1"), alone)], context)
 
 
 def _new(value: Any, chain: Chain) -> Items | None:
@@ -75,36 +75,36 @@ def _same(item: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two items say the same; a request repeats them without their ids."""
     fields = ("role", "call_id", "name", "arguments", "output")
     return (
-        (word(item, "type") or "message") == (word(other, "type") or "message")
+        (get_str(item, "type") or "message") == (get_str(other, "type") or "message")
         and all(item.get(name) == other.get(name) for name in fields)
-        and text_of(item.get("content")) == text_of(other.get("content"))
+        and join_text(item.get("content")) == join_text(other.get("content"))
     )
 
 
-def _conversation(chain: Chain, reading: Reading) -> Conversation:
+def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for document, items in chain:
         _read(items, _usage(document.value), transcript)
     document = chain[0][0]
     first = document.value if isinstance(document.value, dict) else {}
-    response = sent(first, "response") or first
-    metadata = inner(first, "metadata") or inner(response, "metadata")
+    response = get_body(first, "response") or first
+    metadata = get_object(first, "metadata") or get_object(response, "metadata")
     name = _called(first, metadata) or _identity(first) or document.name
     for kind, what in transcript.wrong():
-        reading.fault(kind, f"{document.place}: session `{name}`", what)
+        context.fault(kind, f"{document.place}: session `{name}`", what)
     return Conversation(
         id=name,
         place=document.place,
         turns=transcript.turns,
-        system=named(metadata, ("system",)) or named(response, ("model",)),
-        task=named(metadata, TASKS) or named(first, TASKS),
+        system=first_text(metadata, ("system",)) or first_text(response, ("model",)),
+        task=first_text(metadata, TASKS) or first_text(first, TASKS),
     )
 
 
 def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
     """Tell the transcript of items; calls that follow each other directly are one step."""
     searched: list[Step] = []
-    for is_calls, group in groupby(items, lambda item: word(item, "type").endswith("_call")):
+    for is_calls, group in groupby(items, lambda item: get_str(item, "type").endswith("_call")):
         if is_calls:
             searched.append(transcript.step([_call(item) for item in group]))
             continue
@@ -116,19 +116,19 @@ def _read(items: Items, tokens: float | None, transcript: Transcript) -> None:
 
 def _read_item(item: dict[str, Any], transcript: Transcript) -> None:
     """Tell the transcript of an item that is no call."""
-    kind, role = word(item, "type") or "message", word(item, "role")
+    kind, role = get_str(item, "type") or "message", get_str(item, "role")
     if kind in OUTPUTS:
         failed = item.get("status") == "incomplete"
         transcript.answer(item.get("output"), id=item.get("call_id"), failed=failed)
     elif kind == "message" and role == "user":
-        transcript.ask(text_of(item.get("content")))
+        transcript.ask(join_text(item.get("content")))
     elif kind == "message" and role == "assistant":
         transcript.step([])
 
 
 def _call(item: dict[str, Any]) -> Call:
     """The call that an item stands for, with its output where the item holds it."""
-    kind = word(item, "type")
+    kind = get_str(item, "type")
     if kind in ELSEWHERE:
         return Call(
             tool=str(item.get("name") or kind.removesuffix("_call")),
@@ -148,8 +148,8 @@ def _call(item: dict[str, Any]) -> Call:
 
 def _web_search(item: dict[str, Any]) -> Call:
     """A search of the web; its sources are there only if they were asked for, and pages it opened are no searches."""
-    action = inner(item, "action")
-    does = word(action, "type") or "search"
+    action = get_object(item, "action")
+    does = get_str(action, "type") or "search"
     asked = action.get("queries") or action.get("query")
     return Call(
         tool="web_search" if does == "search" else f"web_search.{does}",
@@ -172,48 +172,54 @@ def _items(value: Any) -> Items:
         return []
     if _is_item(value):
         return [value]
-    asked = value.get("input", sent(value, "request").get("input"))
+    asked = value.get("input", get_body(value, "request").get("input"))
     question = [{"type": "message", "role": "user", "content": asked}] if isinstance(asked, str) else asked
-    answered = value.get("output", sent(value, "response").get("output"))
+    answered = value.get("output", get_body(value, "response").get("output"))
     lists = (question, answered, value.get("items"))
     return [each for found in lists if isinstance(found, list) for each in found if isinstance(each, dict)]
 
 
 def _is_response(value: Any) -> bool:
-    return "response" in {word(value, "object"), word(sent(value, "response"), "object")}
+    return "response" in {get_str(value, "object"), get_str(get_body(value, "response"), "object")}
 
 
 def _is_item(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
-    said = "content" in value and word(value, "role") in {"user", "assistant", "system", "developer"}
-    told = said or word(value, "type") in {"message", "reasoning"}
+    said = "content" in value and get_str(value, "role") in {"user", "assistant", "system", "developer"}
+    told = said or get_str(value, "type") in {"message", "reasoning"}
     return _is_telling(value) or (told and "object" not in value)
 
 
 def _is_telling(item: dict[str, Any]) -> bool:
     """Whether an item is of a type that only Responses have."""
-    kind = word(item, "type")
+    kind = get_str(item, "type")
     return kind in OUTPUTS or (kind.endswith("_call") and kind != "tool_call")
 
 
 def _identity(value: Any) -> str | None:
-    return named(value, ("id",)) or named(sent(value, "response"), ("id",))
+    return first_text(value, ("id",)) or first_text(get_body(value, "response"), ("id",))
 
 
 def _previous(value: Any) -> str | None:
-    holders = (value, sent(value, "request"), sent(value, "response"))
-    return next((found for each in holders if (found := named(each, ("previous_response_id",)))), None)
+    holders = (value, get_body(value, "request"), get_body(value, "response"))
+    return next((found for each in holders if (found := first_text(each, ("previous_response_id",)))), None)
 
 
 def _called(first: dict[str, Any], metadata: dict[str, Any]) -> str | None:
     """What the conversation is called, apart from its first response's id."""
     names = ("conversation_id", "session_id", "conversation")
-    return named(inner(first, "conversation"), ("id",)) or named(first, names) or named(metadata, names)
+    return (
+        first_text(get_object(first, "conversation"), ("id",))
+        or first_text(first, names)
+        or first_text(metadata, names)
+    )
 
 
 def _usage(value: Any) -> float | None:
-    return tokens_of(value) or tokens_of(sent(value, "response")) if isinstance(value, dict) else None
+    return (
+        count_tokens(value) or count_tokens(get_body(value, "response")) if isinstance(value, dict) else None
+    )
 
 
 FORMAT = TraceFormat("openai-responses", "OpenAI Responses", recognises, sessions)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation
 from judged.traces.format import Head, TraceFormat
-from judged.traces.messages.transcript import Transcript, seconds_of, text_of, tokens_of
-from judged.traces.objects import named, word
-from judged.traces.reading import Reading
-from judged.traces.trace import Document, Trace
+from judged.traces.json_values import first_text, get_str
+from judged.traces.messages.messages import Transcript, count_tokens, join_text, parse_time
+from judged.traces.open import Document, Trace
 
 __all__ = ["FORMAT"]
 
@@ -27,52 +27,52 @@ def recognises(head: Head) -> bool:
     return any(_messages(each) for each in head.documents)
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each list of messages; messages that stand alone are one conversation."""
-    return sessions_of(_conversations(trace, reading), reading)
+    return to_sessions(_conversations(trace, context), context)
 
 
-def _conversations(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     alone: Messages = []
     for document in trace.documents():
         messages = _messages(document.value)
         if not messages:
-            reading.fault("malformed-session", document.place, "holds no messages")
-            reading.settle()
+            context.fault("malformed-session", document.place, "holds no messages")
+            context.settle()
         elif _is_message(document.value):
             alone += messages
         else:
-            yield _conversation(document, messages, reading)
+            yield _conversation(document, messages, context)
     if alone:
-        yield _conversation(Document(trace.label, None, trace.name or "1"), alone, reading)
+        yield _conversation(Document(trace.label, None, trace.name or "1"), alone, context)
 
 
-def _conversation(document: Document, messages: Messages, reading: Reading) -> Conversation:
+def _conversation(document: Document, messages: Messages, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for message in messages:
         _read(message, transcript)
-    name = named(document.value, ("conversation_id", "session_id", "id"))
-    name = name or named(messages[0], ("conversation_id",)) or document.name
+    name = first_text(document.value, ("conversation_id", "session_id", "id"))
+    name = name or first_text(messages[0], ("conversation_id",)) or document.name
     for kind, what in transcript.wrong():
-        reading.fault(kind, f"{document.place}: session `{name}`", what)
-    models = (named(message, ("model_name",)) for message in messages)
+        context.fault(kind, f"{document.place}: session `{name}`", what)
+    models = (first_text(message, ("model_name",)) for message in messages)
     return Conversation(
         id=name,
         place=document.place,
         turns=transcript.turns,
-        system=named(document.value, ("system", "agent")) or next(filter(None, models), None),
-        task=named(document.value, ("task", "task_id", "query_id")),
+        system=first_text(document.value, ("system", "agent")) or next(filter(None, models), None),
+        task=first_text(document.value, ("task", "task_id", "query_id")),
     )
 
 
 def _read(message: dict[str, Any], transcript: Transcript) -> None:
     """Tell the transcript of a message: what the user wrote and tools gave back, or what the model asked for."""
-    parts, time = _parts(message), seconds_of(message)
+    parts, time = _parts(message), parse_time(message)
     if message["kind"] == "response":
-        calls = [_call(part) for part in parts if word(part, "part_kind") in CALLS]
-        transcript.step(calls, tokens=tokens_of(message), time=time)
+        calls = [_call(part) for part in parts if get_str(part, "part_kind") in CALLS]
+        transcript.step(calls, tokens=count_tokens(message), time=time)
     for part in parts:
-        kind = word(part, "part_kind")
+        kind = get_str(part, "part_kind")
         if kind in ANSWERS and part.get("tool_name"):
             failed = kind == "retry-prompt" or part.get("outcome", "success") != "success"
             transcript.answer(
@@ -83,7 +83,7 @@ def _read(message: dict[str, Any], transcript: Transcript) -> None:
                 time=time,
             )
         elif kind == "user-prompt":
-            transcript.ask(text_of(part.get("content")), time=time)
+            transcript.ask(join_text(part.get("content")), time=time)
 
 
 def _call(part: dict[str, Any]) -> Call:
@@ -101,7 +101,9 @@ def _messages(value: Any) -> Messages:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and word(value, "kind") in {"request", "response"} and bool(_parts(value))
+    return (
+        isinstance(value, dict) and get_str(value, "kind") in {"request", "response"} and bool(_parts(value))
+    )
 
 
 def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:

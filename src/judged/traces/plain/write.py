@@ -9,16 +9,16 @@ import msgspec
 
 from judged.tables.sessions import Iteration, Session
 
-__all__ = ["plain_object", "write_sessions"]
+__all__ = ["to_plain", "write_sessions"]
 
 
 def write_sessions(sessions: Iterable[Session], sink: BinaryIO) -> None:
     """Write each session as a line of JSON, which `read_sessions` reads as it was."""
     encoder = msgspec.json.Encoder()
-    sink.writelines(encoder.encode(plain_object(session)) + b"\n" for session in sessions)
+    sink.writelines(encoder.encode(to_plain(session)) + b"\n" for session in sessions)
 
 
-def plain_object(session: Session) -> dict[str, Any]:
+def to_plain(session: Session) -> dict[str, Any]:
     """A session in the plain form; turns before the last, and steps that did not search, are there as empty ones."""
     searched = [_iteration(each) for each in session.iterations]
     steps: list[dict[str, Any]] = [*searched, *({} for _ in range(session.steps - len(searched)))]

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from judged.tables.sessions import GRADES, Result
-from judged.traces.objects import shown
+from judged.traces.json_values import preview
 
-__all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "domain_of", "has_key", "result_of"]
+__all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "has_key", "parse_result", "split_domain"]
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (
@@ -59,7 +59,7 @@ Wrong = list[tuple[str, str]]
 """What is wrong with a result: the kind of each fault, and its sentence."""
 
 
-def result_of(value: Any, *, plain: bool = False) -> Result | Wrong:
+def parse_result(value: Any, *, plain: bool = False) -> Result | Wrong:
     """The result that a value stands for, or what is wrong with it; a text alone is its snippet.
 
     In the `plain` form our own names must hold values of their type; what tools give back is taken as it comes.
@@ -67,12 +67,12 @@ def result_of(value: Any, *, plain: bool = False) -> Result | Wrong:
     if isinstance(value, str) and not plain:
         return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
     if not isinstance(value, dict):
-        return [(MALFORMED, f"is {shown(value)}, expected an object")]
+        return [(MALFORMED, f"is {preview(value)}, expected an object")]
     wrong: Wrong = []
-    found = _found(value, wrong, plain=plain)
-    result = Result(**_identity(found, wrong), **_described(found, wrong))
+    found = _find(value, wrong, plain=plain)
+    result = Result(**_identity(found, wrong), **_describe(found, wrong))
     if not wrong and not has_key(result):
-        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {shown(value)}"))
+        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {preview(value)}"))
     return wrong or result
 
 
@@ -81,7 +81,7 @@ def has_key(result: Result) -> bool:
     return bool(result.id or result.domain_id or result.url or result.title or result.snippet)
 
 
-def domain_of(identity: str) -> tuple[str, str] | None:
+def split_domain(identity: str) -> tuple[str, str] | None:
     """The domain and the id in it that an id names by its prefix; None if it is a generic one.
 
     >>> domain_of("doi:10.1145/582415.582418"), domain_of("chunk-17")
@@ -91,7 +91,7 @@ def domain_of(identity: str) -> tuple[str, str] | None:
     return (matched[1].lower(), matched[2]) if matched else None
 
 
-def _found(value: dict[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
+def _find(value: dict[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
     """The values of our fields, by the first of their names, in the result or in what it keeps inside."""
     found: dict[str, Any] = {}
     for holder in _holders(value, 0):
@@ -141,12 +141,12 @@ def _holders(value: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
     for name in () if _NESTED.isdisjoint(value) else NESTED:
         inner = value.get(name)
         if isinstance(inner, str) and name == "metadata" and inner.startswith("{"):
-            inner = _decoded(inner)
+            inner = _decode_each(inner)
         if isinstance(inner, dict) and depth < 4:
             yield from _holders(inner, depth + 1)
 
 
-def _decoded(text: str) -> Any:
+def _decode_each(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
@@ -161,23 +161,23 @@ def _identity(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
             (BOTH_IDS, f"has the id `{own}` and the domain id `{within}`, expected one or the other")
         )
     if within and domain is None:
-        domain, within = domain_of(within) or (None, within)
+        domain, within = split_domain(within) or (None, within)
         if domain is None:
             wrong.append((MALFORMED, f"has the domain id `{within}` and no `domain` that it belongs to"))
     if within:
         return {"domain": domain, "domain_id": within}
-    named = domain_of(own) if own else None
+    named = split_domain(own) if own else None
     return {"domain": named[0], "domain_id": named[1]} if named else {"id": own}
 
 
-def _described(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
+def _describe(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
     """All that is no id."""
     score, gain = found.get("score"), found.get("gain")
     if score is not None and _number(score, text=False) is None:
-        wrong.append((MALFORMED, f"its score is {shown(score)}, expected a number"))
+        wrong.append((MALFORMED, f"its score is {preview(score)}, expected a number"))
         score = None
     if gain is not None and (type(gain) is not int or gain not in GRADES):
-        wrong.append((OUTSIDE, f"its gain is {shown(gain)}, expected a whole number from 0 to 4"))
+        wrong.append((OUTSIDE, f"its gain is {preview(gain)}, expected a whole number from 0 to 4"))
         gain = None
     kept = {field: found[field] for field in ("url", "title", "snippet")}
     return {**kept, "score": None if score is None else float(score), "gain": gain}
@@ -189,7 +189,7 @@ def _text(field: str, value: Any, wrong: Wrong) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool) and field in {"id", "domain_id"}:
         return str(value)
-    wrong.append((MALFORMED, f"its {field} is {shown(value)}, expected text"))
+    wrong.append((MALFORMED, f"its {field} is {preview(value)}, expected text"))
     return None
 
 

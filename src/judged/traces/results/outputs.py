@@ -1,4 +1,4 @@
-"""What search tools give back → the values of their results, in the shapes that are common."""
+"""What search tools return → the values of their results, in the shapes that are common."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from judged.traces.objects import inner, shown, word
+from judged.traces.json_values import get_object, get_str, preview
 from judged.traces.results.fields import ALIASES, NESTED
-from judged.traces.results.python_values import NotAValue, python_value
-from judged.traces.results.text_outputs import Group, groups_of_text
+from judged.traces.results.text import Group, NotPython, find_groups_in_text, parse_python
 
-__all__ = ["Group", "Unparsed", "groups_of", "is_failure", "is_result", "parsed"]
+__all__ = ["Group", "Unparsed", "find_groups", "is_failure", "is_result", "parse_text"]
+
 
 LISTS = (
     *("results", "documents", "organic_results", "organic", "search_results", "web_results"),
@@ -35,7 +35,7 @@ class Unparsed(Exception):
     """An output that holds results in no known way; its message says what was got."""
 
 
-def groups_of(output: Any, queries: list[str] | None = None) -> list[Group]:
+def find_groups(output: Any, queries: list[str] | None = None) -> list[Group]:
     """The results of an output, one group for each query that it tells apart, most often one."""
     found = _groups(output, queries or [], 0)
     if found is None:
@@ -44,7 +44,7 @@ def groups_of(output: Any, queries: list[str] | None = None) -> list[Group]:
     return found
 
 
-def parsed(text: str) -> Any:
+def parse_text(text: str) -> Any:
     """The value of a text that is JSON or was printed by Python, else the text itself."""
     bare = text.strip()
     if bare[:1] not in {"{", "[", '"', "("} and not bare.endswith(")"):
@@ -54,8 +54,8 @@ def parsed(text: str) -> Any:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         pass
     try:
-        return python_value(bare)
-    except NotAValue:
+        return parse_python(bare)
+    except NotPython:
         return text
 
 
@@ -66,8 +66,8 @@ def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
     if depth > _DEEPEST:
         return None
     if isinstance(output, str):
-        value = parsed(output)
-        return groups_of_text(output) if value is output else _groups(value, queries, depth + 1)
+        value = parse_text(output)
+        return find_groups_in_text(output) if value is output else _groups(value, queries, depth + 1)
     if isinstance(output, dict):
         return _of_mapping(output, queries, depth)
     return _of_list(output, queries, depth) if isinstance(output, list) else None
@@ -105,7 +105,7 @@ def _held(output: dict[str, Any]) -> Any:
 
 def _is_json(value: Any) -> bool:
     """Whether a value is the JSON text of a list or an object."""
-    return isinstance(value, str) and value[:1] in {"{", "["} and not isinstance(parsed(value), str)
+    return isinstance(value, str) and value[:1] in {"{", "["} and not isinstance(parse_text(value), str)
 
 
 def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:
@@ -153,7 +153,7 @@ def _is_block(value: Any) -> bool:
     """Whether a value is a block of text, as messages are made of."""
     return (
         isinstance(value, dict)
-        and word(value, "type") in {"text", "output_text", "input_text"}
+        and get_str(value, "type") in {"text", "output_text", "input_text"}
         and "text" in value
     )
 
@@ -161,7 +161,7 @@ def _is_block(value: Any) -> bool:
 def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group] | None:
     """Blocks of text: each one result in JSON, or all together one output."""
     texts = [str(block["text"]) for block in blocks]
-    values = [parsed(text) for text in texts]
+    values = [parse_text(text) for text in texts]
     if len(values) > 1 and all(isinstance(value, dict) and is_result(value) for value in values):
         return [(None, list(values))]
     return _groups("\n".join(texts), queries, depth + 1)
@@ -169,8 +169,8 @@ def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group]
 
 def _unwrapped(value: Any) -> Any:
     """A result that was written as JSON, printed, or put into LangChain's constructor once more."""
-    value = parsed(value) if isinstance(value, str) else value
-    return inner(value, "kwargs") or value if isinstance(value, dict) and "lc" in value else value
+    value = parse_text(value) if isinstance(value, str) else value
+    return get_object(value, "kwargs") or value if isinstance(value, dict) and "lc" in value else value
 
 
 def is_result(value: dict[str, Any]) -> bool:
@@ -186,4 +186,4 @@ def _without(value: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _begins(output: Any) -> str:
     """The beginning of an output, as messages show it."""
-    return f"`{' '.join(output.split())[:79]}`" if isinstance(output, str) else shown(output, size=80)
+    return f"`{' '.join(output.split())[:79]}`" if isinstance(output, str) else preview(output, size=80)

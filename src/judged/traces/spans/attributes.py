@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["decoded", "first", "flattened", "from_otlp", "listed", "mapping"]
+__all__ = ["decode", "first_value", "flatten", "get_list", "parse_otlp", "to_object"]
 
 Attributes = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ NAMESPACES = frozenset(
 """Where attributes that were written as `a.b.c` may be found as objects within objects."""
 
 
-def from_otlp(pairs: Any) -> dict[str, Any]:
+def parse_otlp(pairs: Any) -> dict[str, Any]:
     """Attributes out of OTLP's list of keys and typed values; what is already an object stays one."""
     if isinstance(pairs, dict):
         return dict(pairs)
@@ -61,7 +61,7 @@ def _values(value: Any) -> list[Any]:
 
 
 def _pairs(value: Any) -> dict[str, Any]:
-    return from_otlp(value.get("values") if isinstance(value, dict) else value)
+    return parse_otlp(value.get("values") if isinstance(value, dict) else value)
 
 
 _TYPES: dict[str, Callable[[Any], Any]] = {
@@ -75,7 +75,7 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def flattened(attributes: Attributes) -> dict[str, Any]:
+def flatten(attributes: Attributes) -> dict[str, Any]:
     """The same attributes with dotted names, where a namespace was written as objects within objects.
 
     >>> flattened({"openinference": {"span": {"kind": "TOOL"}}, "session.id": "s1"})
@@ -98,7 +98,7 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def first(attributes: Attributes, names: Iterable[str]) -> Any:
+def first_value(attributes: Attributes, names: Iterable[str]) -> Any:
     """The value of the first of these attributes that holds something."""
     for name in names:
         value = attributes.get(name)
@@ -107,13 +107,13 @@ def first(attributes: Attributes, names: Iterable[str]) -> Any:
     return None
 
 
-def listed(attributes: Attributes, name: str) -> list[Any]:
+def get_list(attributes: Attributes, name: str) -> list[Any]:
     """A list that may be one value, JSON text of one, or flattened: `name.0.a.b`, `name.1.a.b`.
 
     >>> listed({"docs.1.id": "b", "docs.0.id": "a", "docs.0.at.page": 3}, "docs")
     [{'id': 'a', 'at': {'page': 3}}, {'id': 'b'}]
     """
-    value = decoded(attributes.get(name))
+    value = decode(attributes.get(name))
     if isinstance(value, list):
         return value
     held: dict[str, Any] = {}
@@ -145,13 +145,13 @@ def _grown(tree: Any) -> Any:
     return {key: _grown(value) for key, value in tree.items()}
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def to_object(value: Any) -> Mapping[str, Any]:
     """The object that a value is, or is the JSON text of; an empty one for anything else."""
-    value = decoded(value)
+    value = decode(value)
     return value if isinstance(value, dict) else {}
 
 
-def decoded(value: Any) -> Any:
+def decode(value: Any) -> Any:
     r"""What a JSON text says, also if it was written as a JSON text once more; anything else as it is.
 
     >>> decoded('"[{\\"id\\": 1}]"'), decoded("{'no': json"), decoded("plain")

@@ -10,25 +10,75 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from judged.traces.spans.attributes import decoded, first, listed, mapping
-from judged.traces.spans.message_events import with_messages
+from judged.traces.spans.attributes import decode, first_value, get_list, to_object
 from judged.traces.spans.payloads import (
-    added,
-    arguments_of,
-    asked,
-    call_of,
-    documents_of,
-    tokens_of,
+    add_counts,
+    count_tokens,
+    find_answers,
+    find_call_id,
+    find_question,
+    find_requests,
+    join_text,
+    unwrap_arguments,
+    unwrap_output,
 )
-from judged.traces.spans.span import Kind
-from judged.traces.spans.tool_messages import answers_of, asks_of
+from judged.traces.spans.span import SpanKind
 
-__all__ = ["Event", "described"]
+__all__ = ["Event", "add_messages", "describe_span"]
+
+_CHOICE = "gen_ai.choice"
+
+
+def add_messages(
+    attributes: Mapping[str, Any], events: Sequence[Mapping[str, Any]], *, tool: bool
+) -> Mapping[str, Any]:
+    """The attributes of a span, with the messages of its events under the names that they have as attributes."""
+    sent = [each for each in events if _role(each)]
+    given = [each["attributes"].get("message") for each in events if each["name"] == _CHOICE]
+    if not sent and not given:
+        return attributes
+    if not tool:
+        messages = [{"role": _role(each), **_read(each)} for each in sent]
+        return {
+            "gen_ai.input.messages": messages,
+            "gen_ai.output.messages": list(map(decode, given)),
+            **attributes,
+        }
+    told: dict[str, Any] = {}
+    if sent:
+        told["gen_ai.tool.call.arguments"] = sent[0]["attributes"].get("content")
+    if given:
+        told["gen_ai.tool.call.result"] = _output(given[-1])
+    return {**told, **attributes}
+
+
+def _role(event: Mapping[str, Any]) -> str | None:
+    """Who sent the message that an event holds: `gen_ai.user.message`."""
+    name = str(event["name"])
+    return (
+        name[len("gen_ai.") : -len(".message")]
+        if name.startswith("gen_ai.") and name.endswith(".message")
+        else None
+    )
+
+
+def _read(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: decode(value) for name, value in event["attributes"].items()}
+
+
+def _output(message: Any) -> Any:
+    """What a tool gave back, out of blocks of text or of JSON."""
+    blocks = decode(message)
+    if not isinstance(blocks, list) or not all(to_object(each).keys() <= {"text", "json"} for each in blocks):
+        return blocks
+    held = next((each["json"] for each in blocks if "json" in each), None)
+    return join_text(blocks) if held is None else held
+
 
 Event: TypeAlias = Mapping[str, Any]
 """An event within a span: its `name` and its `attributes`."""
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, SpanKind] = {
     **dict.fromkeys(
         ("llm", "chat_model", "chat", "text_completion", "completion", "generate_content"), "llm"
     ),
@@ -73,30 +123,32 @@ _HIT = "db.query.result"
 """The event that OpenLLMetry's vector stores write for every result."""
 
 
-def described(attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()) -> dict[str, Any]:
+def describe_span(
+    attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()
+) -> dict[str, Any]:
     """What the attributes and events of a span say, as fields of `Span`."""
     kind = _kind(attributes, name, events)
-    attributes = with_messages(attributes, events, tool=kind in {"tool", "search"}) if events else attributes
-    held = {**mapping(attributes.get("metadata")), **attributes}
+    attributes = add_messages(attributes, events, tool=kind in {"tool", "search"}) if events else attributes
+    held = {**to_object(attributes.get("metadata")), **attributes}
     facts: dict[str, Any] = {
         "kind": kind,
         "name": name,
-        "session": _text(first(held, SESSIONS)),
+        "session": _text(first_value(held, SESSIONS)),
         "system": _text(held.get("judged.system")),
         "task": _text(held.get("judged.task")),
     }
     if kind == "llm":
         return facts | _model(attributes)
     if kind == "other":
-        return facts | {"question": asked(first(attributes, INPUTS))}
+        return facts | {"question": find_question(first_value(attributes, INPUTS))}
     return facts | _tool(attributes, name, events)
 
 
-def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> Kind:
+def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> SpanKind:
     if name.rpartition(".")[2].startswith("_prepare_"):  # LlamaIndex calls it a model, and none is called
         return "other"
     for each in KIND_NAMES:
-        kind = KINDS.get(str(decoded(attributes.get(each))).lower())
+        kind = KINDS.get(str(decode(attributes.get(each))).lower())
         if kind is not None:
             return kind
     if "gen_ai.tool.name" in attributes:
@@ -106,13 +158,13 @@ def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> 
 
 def _model(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The tool calls that a model asked for, its tokens, and what it was asked."""
-    asks = next(filter(None, map(asks_of, _told(attributes, ANSWERS_LISTED, ANSWERS))), ())
-    questions = map(asked, _told(attributes, INPUTS_LISTED, INPUTS))
-    sent = (*map(attributes.get, INPUTS), *(listed(attributes, name) for name in INPUTS_LISTED))
+    asks = next(filter(None, map(find_requests, _told(attributes, ANSWERS_LISTED, ANSWERS))), ())
+    questions = map(find_question, _told(attributes, INPUTS_LISTED, INPUTS))
+    sent = (*map(attributes.get, INPUTS), *(get_list(attributes, name) for name in INPUTS_LISTED))
     return {
         "calls": tuple(str(each.id) for each in asks),
         "asks": asks,
-        "answers": next(filter(None, map(answers_of, sent)), {}),  # flattened, they do not say what failed
+        "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
         "tokens": _tokens(attributes),
         "question": next(filter(None, questions), None),
     }
@@ -120,39 +172,39 @@ def _model(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _told(attributes: Mapping[str, Any], lists: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Any]:
     """What stands under these names, those of flattened lists first."""
-    yield from (listed(attributes, name) for name in lists)
+    yield from (get_list(attributes, name) for name in lists)
     yield from (attributes.get(name) for name in names)
 
 
 def _tokens(attributes: Mapping[str, Any]) -> float | None:
     """All tokens of a call of a model, in and out."""
-    found = added(attributes, TOKENS)
-    return tokens_of(attributes.get("mlflow.chat.tokenUsage")) if found is None else found
+    found = add_counts(attributes, TOKENS)
+    return count_tokens(attributes.get("mlflow.chat.tokenUsage")) if found is None else found
 
 
 def _tool(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> dict[str, Any]:
     """A tool's or retriever's name, what it was asked and what it gave back."""
-    lists = filter(None, (listed(attributes, "retrieval.documents"), _hits(events)))
-    values = [decoded(attributes[each]) for each in OUTPUTS if attributes.get(each) is not None]
-    arguments = first(attributes, ARGUMENTS)
-    outputs = map(documents_of, (*lists, *values))
+    lists = filter(None, (get_list(attributes, "retrieval.documents"), _hits(events)))
+    values = [decode(attributes[each]) for each in OUTPUTS if attributes.get(each) is not None]
+    arguments = first_value(attributes, ARGUMENTS)
+    outputs = map(unwrap_output, (*lists, *values))
     return {
-        "name": str(first(attributes, TOOL_NAMES) or name.removeprefix("execute_tool ")),
-        "arguments": arguments_of(arguments),
+        "name": str(first_value(attributes, TOOL_NAMES) or name.removeprefix("execute_tool ")),
+        "arguments": unwrap_arguments(arguments),
         "outputs": tuple(each for each in outputs if each is not None),
-        "call": _text(first(attributes, CALLS))
-        or next(filter(None, map(call_of, (arguments, *values))), None),
+        "call": _text(first_value(attributes, CALLS))
+        or next(filter(None, map(find_call_id, (arguments, *values))), None),
     }
 
 
 def _hits(events: Sequence[Event]) -> list[dict[str, Any]]:
     """The results that a vector store told in events, with the names of their fields cut short."""
     return [
-        {name.removeprefix(f"{_HIT}."): decoded(value) for name, value in each["attributes"].items()}
+        {name.removeprefix(f"{_HIT}."): decode(value) for name, value in each["attributes"].items()}
         for each in events
         if each["name"] == _HIT
     ]
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(decoded(value))
+    return None if value is None else str(decode(value))

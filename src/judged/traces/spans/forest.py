@@ -1,14 +1,18 @@
-"""The spans of one trace as trees: what lies beneath what, with no cycles and nothing lost."""
+"""The spans of one trace as trees, and the role of each: model, search, tool, or the inside of another."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from judged.traces.spans.span import Span
+from msgspec.structs import replace
 
-__all__ = ["Forest"]
+from judged.traces.results.tools import Tools
+from judged.traces.spans.span import Span, SpanKind
+
+__all__ = ["Forest", "Roles"]
 
 
 class Forest:
@@ -104,3 +108,121 @@ def _parents(spans: list[Span]) -> dict[str, Span | None]:
             parents[min(circle, key=lambda name: known[name].rank)] = None
         sound.update(path)
     return parents
+
+
+class Roles:
+    """The calls of models and tools in a trace, without those that are the inside of another."""
+
+    def __init__(self, forest: Forest, tools: Tools) -> None:
+        self.forest = forest
+        self.known = tools
+        self._roles = {span.id: self._role(span) for span in forest.spans}
+        self._roles |= dict.fromkeys(self._agents(), "other")
+        self._within = self._surroundings()
+        self.models = [self._whole(span) for span in forest.spans if self._is_model(span)]
+        """Calls of models in the order of time; a call within a call is the same, recorded twice."""
+        self.tools = [span for span in forest.spans if self._is_outermost(span)]
+        """The outermost searches, and the outermost of the tools that are none."""
+        self._asked: dict[str, list[Span]] = defaultdict(list)
+        self._visible: dict[str | None, list[Span]] = defaultdict(list)
+        for model in sorted(self.models, key=_moment):
+            for call in model.calls:
+                self._asked[call].append(model)
+            for scope in self._scopes(model):
+                self._visible[scope].append(model)
+
+    def role(self, span: Span) -> SpanKind:
+        """What a span is, now that names of tools have told which of them search."""
+        return self._roles[span.id]
+
+    def leads(self, model: Span) -> bool:
+        """Whether a call of a model is a step of the agent itself, not of something that a tool does."""
+        return "tool" not in self._within[model.id]
+
+    def asker(self, span: Span) -> tuple[Span | None, int | None]:
+        """The call of a model that asked for a tool, and the tool's place among those that it asked for.
+
+        The id of the tool call says it, or else time: the last call of a model before it, beneath the nearest
+        span that holds both.
+        """
+        if span.call in self._asked:
+            return self._by_id(span.call, span)
+        for above in self.forest.ancestors(span):
+            model = self._before(span, above.id)
+            if model is not None:
+                return model, None
+            if above.call in self._asked:
+                return self._by_id(above.call, span)
+        return self._before(span, None), None
+
+    def _by_id(self, call: str, span: Span) -> tuple[Span, int]:
+        """The last before the span of the calls of models that gave this id; ids may be used again."""
+        models = self._asked[call]
+        model = models[max(bisect_right(models, _at(span), key=_moment) - 1, 0)]
+        return model, model.calls.index(call)
+
+    def _before(self, span: Span, scope: str | None) -> Span | None:
+        models = self._visible[scope]
+        place = bisect_right(models, _at(span), key=_moment)
+        return models[place - 1] if place else None
+
+    def _scopes(self, model: Span) -> list[str | None]:
+        """The spans that a call of a model is a step beneath: itself, and those above up to the first tool."""
+        scopes: list[str | None] = [model.id]
+        for above in self.forest.ancestors(model):
+            scopes.append(above.id)
+            if self.role(above) == "tool":
+                return scopes
+        return [*scopes, None]
+
+    def _role(self, span: Span) -> SpanKind:
+        """The kind of a span; of tools and retrievers as the mapping says, else as the tool's name tells."""
+        if span.kind not in {"tool", "search"}:
+            return span.kind
+        told = self.known.told(span.name)
+        if told is not None:
+            return "search" if told.search else "tool"
+        return "search" if span.kind == "search" or self.known.is_search(span.name) else "tool"
+
+    def _agents(self) -> Iterator[str]:
+        """Spans that call themselves a model's and have tools beneath: a model asks for tools, an agent calls them."""
+        for span in self.forest.spans:
+            if self.role(span) in {"tool", "search"}:
+                yield from (above.id for above in self.forest.ancestors(span) if self.role(above) == "llm")
+
+    def _surroundings(self) -> dict[str, frozenset[SpanKind]]:
+        """What each span lies within."""
+        within: dict[str, frozenset[SpanKind]] = {}
+        for span in self.forest.outward():
+            above = self.forest.parent[span.id]
+            within[span.id] = within[above.id] | {self.role(above)} if above else frozenset()
+        return within
+
+    def _is_model(self, span: Span) -> bool:
+        return self.role(span) == "llm" and not self._within[span.id] & {"llm", "search"}
+
+    def _is_outermost(self, span: Span) -> bool:
+        within = self._within[span.id]
+        if self.role(span) == "tool":
+            return not within & {"tool", "search"}
+        return self.role(span) == "search" and "search" not in within
+
+    def _whole(self, model: Span) -> Span:
+        """A call of a model with what only a second recording of it, within it, says."""
+        inner = [each for each in self.forest.below(model) if self.role(each) == "llm"]
+        copies = (model, *inner)
+        return replace(
+            model,
+            calls=next((each.calls for each in copies if each.calls), ()),
+            tokens=next((each.tokens for each in copies if each.tokens is not None), None),
+        )
+
+
+def _moment(model: Span) -> tuple[int, int]:
+    return (-1 if model.start is None else model.start, -1 if model.end is None else model.end)
+
+
+def _at(span: Span) -> tuple[int, int]:
+    """What a call of a model must not be after to come before a span: it began earlier, or was over by then."""
+    start = -1 if span.start is None else span.start
+    return start, start

@@ -11,39 +11,39 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judged.traces.format import Head, TraceFormat
-from judged.traces.spans.attributes import decoded, first, mapping
+from judged.traces.spans.attributes import decode, first_value, to_object
+from judged.traces.spans.conversations import make_reader
 from judged.traces.spans.payloads import (
-    arguments_of,
-    asked,
-    call_of,
-    calls_of,
-    documents_of,
-    tokens_of,
+    count_tokens,
+    find_answers,
+    find_call_id,
+    find_call_ids,
+    find_question,
+    find_requests,
+    unwrap_arguments,
+    unwrap_output,
 )
-from judged.traces.spans.span import Kind, Span
-from judged.traces.spans.span_ids import nanoseconds
-from judged.traces.spans.spans import reader
-from judged.traces.spans.tool_messages import answers_of, asks_of
+from judged.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
 __all__ = ["FORMAT"]
 
-KINDS: dict[str, Kind] = {"llm": "llm", "retriever": "search", "tool": "tool"}
+KINDS: dict[str, SpanKind] = {"llm": "llm", "retriever": "search", "tool": "tool"}
 THREADS = ("session_id", "thread_id", "conversation_id")
 _ORDERED = re.compile(r"(\d{8})T(\d{6})(\d*)Z(.+)")
 """One run in a dotted order: `20261115T200706076285Z` and the run's id."""
 
 
-def spans_of(value: Any) -> Iterator[Span | None]:
+def read_spans(value: Any) -> Iterator[Span | None]:
     """The runs in one JSON document: one with its children, or a page of them."""
-    held = mapping(value).get("runs")
+    held = to_object(value).get("runs")
     waiting: list[tuple[Any, Span | None]] = [
         (each, None) for each in (held if isinstance(held, list) else [value])
     ]
     while waiting:
         run, above = waiting.pop()
-        span = _span(mapping(run), above)
+        span = _span(to_object(run), above)
         yield span
-        children = decoded(mapping(run).get("child_runs"))
+        children = decode(to_object(run).get("child_runs"))
         if span is not None and isinstance(children, list):
             waiting += [(each, span) for each in children]
 
@@ -58,21 +58,21 @@ def _span(run: Mapping[str, Any], above: Span | None) -> Span | None:
         for each in str(run.get("dotted_order") or "").split(".")
         if (found := _ORDERED.match(each))
     ]
-    extra = mapping(run.get("extra"))
-    metadata = mapping(extra.get("metadata"))
+    extra = to_object(run.get("extra"))
+    metadata = to_object(extra.get("metadata"))
     return Span(
         id=str(own),
         trace=str(run.get("trace_id") or (order[0][3] if order else above.trace if above else own)),
         parent=_text(run.get("parent_run_id"))
         or (above.id if above else order[-2][3] if len(order) > 1 else None),
-        start=nanoseconds(run.get("start_time") or _moment(order)),
-        end=nanoseconds(run.get("end_time")),
+        start=parse_nanoseconds(run.get("start_time") or _moment(order)),
+        end=parse_nanoseconds(run.get("end_time")),
         order=str(run.get("dotted_order") or ""),
         failed=bool(run.get("error")) or run.get("status") == "error",
-        session=_text(first(metadata, THREADS)),
+        session=_text(first_value(metadata, THREADS)),
         system=_text(metadata.get("judged.system")),
         task=_text(metadata.get("judged.task") or run.get("reference_example_id")),
-        **_described(run, KINDS.get(str(run.get("run_type")), "other"), extra),
+        **_describe(run, KINDS.get(str(run.get("run_type")), "other"), extra),
     )
 
 
@@ -80,36 +80,36 @@ def _moment(order: list[tuple[str, ...]]) -> str | None:
     return "{}T{}.{}Z".format(*order[-1][:3]) if order else None
 
 
-def _described(run: Mapping[str, Any], kind: Kind, extra: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(run: Mapping[str, Any], kind: SpanKind, extra: Mapping[str, Any]) -> dict[str, Any]:
     """What the inputs and outputs of a run say, as its kind asks."""
-    inputs, outputs = decoded(run.get("inputs")), decoded(run.get("outputs"))
+    inputs, outputs = decode(run.get("inputs")), decode(run.get("outputs"))
     facts: dict[str, Any] = {"kind": kind, "name": str(run.get("name") or "")}
     if kind == "llm":
         return facts | {
-            "calls": calls_of(outputs),
-            "asks": asks_of(outputs),
-            "answers": answers_of(inputs),
-            "tokens": _tokens(run, mapping(outputs), mapping(extra.get("metadata"))),
-            "question": asked(inputs),
+            "calls": find_call_ids(outputs),
+            "asks": find_requests(outputs),
+            "answers": find_answers(inputs),
+            "tokens": _tokens(run, to_object(outputs), to_object(extra.get("metadata"))),
+            "question": find_question(inputs),
         }
     if kind == "other":
-        return facts | {"question": asked(inputs)}
-    given = documents_of(outputs) if outputs else None
+        return facts | {"question": find_question(inputs)}
+    given = unwrap_output(outputs) if outputs else None
     return facts | {
-        "arguments": arguments_of(inputs),
+        "arguments": unwrap_arguments(inputs),
         "outputs": () if given is None else (given,),
-        "call": _text(extra.get("tool_call_id")) or call_of(outputs) or call_of(inputs),
+        "call": _text(extra.get("tool_call_id")) or find_call_id(outputs) or find_call_id(inputs),
     }
 
 
 def _tokens(run: Mapping[str, Any], outputs: Mapping[str, Any], metadata: Mapping[str, Any]) -> float | None:
     """The tokens of a call of a model: of the run itself, or as the model's provider counted them."""
-    inner = mapping(outputs.get("llm_output"))
+    inner = to_object(outputs.get("llm_output"))
     places = (
         *(run, outputs.get("usage_metadata"), metadata.get("usage_metadata")),
         *(outputs.get("usage"), inner.get("token_usage"), inner.get("usage")),
     )
-    return next((found for each in places if (found := tokens_of(each))), None)
+    return next((found for each in places if (found := count_tokens(each))), None)
 
 
 def _text(value: Any) -> str | None:
@@ -130,4 +130,4 @@ def _is_run(value: Mapping[str, Any]) -> bool:
     )
 
 
-FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, reader(spans_of))
+FORMAT = TraceFormat("langsmith", "LangSmith runs", recognises, make_reader(read_spans))

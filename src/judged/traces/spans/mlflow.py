@@ -12,11 +12,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from judged.traces.format import Head, TraceFormat
-from judged.traces.spans.attributes import decoded, first, mapping
-from judged.traces.spans.conventions import described
-from judged.traces.spans.span import Span
-from judged.traces.spans.span_ids import identity, nanoseconds
-from judged.traces.spans.spans import reader
+from judged.traces.spans.attributes import decode, first_value, to_object
+from judged.traces.spans.conventions import describe_span
+from judged.traces.spans.conversations import make_reader
+from judged.traces.spans.span import Span, normalise_id, parse_nanoseconds
 
 __all__ = ["FORMAT"]
 
@@ -24,7 +23,7 @@ _PLAIN = {"span_type": "mlflow.spanType", "inputs": "mlflow.spanInputs", "output
 """Fields of the object, which some exports write in place of the attributes."""
 
 
-def spans_of(value: Any) -> Iterator[Span | None]:
+def read_spans(value: Any) -> Iterator[Span | None]:
     """The spans of the traces in one JSON document."""
     for trace in _traces(value):
         told = _told(trace)
@@ -33,21 +32,21 @@ def spans_of(value: Any) -> Iterator[Span | None]:
 
 def _traces(value: Any) -> Iterator[Mapping[str, Any]]:
     """A trace, or a page of them."""
-    held = mapping(value).get("traces")
-    yield from (mapping(each) for each in (held if isinstance(held, list) else [value]))
+    held = to_object(value).get("traces")
+    yield from (to_object(each) for each in (held if isinstance(held, list) else [value]))
 
 
 def _records(trace: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    spans = decoded((mapping(trace.get("data")) or trace).get("spans"))
-    return [mapping(each) for each in spans] if isinstance(spans, list) else []
+    spans = decode((to_object(trace.get("data")) or trace).get("spans"))
+    return [to_object(each) for each in spans] if isinstance(spans, list) else []
 
 
 def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
     """What the trace says of itself, beside its spans: its id, and the labels that its user gave it."""
-    info = mapping(trace.get("info")) or trace
+    info = to_object(trace.get("info")) or trace
     labels: dict[str, Any] = {}
     for name in ("tags", "request_metadata", "trace_metadata"):
-        labels.update(mapping(info.get(name)))
+        labels.update(to_object(info.get(name)))
     return {
         "trace": info.get("trace_id") or info.get("request_id"),
         "session": labels.get("mlflow.trace.session"),
@@ -58,25 +57,25 @@ def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
 
 def _span(record: Mapping[str, Any], told: dict[str, Any]) -> Span | None:
     """One span of a trace; None if it has no id."""
-    context = mapping(record.get("context"))
-    own = identity(record.get("span_id") or context.get("span_id"))
-    trace = identity(
-        first({**context, **record, "trace": told["trace"]}, ("trace", "otel_trace_id", "trace_id"))
+    context = to_object(record.get("context"))
+    own = normalise_id(record.get("span_id") or context.get("span_id"))
+    trace = normalise_id(
+        first_value({**context, **record, "trace": told["trace"]}, ("trace", "otel_trace_id", "trace_id"))
     )
     if own is None or trace is None:
         return None
     span = Span(
         id=own,
         trace=trace,
-        parent=identity(record.get("parent_span_id") or record.get("parent_id")),
-        start=nanoseconds(
+        parent=normalise_id(record.get("parent_span_id") or record.get("parent_id")),
+        start=parse_nanoseconds(
             record.get("start_time_unix_nano") or record.get("start_time_ns") or record.get("start_time")
         ),
-        end=nanoseconds(
+        end=parse_nanoseconds(
             record.get("end_time_unix_nano") or record.get("end_time_ns") or record.get("end_time")
         ),
         failed=_failed(record),
-        **described(_attributes(record), name=str(record.get("name") or "")),
+        **describe_span(_attributes(record), name=str(record.get("name") or "")),
     )
     known = {name: str(value) for name, value in told.items() if value is not None and name != "trace"}
     return replace(span, **known)
@@ -84,7 +83,7 @@ def _span(record: Mapping[str, Any], told: dict[str, Any]) -> Span | None:
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
     plain = {name: record[field] for field, name in _PLAIN.items() if record.get(field) is not None}
-    return plain | dict(mapping(record.get("attributes")))
+    return plain | dict(to_object(record.get("attributes")))
 
 
 def _failed(record: Mapping[str, Any]) -> bool:
@@ -104,4 +103,4 @@ def _is_mlflow(record: Mapping[str, Any]) -> bool:
     return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
 
 
-FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, reader(spans_of))
+FORMAT = TraceFormat("mlflow", "MLflow traces", recognises, make_reader(read_spans))

@@ -9,31 +9,30 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judged.traces.format import Head, TraceFormat
-from judged.traces.spans.attributes import mapping
-from judged.traces.spans.payloads import asked, calls_of, documents_of, tokens_of
-from judged.traces.spans.span import Kind, Span
-from judged.traces.spans.span_ids import nanoseconds
-from judged.traces.spans.spans import reader
+from judged.traces.spans.attributes import to_object
+from judged.traces.spans.conversations import make_reader
+from judged.traces.spans.payloads import count_tokens, find_call_ids, find_question, unwrap_output
+from judged.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
 __all__ = ["FORMAT"]
 
-KINDS: dict[str, Kind] = {"generation": "llm", "response": "llm", "function": "tool"}
+KINDS: dict[str, SpanKind] = {"generation": "llm", "response": "llm", "function": "tool"}
 """What the SDK calls spans that are one of our kinds; a model asked by way of Responses is a `response`."""
 
 
-def spans_of(value: Any) -> Iterator[Span | None]:
+def read_spans(value: Any) -> Iterator[Span | None]:
     """The spans in one JSON document: one, or a request of many; a trace stands as a span that names its group."""
     return (_group(each) if each.get("object") == "trace" else _span(each) for each in _records(value))
 
 
 def _records(value: Any) -> list[Mapping[str, Any]]:
-    held = mapping(value).get("data")
-    return [mapping(each) for each in (held if isinstance(held, list) else [value])]
+    held = to_object(value).get("data")
+    return [to_object(each) for each in (held if isinstance(held, list) else [value])]
 
 
 def _group(trace: Mapping[str, Any]) -> Span | None:
     """What a trace says of its spans: the conversation that they belong to."""
-    own, metadata = _text(trace.get("id")), mapping(trace.get("metadata"))
+    own, metadata = _text(trace.get("id")), to_object(trace.get("metadata"))
     if own is None:
         return None
     return Span(
@@ -54,26 +53,26 @@ def _span(record: Mapping[str, Any]) -> Span | None:
         id=own,
         trace=trace,
         parent=_text(record.get("parent_id")),
-        start=nanoseconds(record.get("started_at")),
-        end=nanoseconds(record.get("ended_at")),
+        start=parse_nanoseconds(record.get("started_at")),
+        end=parse_nanoseconds(record.get("ended_at")),
         failed=bool(record.get("error")),
-        **_described(mapping(record.get("span_data"))),
+        **_describe(to_object(record.get("span_data"))),
     )
 
 
-def _described(data: Mapping[str, Any]) -> dict[str, Any]:
+def _describe(data: Mapping[str, Any]) -> dict[str, Any]:
     """What the data of a span say, as its kind asks."""
     kind = KINDS.get(str(data.get("type")), "other")
     facts: dict[str, Any] = {"kind": kind, "name": str(data.get("name") or "")}
     if kind == "llm":
         return facts | {
-            "calls": calls_of(data.get("output")),
-            "tokens": tokens_of(data.get("usage")),
-            "question": asked(data.get("input")),
+            "calls": find_call_ids(data.get("output")),
+            "tokens": count_tokens(data.get("usage")),
+            "question": find_question(data.get("input")),
         }
     if kind == "other":
         return facts
-    given = documents_of(data.get("output")) if data.get("output") is not None else None
+    given = unwrap_output(data.get("output")) if data.get("output") is not None else None
     return facts | {"arguments": data.get("input"), "outputs": () if given is None else (given,)}
 
 
@@ -90,4 +89,4 @@ def recognises(head: Head) -> bool:
     )
 
 
-FORMAT = TraceFormat("openai-agents", "traces of the OpenAI Agents SDK", recognises, reader(spans_of))
+FORMAT = TraceFormat("openai-agents", "traces of the OpenAI Agents SDK", recognises, make_reader(read_spans))

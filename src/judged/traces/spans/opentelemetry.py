@@ -11,25 +11,24 @@ from functools import cache
 from typing import Any
 
 from judged.traces.format import Head, TraceFormat
-from judged.traces.spans.attributes import flattened, from_otlp, mapping
-from judged.traces.spans.conventions import described
-from judged.traces.spans.span import Span
-from judged.traces.spans.span_ids import identity, nanoseconds
-from judged.traces.spans.spans import reader
+from judged.traces.spans.attributes import flatten, parse_otlp, to_object
+from judged.traces.spans.conventions import describe_span
+from judged.traces.spans.conversations import make_reader
+from judged.traces.spans.span import Span, normalise_id, parse_nanoseconds
 
 __all__ = ["OPENINFERENCE", "OPENLLMETRY", "OTLP"]
 
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR", "StatusCode.ERROR")
 
 
-def spans_of(value: Any) -> Iterator[Span | None]:
+def read_spans(value: Any) -> Iterator[Span | None]:
     """The spans in one JSON document: a request of many, one span, or a page of them."""
     return map(_span, _records(value))
 
 
 def _records(value: Any) -> Iterator[Mapping[str, Any]]:
     """The spans of a document, as objects."""
-    value = mapping(value)
+    value = to_object(value)
     if _either(value, "resourceSpans") is not None:
         for resource in _objects(_either(value, "resourceSpans")):
             for scope in _objects(_either(resource, "scopeSpans")):
@@ -42,14 +41,16 @@ def _records(value: Any) -> Iterator[Mapping[str, Any]]:
 
 def _objects(values: Any) -> list[Mapping[str, Any]]:
     """The elements of a list as objects, an empty one in place of what is none."""
-    return [mapping(each) for each in values] if isinstance(values, list) else []
+    return [to_object(each) for each in values] if isinstance(values, list) else []
 
 
 def _span(record: Mapping[str, Any]) -> Span | None:
     """One span in any of the three ways of writing it; None if it lacks an id."""
-    context = mapping(record.get("context"))
-    span = identity(_either(record, "spanId") or context.get("span_id") or record.get("context.span_id"))
-    trace = identity(_either(record, "traceId") or context.get("trace_id") or record.get("context.trace_id"))
+    context = to_object(record.get("context"))
+    span = normalise_id(_either(record, "spanId") or context.get("span_id") or record.get("context.span_id"))
+    trace = normalise_id(
+        _either(record, "traceId") or context.get("trace_id") or record.get("context.trace_id")
+    )
     if span is None or trace is None:
         return None
     attributes = _attributes(record)
@@ -57,11 +58,11 @@ def _span(record: Mapping[str, Any]) -> Span | None:
     return Span(
         id=span,
         trace=trace,
-        parent=identity(_either(record, "parentSpanId") or record.get("parent_id")),
-        start=nanoseconds(_either(record, "startTimeUnixNano") or record.get("start_time")),
-        end=nanoseconds(_either(record, "endTimeUnixNano") or record.get("end_time")),
+        parent=normalise_id(_either(record, "parentSpanId") or record.get("parent_id")),
+        start=parse_nanoseconds(_either(record, "startTimeUnixNano") or record.get("start_time")),
+        end=parse_nanoseconds(_either(record, "endTimeUnixNano") or record.get("end_time")),
         failed=_failed(record),
-        **described(attributes, name=name, events=_events(record)),
+        **describe_span(attributes, name=name, events=_events(record)),
     )
 
 
@@ -70,14 +71,14 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
     columns = {
         key.removeprefix("attributes."): each for key, each in record.items() if key.startswith("attributes.")
     }
-    attributes = flattened(columns or from_otlp(record.get("attributes")))
+    attributes = flatten(columns or parse_otlp(record.get("attributes")))
     kind = record.get("span_kind")
     return {"openinference.span.kind": kind, **attributes} if isinstance(kind, str) else attributes
 
 
 def _events(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = _objects(record.get("events"))
-    return [{"name": each.get("name"), "attributes": from_otlp(each.get("attributes"))} for each in found]
+    return [{"name": each.get("name"), "attributes": parse_otlp(each.get("attributes"))} for each in found]
 
 
 def _failed(record: Mapping[str, Any]) -> bool:
@@ -115,11 +116,11 @@ def _speaks(document: Mapping[str, Any], prefix: str) -> bool:
 
 def _is_span(record: Mapping[str, Any]) -> bool:
     """Whether an object is a span of OpenTelemetry, not of MLflow's older traces, which begin with the trace."""
-    inside = mapping(record.get("context")).keys() >= {"span_id", "trace_id"}
+    inside = to_object(record.get("context")).keys() >= {"span_id", "trace_id"}
     return inside or "context.span_id" in record or _either(record, "spanId") is not None
 
 
-sessions = reader(spans_of)
+sessions = make_reader(read_spans)
 OPENINFERENCE = TraceFormat("openinference", "OpenInference spans", _recognises("openinference."), sessions)
 OPENLLMETRY = TraceFormat("openllmetry", "OpenLLMetry (Traceloop) spans", _recognises("traceloop."), sessions)
 OTLP = TraceFormat("otlp", "OpenTelemetry spans", _recognises(""), sessions)

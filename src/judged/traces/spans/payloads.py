@@ -1,24 +1,27 @@
-"""What goes into and comes out of models and tools, out of the wrappers that frameworks put around it."""
+"""What goes into and comes out of models and tools, without the wrappers that frameworks put around it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
+from judged.traces.conversation import Call
 from judged.traces.results.outputs import LISTS
-from judged.traces.spans.attributes import decoded, mapping
+from judged.traces.spans.attributes import decode, to_object
 
 __all__ = [
-    "added",
-    "arguments_of",
-    "asked",
-    "asked_calls",
-    "call_id",
-    "call_of",
-    "calls_of",
-    "documents_of",
-    "text_of",
-    "tokens_of",
+    "add_counts",
+    "count_tokens",
+    "find_answers",
+    "find_call_id",
+    "find_call_ids",
+    "find_calls",
+    "find_question",
+    "find_requests",
+    "get_call_id",
+    "join_text",
+    "unwrap_arguments",
+    "unwrap_output",
 ]
 
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
@@ -37,22 +40,22 @@ _USERS = ("user", "human")
 _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
 
 
-def arguments_of(value: Any) -> Any:
+def unwrap_arguments(value: Any) -> Any:
     """The arguments of a tool, out of what a framework recorded with them."""
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, dict):
         for name in _BUNDLES:
             if isinstance(value.get(name), (str, dict)) and value[name]:
-                return arguments_of(value[name])
+                return unwrap_arguments(value[name])
     return value
 
 
-def documents_of(value: Any) -> Any:
+def unwrap_output(value: Any) -> Any:
     """What a tool gave back, without wrappers: a list of results, an object that has one, or a text.
 
     None stands for what cannot be results, such as the names of objects in a program.
     """
-    value = decoded(value)
+    value = decode(value)
     if value is None or value in ("", "null", "None"):
         return []
     if isinstance(value, list):
@@ -60,7 +63,7 @@ def documents_of(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     inner = _unwrapped(value)
-    return value if inner is None else documents_of(inner)
+    return value if inner is None else unwrap_output(inner)
 
 
 def _unwrapped(value: Mapping[str, Any]) -> Any:
@@ -88,7 +91,7 @@ def _documents(values: list[Any]) -> Any:
 
 def _document(value: Any) -> Any:
     """One result, out of LangChain's constructor or OpenInference's `document`, its metadata read."""
-    value = decoded(value)
+    value = decode(value)
     if not isinstance(value, dict):
         return value
     if "lc" in value and isinstance(value.get("kwargs"), dict):
@@ -97,31 +100,31 @@ def _document(value: Any) -> Any:
         value = value["document"]
     plain = {str(key).removeprefix("document."): each for key, each in value.items()}
     if isinstance(plain.get("metadata"), str):
-        plain["metadata"] = decoded(plain["metadata"])
+        plain["metadata"] = decode(plain["metadata"])
     return plain
 
 
-def call_of(value: Any) -> str | None:
+def find_call_id(value: Any) -> str | None:
     """The id of the tool call that a tool was given or answers to, wherever among objects it stands."""
-    value = mapping(value)
+    value = to_object(value)
     own = value.get("tool_call_id")
     if isinstance(own, str) and own:
         return own
     inner = (each for each in value.values() if isinstance(each, dict))
-    return next((found for each in inner if (found := call_of(each))), None)
+    return next((found for each in inner if (found := find_call_id(each))), None)
 
 
-def calls_of(value: Any) -> tuple[str, ...]:
+def find_call_ids(value: Any) -> tuple[str, ...]:
     """The ids of the tool calls in a model's answer, in its order, each once."""
-    return tuple(dict.fromkeys(found for call in asked_calls(value) if (found := call_id(call))))
+    return tuple(dict.fromkeys(found for call in find_calls(value) if (found := get_call_id(call))))
 
 
-def asked_calls(value: Any) -> Iterator[Mapping[str, Any]]:
+def find_calls(value: Any) -> Iterator[Mapping[str, Any]]:
     """The tool calls in a model's answer, as they are written, wherever among objects they stand."""
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, list):
         for each in value:
-            yield from asked_calls(each)
+            yield from find_calls(each)
     elif isinstance(value, dict):
         if value.get("type") in _CALL_TYPES or "toolUse" in value:
             yield _call(value)
@@ -129,26 +132,26 @@ def asked_calls(value: Any) -> Iterator[Mapping[str, Any]]:
             if name == "tool_calls" and isinstance(each, list):
                 yield from map(_call, each)
             elif isinstance(each, (list, dict)):
-                yield from asked_calls(each)
+                yield from find_calls(each)
 
 
 def _call(call: Any) -> Mapping[str, Any]:
-    call = mapping(call)
-    return mapping(call.get("tool_call")) or mapping(call.get("toolUse")) or call
+    call = to_object(call)
+    return to_object(call.get("tool_call")) or to_object(call.get("toolUse")) or call
 
 
-def call_id(call: Mapping[str, Any]) -> str | None:
+def get_call_id(call: Mapping[str, Any]) -> str | None:
     """The id of a tool call that a model asked for."""
     identity = call.get("call_id") or call.get("id") or call.get("toolUseId")
     return identity if isinstance(identity, str) else None
 
 
-def tokens_of(value: Any) -> float | None:
+def count_tokens(value: Any) -> float | None:
     """All tokens of a record of usage, by any of its names; None if it names none."""
-    return added(mapping(value), USAGE)
+    return add_counts(to_object(value), USAGE)
 
 
-def added(counts: Mapping[str, Any], names: Iterable[tuple[str, ...]]) -> float | None:
+def add_counts(counts: Mapping[str, Any], names: Iterable[tuple[str, ...]]) -> float | None:
     """The sum of the first of these groups of counts of which any is there; None if none is."""
     for group in names:
         found = [count for name in group if _is_count(count := counts.get(name))]
@@ -161,9 +164,9 @@ def _is_count(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
-def asked(value: Any) -> str | None:
+def find_question(value: Any) -> str | None:
     """What the user wrote: a text, the likeliest field of an object, or the user's last message."""
-    value = decoded(value)
+    value = decode(value)
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, list):
@@ -171,7 +174,7 @@ def asked(value: Any) -> str | None:
     if not isinstance(value, dict):
         return None
     for name in _QUESTIONS:
-        found = asked(value.get(name))
+        found = find_question(value.get(name))
         if found:
             return found
     only = next(iter(value.values())) if len(value) == 1 else None
@@ -181,7 +184,7 @@ def asked(value: Any) -> str | None:
 def _last_of_user(messages: list[Any]) -> str | None:
     """The text of the last message that a user sent; messages may be in lists within lists."""
     for each in reversed(messages):
-        found = _last_of_user(each) if isinstance(each, list) else _from_user(decoded(each))
+        found = _last_of_user(each) if isinstance(each, list) else _from_user(decode(each))
         if found:
             return found
     return None
@@ -196,16 +199,79 @@ def _from_user(message: Any) -> str | None:
     if message.get("role", message.get("type")) not in _USERS:
         return None
     held = (message.get(name) for name in ("content", "contents", "parts"))
-    return next((found for each in held if (found := text_of(each))), None)
+    return next((found for each in held if (found := join_text(each))), None)
 
 
-def text_of(content: Any) -> str | None:
+def join_text(content: Any) -> str | None:
     """The text of a message, out of its parts where it has several."""
     if isinstance(content, str):
         return content.strip() or None
     if isinstance(content, dict):
         content = content.get("message_content", content)
-        return text_of(content.get("text") or content.get("content"))
+        return join_text(content.get("text") or content.get("content"))
     if isinstance(content, list):
-        return "\n".join(found for each in content if (found := text_of(each))) or None
+        return "\n".join(found for each in content if (found := join_text(each))) or None
     return None
+
+
+_ANSWERS = {"tool_call_response": "id", "tool_result": "tool_use_id", "function_call_output": "call_id"}
+"""Types of parts and items that hold what a tool gave back, and where they name the call."""
+_GIVEN = ("content", "output", "response", "result")
+
+
+def find_requests(value: Any) -> tuple[Call, ...]:
+    """The tool calls in a model's answer that have an id, in its order, each once."""
+    calls = {identity: call for call in find_calls(value) if (identity := get_call_id(call))}
+    return tuple(_ask(identity, call) for identity, call in calls.items())
+
+
+def _ask(identity: str, call: Mapping[str, Any]) -> Call:
+    held = {**call, **to_object(call.get("function"))}
+    arguments = next((held[name] for name in ("arguments", "args", "input") if name in held), None)
+    return Call(tool=str(held.get("name") or "unnamed"), arguments=decode(arguments), id=identity)
+
+
+def find_answers(value: Any) -> dict[str, Any]:
+    """What tools gave back at the end of the messages that a model was sent, by the id of the call.
+
+    What they gave back before is told by the messages of an earlier call of a model.
+    """
+    found: dict[str, Any] = {}
+    for message in reversed(_messages(decode(value))):
+        answers = dict(_answers(to_object(message)))
+        if not answers:
+            break
+        found = answers | found
+    return found
+
+
+def _messages(value: Any) -> list[Any]:
+    """The list of messages that a value is or holds; LangChain has a list of such lists."""
+    if isinstance(value, Mapping):
+        value = next(
+            (value[name] for name in ("messages", "input") if isinstance(value.get(name), list)), None
+        )
+    if not isinstance(value, list):
+        return []
+    return value[0] if len(value) == 1 and isinstance(value[0], list) else value
+
+
+def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a message or item holds of tools' outputs, each with the id of its call."""
+    for name in ("message", "kwargs", "data"):  # OpenInference's list, and LangChain's two ways
+        message = to_object(message.get(name)) or message
+    own = message.get("tool_call_id") or message.get(_ANSWERS.get(str(message.get("type")), ""))
+    if isinstance(own, str) and message.get("is_error"):
+        yield own, None
+        return
+    if isinstance(own, str):
+        yield (
+            own,
+            next((message[name] for name in _GIVEN if name in message), join_text(message.get("contents"))),
+        )
+        return
+    for name in ("parts", "content"):
+        blocks = message.get(name)
+        for block in blocks if isinstance(blocks, list) else ():
+            if to_object(block).get("type") in _ANSWERS:
+                yield from _answers(to_object(block))

@@ -1,16 +1,19 @@
-"""A span: one thing that an agent did, whatever convention it was recorded in."""
+"""A span: one thing that an agent did, whatever convention it was recorded in; with its ids and times."""
 
 from __future__ import annotations
 
+import binascii
+import re
+from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from judged.traces.conversation import Call
 
-__all__ = ["Kind", "Span"]
+__all__ = ["Span", "SpanKind", "normalise_id", "parse_nanoseconds"]
 
-Kind: TypeAlias = Literal["llm", "search", "tool", "other"]
+SpanKind: TypeAlias = Literal["llm", "search", "tool", "other"]
 
 
 class Span(Struct, kw_only=True, omit_defaults=True):
@@ -25,7 +28,7 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     end: int | None = None
     order: str = ""
     """What puts spans that start together in their order, where the format has it."""
-    kind: Kind = "other"
+    kind: SpanKind = "other"
     """A retriever is a search; whether a tool is one, its name tells."""
     name: str = ""
     """The tool's or the retriever's name, else the span's."""
@@ -53,3 +56,79 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     def rank(self) -> tuple[int, str, str]:
         """What spans are sorted by: their start, then the format's own order, then their id."""
         return (-1 if self.start is None else self.start, self.order, self.id)
+
+
+_HEX = re.compile(r"(?:0x)?([0-9a-f]+)", re.IGNORECASE)
+_FRACTION = re.compile(r"\.(\d+)")
+_WIDTHS = frozenset((8, 16))
+"""Bytes of a span's id and of a trace's."""
+
+
+def normalise_id(value: Any) -> str | None:
+    """An id as hexadecimal digits, if it is one of OpenTelemetry's, else as it stands; None for none.
+
+    The same id is written as hexadecimal digits (OTLP), with `0x` before them (SDKs), or in base64 (protobuf).
+
+    >>> identity("0x97A1"), identity("l5v1+7DJLjc="), identity("979bf5fbb0c92e37"), identity("0000000000000000")
+    ('97a1', '979bf5fbb0c92e37', '979bf5fbb0c92e37', None)
+    """
+    text = "" if value is None else str(value).strip()
+    digits = _HEX.fullmatch(text)
+    if digits and (text[:2] in {"0x", "0X"} or len(digits[1]) in {16, 32}):
+        text = digits[1].lower()
+    elif text.endswith("="):
+        text = _from_base64(text)
+    return text if text.strip("0") else None
+
+
+def _from_base64(text: str) -> str:
+    try:
+        content = binascii.a2b_base64(text.replace("-", "+").replace("_", "/"), strict_mode=True)
+    except (binascii.Error, ValueError):
+        return text
+    return content.hex() if len(content) in _WIDTHS else text
+
+
+def parse_nanoseconds(value: Any) -> int | None:
+    """A moment as nanoseconds since 1970: out of ISO 8601 (UTC where it names no zone) or a number.
+
+    A number's size tells whether it counts nanoseconds, microseconds, milliseconds or seconds.
+
+    >>> nanoseconds("2026-11-15T20:07:10.161195Z") == nanoseconds("1794773230161195000")
+    True
+    >>> nanoseconds(1794773230161), nanoseconds("yesterday"), nanoseconds(None)
+    (1794773230161000000, None, None)
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return _scaled(value)
+    text = str(value).strip()
+    if text.isdecimal():
+        return _scaled(int(text))
+    return _from_iso(text)
+
+
+def _scaled(number: float) -> int | None:
+    """Nanoseconds out of a number of any of four units; the bounds stand for the years 1973 to 5138."""
+    if not 0 < number < 1e20:
+        return None
+    for bound, factor in ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000)):
+        if number >= bound:
+            return int(number * factor)
+    return int(number * 1_000_000_000)
+
+
+def _from_iso(text: str) -> int | None:
+    fraction = _FRACTION.search(text)
+    try:
+        moment = datetime.fromisoformat(_FRACTION.sub("", text, count=1))
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    # counted in whole numbers: a float holds no nanoseconds of this century
+    whole = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (whole.days * 86_400 + whole.seconds) * 1_000_000_000 + int(
+        f"{fraction[1] if fraction else '':0<9.9}"
+    )

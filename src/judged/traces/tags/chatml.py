@@ -9,15 +9,13 @@ from typing import Any
 import msgspec
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat
-from judged.traces.messages.messages import Messages, shown
-from judged.traces.messages.transcript import Transcript, text_of, tokens_of
-from judged.traces.reading import Reading
-from judged.traces.tags.tagged import Tags, read_tagged
-from judged.traces.tags.tagged_documents import tagged_conversations, texts_shown
-from judged.traces.trace import Trace
+from judged.traces.messages.messages import Messages, Transcript, count_tokens, join_text, messages_in_head
+from judged.traces.open import Trace
+from judged.traces.tags.tagged_text import Tags, read_tagged, read_tagged_conversations, tagged_texts
 
 __all__ = ["FORMAT"]
 
@@ -31,23 +29,23 @@ _ASKED = re.compile(r"\n(?:User|Question):\s*(?P<question>.*)\Z", re.DOTALL)
 
 def recognises(head: Head) -> bool:
     """Texts of the agent that call tools between tags."""
-    return any("<tool_call>" in text for text in texts_shown(head)) or any(
-        message["role"] == "assistant" and "<tool_call>" in text_of(message.get("content"))
-        for messages in shown(head)
+    return any("<tool_call>" in text for text in tagged_texts(head)) or any(
+        message["role"] == "assistant" and "<tool_call>" in join_text(message.get("content"))
+        for messages in messages_in_head(head)
         for message in messages
     )
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each list of messages, or each text."""
-    return sessions_of(tagged_conversations(trace, reading, _read), reading)
+    return to_sessions(read_tagged_conversations(trace, context, _read), context)
 
 
 def _read(messages: Messages, transcript: Transcript) -> None:
     for message in messages:
-        text, role = text_of(message.get("content")), message["role"]
+        text, role = join_text(message.get("content")), message["role"]
         if role == "assistant":
-            read_tagged(text, TAGS, transcript, tokens=tokens_of(message))
+            read_tagged(text, TAGS, transcript, tokens=count_tokens(message))
         elif "<tool_response>" in text and (role != "user" or text.lstrip().startswith("<tool_response>")):
             _answer(text, transcript)
         elif role == "user":

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
-from judged.traces.objects import inner, named
-from judged.traces.reading import Reading
-from judged.traces.results.outputs import Unparsed, groups_of
-from judged.traces.results.text_outputs import is_empty
-from judged.traces.trace import Document, Trace
+from judged.traces.json_values import first_text, get_object
+from judged.traces.open import Document, Trace
+from judged.traces.results.outputs import Unparsed, find_groups
+from judged.traces.results.text import is_empty
 
 __all__ = ["FORMAT"]
 
@@ -36,10 +36,10 @@ def recognises(head: Head) -> bool:
     return bool(head.mappings) and all(_steps(each) is not None for each in head.mappings)
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each question of a log, or for each object."""
-    found = _of_documents(trace, reading) if trace.is_json else _of_text(trace)
-    return sessions_of(found, reading)
+    found = _of_documents(trace, context) if trace.is_json else _of_text(trace)
+    return to_sessions(found, context)
 
 
 def _of_text(trace: Trace) -> Iterator[Conversation]:
@@ -86,21 +86,21 @@ def _observe(call: Call, observation: Any) -> None:
         return
     text = observation.strip()
     try:
-        groups_of(text)
+        find_groups(text)
         call.output = text
     except Unparsed:
         asked = call.arguments if isinstance(call.arguments, str) else None
         call.output = [] if is_empty(text) else [{"title": asked, "snippet": text}]
 
 
-def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
+def _of_documents(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     for document in trace.documents():
         steps = _steps(document.value)
         if steps is None:
-            reading.fault(
+            context.fault(
                 "malformed-session", document.place, "has no steps with an action and an observation"
             )
-            reading.settle()
+            context.settle()
         else:
             yield _conversation(document, steps)
 
@@ -108,11 +108,11 @@ def _of_documents(trace: Trace, reading: Reading) -> Iterator[Conversation]:
 def _conversation(document: Document, steps: list[Step]) -> Conversation:
     value = document.value
     return Conversation(
-        id=named(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
+        id=first_text(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
         place=document.place,
-        turns=[Turn(question=named(value, ("question", "input", "query")), steps=steps)],
-        system=named(value, ("system", "model", "agent")),
-        task=named(value, ("task",)),
+        turns=[Turn(question=first_text(value, ("question", "input", "query")), steps=steps)],
+        system=first_text(value, ("system", "model", "agent")),
+        task=first_text(value, ("task",)),
     )
 
 
@@ -134,8 +134,8 @@ def _step_call(step: Any) -> Call | None:
     if not isinstance(step, dict):
         return None
     action = step.get("action")
-    acted = inner(step, "action") or step
-    tool = named(acted, ("tool", "name", "action"))
+    acted = get_object(step, "action") or step
+    tool = first_text(acted, ("tool", "name", "action"))
     if tool is None:
         return None
     names = ("query", "tool_input", "action_input", "input", "arguments", "args")

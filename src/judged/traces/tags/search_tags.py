@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat
-from judged.traces.messages.messages import Messages, shown
-from judged.traces.messages.transcript import Transcript, text_of
-from judged.traces.reading import Reading
-from judged.traces.tags.tagged import Tags, read_tagged
-from judged.traces.tags.tagged_documents import tagged_conversations, texts_shown
-from judged.traces.trace import Trace
+from judged.traces.messages.messages import Messages, Transcript, join_text, messages_in_head
+from judged.traces.open import Trace
+from judged.traces.tags.tagged_text import Tags, read_tagged, read_tagged_conversations, tagged_texts
 
 __all__ = ["FORMAT"]
 
@@ -43,19 +41,19 @@ FAMILIES = (
 
 def recognises(head: Head) -> bool:
     """Texts of the agent that ask between tags."""
-    texts = [*texts_shown(head), *(_written(messages) for messages in shown(head))]
+    texts = [*tagged_texts(head), *(_written(messages) for messages in messages_in_head(head))]
     return any(family.call[0] in text for family in FAMILIES for text in texts)
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """A session for each text, or each list of messages."""
-    return sessions_of(tagged_conversations(trace, reading, _read), reading)
+    return to_sessions(read_tagged_conversations(trace, context, _read), context)
 
 
 def _read(messages: Messages, transcript: Transcript) -> None:
-    tags = _family("\n".join(text_of(message.get("content")) for message in messages))
+    tags = _family("\n".join(join_text(message.get("content")) for message in messages))
     for message in messages:
-        text, role = text_of(message.get("content")), message["role"]
+        text, role = join_text(message.get("content")), message["role"]
         if role == "assistant":
             read_tagged(text, tags, transcript)
         elif role in {"user", "tool"} and text.lstrip().startswith(tags.output[0]):
@@ -67,7 +65,7 @@ def _read(messages: Messages, transcript: Transcript) -> None:
 
 
 def _written(messages: Messages) -> str:
-    return "\n".join(text_of(each.get("content")) for each in messages if each["role"] == "assistant")
+    return "\n".join(join_text(each.get("content")) for each in messages if each["role"] == "assistant")
 
 
 def _family(text: str) -> Tags:

@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from judged.io.open import is_number_text
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
-from judged.traces.reading import Reading
-from judged.traces.trace import Trace
+from judged.traces.open import Trace
 
 __all__ = ["FORMAT", "split_turn"]
 
@@ -38,34 +38,34 @@ def split_turn(query: str) -> tuple[str, tuple[int, ...]] | None:
     return (found[1], tuple(map(int, re.split(r"[-.]", found[2])))) if found else None
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """One session for each conversation, in the order in which the run comes to them."""
     held: dict[str, tuple[str, dict[str, list[tuple[float, str]]]]] = {}
     for number, line in trace.lines():
-        row = _row(line, trace.place(number), reading)
+        row = _row(line, trace.place(number), context)
         if row is not None:
             conversation, query, document, score = row
             turns = held.setdefault(conversation, (trace.place(number), {}))[1]
             turns.setdefault(query, []).append((score, document))
-    reading.settle()
-    return sessions_of((_conversation(name, *each) for name, each in held.items()), reading)
+    context.settle()
+    return to_sessions((_conversation(name, *each) for name, each in held.items()), context)
 
 
-def _row(line: bytes, place: str, reading: Reading) -> _Row | None:
+def _row(line: bytes, place: str, context: ReadContext) -> _Row | None:
     """One line of the run; None if something is wrong with it."""
     columns = line.decode("utf-8", "replace").split()
     if len(columns) < _COLUMNS:
         found = f"{len(columns)} columns, expected {_COLUMNS}: query, Q0, document, rank, score, tag"
-        reading.fault("malformed-line", place, found)
+        context.fault("malformed-line", place, found)
         return None
     query, _, document, _, score = columns[:5]
     told = split_turn(query)
     if told is None:
         what = f"query `{query}` names no turn, expected a conversation and a number, such as `106_1`"
-        reading.fault("query-without-turn", place, what)
+        context.fault("query-without-turn", place, what)
         return None
     if not is_number_text(score.encode()) or math.isnan(float(score)):
-        reading.fault("not-a-number", place, f"score is `{score}`, expected a number")
+        context.fault("not-a-number", place, f"score is `{score}`, expected a number")
         return None
     return told[0], query, document, float(score)
 

@@ -13,11 +13,11 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from judged.tables.sessions import Session
-from judged.traces.assemble import sessions_of
+from judged.traces.assemble import to_sessions
+from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
-from judged.traces.reading import Reading
-from judged.traces.trace import Trace
+from judged.traces.open import Trace
 
 __all__ = ["FORMAT"]
 
@@ -28,9 +28,9 @@ _STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9A-Fa-f]+);)")
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def sessions(trace: Trace, reading: Reading) -> Iterator[Session]:
+def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """One session for each `<session>`, in the order of the file."""
-    return sessions_of((_conversation(*each) for each in _elements(trace, reading)), reading)
+    return to_sessions((_conversation(*each) for each in _elements(trace, context)), context)
 
 
 def _conversation(element: Element, place: str) -> Conversation:
@@ -75,7 +75,7 @@ def _text(element: Element, name: str) -> str | None:
     return None if found is None else " ".join("".join(found.itertext()).split()) or None
 
 
-def _elements(trace: Trace, reading: Reading) -> Iterator[tuple[Element, str]]:
+def _elements(trace: Trace, context: ReadContext) -> Iterator[tuple[Element, str]]:
     """Each `<session>` with the place of its first line; one at a time, so that memory holds no more."""
     parser = _Parser()
     begun = 1
@@ -84,12 +84,12 @@ def _elements(trace: Trace, reading: Reading) -> Iterator[tuple[Element, str]]:
         wrong = parser.feed(line)
         yield from ((each, trace.place(begun)) for each in parser.taken())
         if wrong:
-            reading.fault("broken-xml", trace.place(number), wrong)
+            context.fault("broken-xml", trace.place(number), wrong)
             break
     else:
         if parser.open:
-            reading.fault("broken-xml", trace.label, "ends before its last element does")
-    reading.settle()
+            context.fault("broken-xml", trace.label, "ends before its last element does")
+    context.settle()
 
 
 class _DocumentType(Exception):

@@ -1,0 +1,264 @@
+"""`compare`: which of several systems is better, by how much, and how certain that is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+from judged.comparison.blocks import MOST
+from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
+from judged.comparison.extra_tests import ROPE
+from judged.comparison.latency import Latency, summarise_latency
+from judged.comparison.result import Comparison
+from judged.comparison.settings import Settings, choose_settings
+from judged.comparison.slices import Attributes, find_interactions, read_attributes
+from judged.comparison.systems import System, SystemLike, read_systems, to_system
+from judged.engine.evaluate import evaluate
+from judged.engine.inputs import judgments_demanded
+from judged.errors import BadSample, UnknownName
+from judged.io.read import read_timings
+from judged.measures.measure import Measure
+from judged.problem import Note
+from judged.profiles.catalogue import as_profile
+from judged.profiles.profile import Profile
+from judged.protocol import Protocol
+from judged.result import InputFile, Provenance
+from judged.stats.intervals import Interval
+from judged.stats.randomisation import all_pairs
+from judged.tables.timings import Timings
+from judged.wording import plural
+
+__all__ = ["compare"]
+
+
+@overload
+def compare(
+    systems: Sequence[SystemLike] | Mapping[str, SystemLike],
+    /,
+    *,
+    measures: Iterable[Measure | str] | Measure | str | None = None,
+    baseline: str | Sequence[str] | None = None,
+    test: str = "randomisation",
+    correction: str | None = None,
+    level: float = 0.95,
+    slices: Any = None,
+    timings: Any = None,
+    also: Sequence[str] = (),
+    rope: float = ROPE,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    qrels: Any,
+    runs: Mapping[str, Any],
+    measures: Iterable[Measure | str] | Measure | str,
+    *,
+    baseline: str | Sequence[str] | None = None,
+    test: str = "randomisation",
+    correction: str | None = None,
+    level: float = 0.95,
+    slices: Any = None,
+    timings: Any = None,
+    also: Sequence[str] = (),
+    rope: float = ROPE,
+    protocol: Protocol | Profile | str = "trec_eval-9",
+    resamples: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Comparison: ...
+
+
+def compare(
+    qrels: Any,
+    runs: Mapping[str, Any] | None = None,
+    measures: Iterable[Measure | str] | Measure | str | None = None,
+    *,
+    baseline: str | Sequence[str] | None = None,
+    test: str = "randomisation",
+    correction: str | None = None,
+    level: float = 0.95,
+    slices: Any = None,
+    timings: Any = None,
+    also: Sequence[str] = (),
+    rope: float = ROPE,
+    protocol: Protocol | Profile | str = "trec_eval-9",
+    resamples: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Comparison:
+    """Compare several runs on the same judgments, or several systems that have been scored already.
+
+    `compare(qrels, runs, measures)` scores the runs first: `runs` maps the name of a system to its run, in any form that
+    `judged.evaluate` takes. `compare(systems)` takes evaluations, `Scores`, or files of either, in a sequence or by
+    name; `measures` then chooses some of theirs.
+
+    Systems are compared with the `baseline`, or the baselines, named; without one, every pair is compared. `test` is
+    `randomisation` (sign flips), `t`, `wilcoxon`, `sign`, `bootstrap` or `welch`; `correction` is `maxT` (the default
+    with randomisation), `holm` (with other tests), `bonferroni`, `bh` or `none`, over all comparisons of a measure.
+
+    `slices` has attributes of queries (a file, or a dict of dicts by query) and adds a comparison for each slice;
+    `timings` has raw times (a file, or a dict from system to seconds) and adds latency. `also` names extra tests of all
+    systems: `anova`, `tukey`, `randomised-tukey`, `friedman`, `bayesian`, `equivalence`, `power`, `agreement` and
+    `risk`; `rope` is the least difference that matters to some of them. One `seed` gives one result, whatever the
+    number of `threads`.
+    """
+    settings = choose_settings(test=test, correction=correction, level=level, resamples=resamples, seed=seed)
+    attributes = None if slices is None else read_attributes(slices)
+    samples = None if timings is None else read_timings(timings)
+    if runs is None:
+        systems = read_systems(qrels, measures)
+    else:
+        systems = _evaluate_runs(qrels, runs, () if measures is None else measures, protocol, threads)
+    whole = _compare_systems(systems, _to_names(baseline), settings)
+    if attributes is not None:
+        whole = _add_slices(whole, attributes)
+    if samples is not None:
+        whole = _add_latencies(whole, samples)
+    return whole.with_extra_tests(*also, rope=rope)
+
+
+def _to_names(baseline: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
+
+
+def _evaluate_runs(
+    qrels: Any,
+    runs: Mapping[str, Any],
+    measures: Iterable[Measure | str] | Measure | str,
+    protocol: Protocol | Profile | str,
+    threads: int | None,
+) -> list[System]:
+    profile = as_profile(protocol)
+    wanted = measures if isinstance(measures, Measure | str) else list(measures)
+    judgments = judgments_demanded(qrels, [reading.measure for reading in profile.read_all(wanted)])
+    files = [("judgments", qrels), *(("run", run) for run in runs.values())]
+    inputs = [InputFile(role, str(path)) for role, path in files if isinstance(path, str | os.PathLike)]
+    systems = []
+    for name, run in runs.items():
+        evaluation = evaluate(judgments, run, wanted, protocol=profile, threads=threads)
+        systems.append(to_system(replace(evaluation, run=str(name)), inputs=inputs))
+    return systems
+
+
+def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], settings: Settings) -> Comparison:
+    names = tuple(system.name for system in systems)
+    pairs = _choose_pairs(names, baselines)
+    scores = pair_systems(systems)
+    unit = systems[0].unit
+    inputs = dict.fromkeys(file for system in systems for file in system.provenance.inputs)
+    provenance = Provenance(
+        protocols=systems[0].provenance.protocols,
+        inputs=tuple(inputs),
+        settings={**settings.to_dict(), "alpha": settings.alpha},
+    )
+    whole = _contrast_all(names, baselines, pairs, scores, settings)
+    left_out = (note for paired in scores for note in _note_left_out(paired, unit))
+    return replace(whole, unit=unit, provenance=provenance, notes=(*_note_display(whole), *left_out))
+
+
+def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline) to compare, by their places; two baselines are compared once."""
+    if len(set(systems)) < len(systems) or len(systems) < 2:
+        msg = f"{len(systems)} systems were given ({', '.join(systems)}), expected two or more of different names"
+        raise BadSample(msg)
+    for name in baselines:
+        if name not in systems:
+            raise UnknownName("system", name, systems)
+    if not baselines:
+        return [(second, first) for first, second in all_pairs(len(systems))]
+    found: dict[frozenset[int], tuple[int, int]] = {}
+    for at in map(systems.index, baselines):
+        for other in range(len(systems)):
+            if other != at:
+                found.setdefault(frozenset({at, other}), (other, at))
+    return list(found.values())
+
+
+def _contrast_all(
+    systems: tuple[str, ...],
+    baselines: tuple[str, ...],
+    pairs: list[tuple[int, int]],
+    scores: tuple[PairedScores, ...],
+    settings: Settings,
+) -> Comparison:
+    means = tuple(mean for paired in scores for mean in estimate_means(paired, settings))
+    contrasts = tuple(contrast for paired in scores for contrast in contrast_systems(paired, pairs, settings))
+    return Comparison(systems, baselines, settings, scores, means, contrasts)
+
+
+def _note_display(comparison: Comparison) -> Iterator[Note]:
+    """Yield notes on intervals of binary measures, and on differences that are too many to show."""
+    binary = dict.fromkeys(
+        mean.measure
+        for mean in comparison.means
+        if isinstance(mean.interval, Interval) and mean.interval.method == "wilson"
+    )
+    for name in binary:
+        yield Note("wilson", "info", f"{name} has values of 0 and 1 only: Wilson's interval")
+    if len(comparison.contrasts) > MOST:
+        message = f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
+        yield Note("not-shown", "info", message)
+
+
+def _note_left_out(scores: PairedScores, unit: str) -> list[Note]:
+    count = len(scores.left_out)
+    if not count:
+        return []
+    some = ", ".join(scores.left_out[:3]) + (", …" if count > 3 else "")
+    noun, verb = (unit, "was") if count == 1 else (plural(unit), "were")
+    message = f"{scores.measure}: {count:,} {noun} ({some}) without a value in every system {verb} left out"
+    return [Note("left-out", "warning", message)]
+
+
+def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
+    """Return the comparison with that of each slice, and whether differences depend on the attributes."""
+    pairs = _choose_pairs(whole.systems, whole.baselines)
+    known = list(dict.fromkeys(query for scores in whole.scores for query in scores.queries))
+    notes: list[Note] = []
+    found: dict[tuple[str, str], Comparison] = {}
+    for name, values in attributes.values.items():
+        without = sum(query not in values for query in known)
+        if without:
+            message = f"{without:,} of {len(known):,} queries have no `{name}` and are in none of its slices"
+            notes.append(Note("no-slice", "warning", message))
+        for value in sorted({values[query] for query in known if query in values}):
+            members = [query for query in known if values.get(query) == value]
+            scores = tuple(paired.select(members) for paired in whole.scores)
+            if all(paired.queries for paired in scores):
+                part = _contrast_all(whole.systems, whole.baselines, pairs, scores, whole.settings)
+                found[name, value] = replace(part, order=tuple(whole.ranked()), unit=whole.unit)
+    interactions = tuple(
+        interaction
+        for paired in whole.scores
+        for interaction in find_interactions(
+            paired,
+            attributes,
+            [contrast for contrast in whole.contrasts if contrast.measure == paired.measure],
+            whole.settings,
+        )
+    )
+    return replace(whole, slices=found, interactions=interactions, notes=(*whole.notes, *notes))
+
+
+def _add_latencies(whole: Comparison, timings: Timings) -> Comparison:
+    """Return the comparison with the latency of every system that has timings."""
+    notes = []
+    samples = {system: (1000.0 * timings.samples(system)).tolist() for system in timings.systems}
+    unknown = [name for name in samples if name not in whole.systems]
+    if unknown:
+        message = f"timings of {', '.join(unknown)} belong to no system compared here"
+        notes.append(Note("unknown-timings", "warning", message))
+    absent = [name for name in whole.systems if not samples.get(name)]
+    if absent:
+        notes.append(Note("no-timings", "warning", f"no timings of {', '.join(absent)}"))
+    if len(absent) == len(whole.systems):
+        raise UnknownName("compared system", next(iter(samples), ""), whole.systems)
+    latencies: list[Latency] = [
+        summarise_latency(name, samples[name]) for name in whole.systems if samples.get(name)
+    ]
+    return replace(whole, latencies=tuple(latencies), notes=(*whole.notes, *notes))

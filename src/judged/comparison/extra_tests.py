@@ -1,0 +1,164 @@
+"""Extra tests of a comparison, by name: rows for each measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from judged.arrays import Floats
+from judged.comparison.contrasts import PairedScores
+from judged.errors import BadSample, UnknownName
+from judged.stats.bayesian import correlated_t_posterior, signed_rank_posterior
+from judged.stats.effects import detectable_difference, queries_needed
+from judged.stats.margin import equivalence_test
+from judged.stats.multiple import Friedman, friedman_test, randomised_tukey_hsd, tukey_hsd, two_way_anova
+from judged.stats.outcome import Cell, Undefined, as_cell, as_row
+from judged.stats.rank_correlation import kendall_tau, rank_biased_overlap, spearman_rho, tau_ap
+from judged.stats.risk import georisk, trisk
+
+if TYPE_CHECKING:
+    from judged.comparison.result import Comparison
+
+__all__ = ["EXTRA_TESTS", "ROPE", "Rows", "rank_systems", "run_extra_test"]
+
+Rows: TypeAlias = list[dict[str, Cell]]
+ExtraTest: TypeAlias = "Callable[[Comparison, PairedScores, float], Rows]"
+ROPE = 0.01
+"""Differences up to this, either way, have no practical consequence, unless the caller says otherwise."""
+
+
+def run_extra_test(comparison: Comparison, name: str, *, rope: float = ROPE) -> dict[str, Rows]:
+    """Run the test of that name for each measure; `rope` is the least difference that matters.
+
+    `rope` is for `bayesian`, `equivalence` and `power`. Where the scores do not allow the test, a row says why.
+    """
+    if name not in EXTRA_TESTS:
+        raise UnknownName("extra test", name, list(EXTRA_TESTS))
+    _, test = EXTRA_TESTS[name]
+    found: dict[str, Rows] = {}
+    for scores in comparison.scores:
+        try:
+            found[scores.measure] = test(comparison, scores, rope)
+        except BadSample as error:
+            found[scores.measure] = [{"outcome": str(error)}]
+    return found
+
+
+def rank_systems(comparison: Comparison, scores: PairedScores) -> Friedman:
+    """Run Friedman's test; ranks start at the best, whichever way the measure goes."""
+    return friedman_test(scores.sign * scores.values, systems=scores.systems, level=comparison.settings.level)
+
+
+def _anova(_comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
+    return two_way_anova(scores.values, systems=scores.systems).rows()
+
+
+def _tukey(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
+    return tukey_hsd(scores.values, systems=scores.systems, level=comparison.settings.level).rows()
+
+
+def _randomised_tukey(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
+    settings = comparison.settings
+    return randomised_tukey_hsd(
+        scores.values, systems=scores.systems, resamples=settings.resamples, seed=settings.seed
+    ).rows()
+
+
+def _friedman(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
+    found = rank_systems(comparison, scores)
+    whole = {
+        "chi2": as_cell(found.statistic),
+        "chi2_p": as_cell(found.p),
+        "f": as_cell(found.f),
+        "f_p": as_cell(found.f_p),
+        "critical_difference": found.critical_difference,
+    }
+    return [{**row, **whole} for row in found.rows()]
+
+
+def _posteriors(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
+    level, seed = comparison.settings.level, comparison.settings.seed
+    rows: Rows = []
+    for names, first, second in _pairs(comparison, scores):
+        t = correlated_t_posterior(first, second, rope=rope, level=level)
+        ranks = signed_rank_posterior(first, second, rope=rope, seed=seed)
+        rows += [{**names, **row} for row in (*t.rows(), *ranks.rows())]
+    return rows
+
+
+def _power(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
+    """Return what these queries can detect, and how many the least difference that matters would need."""
+    alpha = comparison.settings.alpha
+    rows: Rows = []
+    for names, first, second in _pairs(comparison, scores):
+        d = first - second
+        needed = queries_needed(d, rope, alpha=alpha) if rope else Undefined("nothing is wanted")
+        detectable = as_cell(detectable_difference(d, alpha=alpha))
+        row = {"queries": len(d), "detectable": detectable, "wanted": rope, "needed": as_cell(needed)}
+        rows.append({**names, **row})
+    return rows
+
+
+def _equivalence(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
+    """Run the two one-sided tests of a difference within the least one that matters."""
+    rows: Rows = []
+    for names, first, second in _pairs(comparison, scores):
+        found = equivalence_test(first - second, margin=rope)
+        row = {"outcome": str(found)} if isinstance(found, Undefined) else {**as_row(found), "p": found.p}
+        rows.append({**names, **row})
+    return rows
+
+
+def _agreement(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
+    """Return how well the measure agrees with each other one on the ranking of the systems."""
+    own = scores.sign * scores.values.mean(axis=0)
+    rows: Rows = []
+    for other in comparison.scores:
+        if other is not scores:
+            theirs = other.sign * other.values.mean(axis=0)
+            coefficients = {
+                "tau_b": kendall_tau(own, theirs),
+                "tau_ap": tau_ap(own, theirs),
+                "rho": spearman_rho(own, theirs),
+                "rbo": rank_biased_overlap(own, theirs),
+            }
+            values = {name: as_cell(coefficient.value) for name, coefficient in coefficients.items()}
+            rows.append({"other measure": other.measure, **values})
+    return rows or [{"outcome": "one measure only, expected two or more to agree"}]
+
+
+def _risks(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
+    """Return GeoRisk of each system among all, and its risk against each baseline."""
+    by_system = {name: scores.sign * scores.column(name) for name in scores.systems}
+    among = georisk(by_system)
+    rows: Rows = []
+    for name in comparison.ranked():
+        row: dict[str, Cell] = {"system": name, "mean": among[name].mean, "georisk": among[name].georisk}
+        for baseline in comparison.baselines:
+            if baseline != name:
+                against = trisk(by_system[name], by_system[baseline])
+                row |= {f"urisk ({baseline})": against.urisk, f"trisk ({baseline})": against.trisk}
+        rows.append(row)
+    return rows
+
+
+def _pairs(comparison: Comparison, scores: PairedScores) -> Iterator[tuple[dict[str, Cell], Floats, Floats]]:
+    """Yield the contrasts of the measure: their names, and the scores of both systems."""
+    for contrast in comparison.contrasts:
+        if contrast.measure == scores.measure:
+            names: dict[str, Cell] = {"system": contrast.system, "baseline": contrast.baseline}
+            yield names, scores.column(contrast.system), scores.column(contrast.baseline)
+
+
+EXTRA_TESTS: dict[str, tuple[str, ExtraTest]] = {
+    "anova": ("Analysis of variance", _anova),
+    "tukey": ("Tukey's HSD", _tukey),
+    "randomised-tukey": ("Randomised Tukey HSD", _randomised_tukey),
+    "friedman": ("Friedman's test and Nemenyi's pairs", _friedman),
+    "bayesian": ("Posterior of the difference", _posteriors),
+    "equivalence": ("Equivalence (two one-sided tests)", _equivalence),
+    "power": ("Power", _power),
+    "agreement": ("Agreement of rankings", _agreement),
+    "risk": ("Risk", _risks),
+}
+"""The title and the function of each test."""

@@ -1,0 +1,314 @@
+"""The result of a comparison: means, differences and tests, as values and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from judged.arrays import Floats
+from judged.blocks import Block, Display, Figure, Value
+from judged.comparison.blocks import make_blocks, pareto_optimal, rank_figure, trade_off_figure
+from judged.comparison.contrasts import Contrast, Mean, PairedScores
+from judged.comparison.extra_tests import ROPE, run_extra_test
+from judged.comparison.latency import Latency
+from judged.comparison.settings import Settings
+from judged.comparison.slices import Interaction
+from judged.errors import UnknownName
+from judged.problem import Note
+from judged.result import Provenance, Result, tabulate
+from judged.stats.effects import queries_needed
+from judged.stats.margin import Equivalence, equivalence_test
+from judged.stats.outcome import Cell, Undefined
+from judged.stats.randomisation import EXACT_UP_TO
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Change", "Comparison"]
+
+
+class Change(NamedTuple):
+    """The gain or loss of one query."""
+
+    query: str
+    difference: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Several systems on the same queries: means, differences, and how certain both are."""
+
+    kind: ClassVar[str] = "comparison"
+
+    systems: tuple[str, ...]
+    baselines: tuple[str, ...]
+    """The systems that the others are compared with; empty: every system is compared with every other."""
+    settings: Settings
+    scores: tuple[PairedScores, ...]
+    """For each measure, the values of every system on the queries they share."""
+    means: tuple[Mean, ...]
+    contrasts: tuple[Contrast, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+    notes: tuple[Note, ...] = ()
+    unit: str = "query"
+    """What systems are compared on: queries, or tasks."""
+    slices: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
+    """The same by attribute and value."""
+    interactions: tuple[Interaction, ...] = ()
+    latencies: tuple[Latency, ...] = ()
+    extra: Mapping[str, Mapping[str, list[dict[str, Cell]]]] = field(default_factory=dict)
+    """The rows of the extra tests, by test and measure."""
+    order: tuple[str, ...] = ()
+    """The systems as tables list them; empty: the best in the first measure first."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, as they are written."""
+        return tuple(scores.measure for scores in self.scores)
+
+    @property
+    def method(self) -> str:
+        """How the comparison was made, in words."""
+        return self.settings.describe(exact=max(len(scores.queries) for scores in self.scores) <= EXACT_UP_TO)
+
+    def mean(self, system: str, measure: object = None) -> Mean:
+        """Return the mean of one system, with its interval."""
+        self._check_system(system)
+        name = self._find_measure(measure)
+        return next(mean for mean in self.means if (mean.system, mean.measure) == (system, name))
+
+    def contrast(self, system: str, baseline: str | None = None, measure: object = None) -> Contrast:
+        """Return the contrast of one system with another; `baseline` may be omitted if there is only one."""
+        name, other = self._find_measure(measure), baseline or self._only_baseline()
+        known = [contrast for contrast in self.contrasts if contrast.measure == name]
+        for contrast in known:
+            if (contrast.system, contrast.baseline) == (system, other):
+                return contrast
+        names = [f"{contrast.system} against {contrast.baseline}" for contrast in known]
+        raise UnknownName("contrast", f"{system} against {other}", names)
+
+    def differences(
+        self, system: str, baseline: str | None = None, measure: object = None
+    ) -> dict[str, float]:
+        """Return the difference of every query, system minus baseline."""
+        scores, d = self._differences(system, baseline, measure)
+        return dict(zip(scores.queries, d.tolist(), strict=True))
+
+    def most_helped(
+        self, system: str, baseline: str | None = None, measure: object = None, *, count: int = 5
+    ) -> list[Change]:
+        """Return the queries that gained most, the greatest gain first."""
+        return self._find_extremes(system, baseline, measure, count, 1)
+
+    def most_hurt(
+        self, system: str, baseline: str | None = None, measure: object = None, *, count: int = 5
+    ) -> list[Change]:
+        """Return the queries that lost most, the greatest loss first."""
+        return self._find_extremes(system, baseline, measure, count, -1)
+
+    def equivalence(
+        self, system: str, baseline: str | None = None, measure: object = None, *, margin: float
+    ) -> Equivalence | Undefined:
+        """Test by two one-sided tests whether the difference lies within the margin; a small p is evidence for it."""
+        return equivalence_test(self._differences(system, baseline, measure)[1], margin=margin)
+
+    def queries_needed(
+        self,
+        wanted: float,
+        system: str,
+        baseline: str | None = None,
+        measure: object = None,
+        *,
+        power: float = 0.8,
+    ) -> int | Undefined:
+        """Return how many queries like these would show a mean difference of `wanted` with the given power."""
+        d = self._differences(system, baseline, measure)[1]
+        return queries_needed(d, wanted, power=power, alpha=self.settings.alpha)
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """A letter for each system, in the order of the first measure: a to z, then aa, ab and so on."""
+        return {system: _letter(place) for place, system in enumerate(self.ranked())}
+
+    def ranked(self) -> list[str]:
+        """Return the systems in the order of tables: the best in the first measure first, in slices as in the whole."""
+        if self.order:
+            return list(self.order)
+        first = self.scores[0]
+        means = {mean.system: mean.mean for mean in self.means if mean.measure == first.measure}
+        return sorted(self.systems, key=lambda system: -first.sign * means[system])
+
+    def beaten(self, system: str, measure: str) -> list[str]:
+        """Return the systems that this one is significantly better than, by the corrected p-values."""
+        sign = self._find_scores(measure).sign
+        found = []
+        for contrast in self.contrasts:
+            if contrast.measure == measure and contrast.is_significant(self.settings.alpha):
+                pair = (contrast.system, contrast.baseline)
+                better, worse = pair if sign * contrast.difference > 0 else pair[::-1]
+                found += [worse] if better == system else []
+        return [other for other in self.letters if other in found]
+
+    @property
+    def pareto_optimal(self) -> list[str]:
+        """The systems with timings for which no other is at least as good on everything and better on something."""
+        return pareto_optimal(self)
+
+    def draw_trade_off(self) -> Figure:
+        """Draw accuracy against latency, with diversity as size; the comparison must have timings."""
+        return trade_off_figure(self)
+
+    def draw_ranks(self, measure: object = None) -> Figure:
+        """Draw the critical-difference diagram of a measure, by default of the first (Friedman, Nemenyi)."""
+        return rank_figure(self, self._find_scores(measure))
+
+    def with_extra_tests(self, *names: str, rope: float = ROPE) -> Comparison:
+        """Return the same with extra tests of all systems; `rope` is the least difference that matters."""
+        made = {name: run_extra_test(self, name, rope=rope) for name in names}
+        return replace(self, extra={**self.extra, **made})
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Return differences, means and queries, then interactions, latency and extra tests if there are any."""
+        rows = {name: self.rows(name) for name in ("differences", "means")}
+        for (attribute, value), part in self.slices.items():
+            for name in rows:
+                rows[name] += [{**row, "attribute": attribute, "slice": value} for row in part.rows(name)]
+        tables = {**{name: tabulate(found) for name, found in rows.items()}, "queries": self._query_table()}
+        if self.interactions:
+            tables["interactions"] = tabulate([interaction.to_dict() for interaction in self.interactions])
+        if self.latencies:
+            optimal = self.pareto_optimal
+            tables["latency"] = tabulate(
+                [{**row.to_dict(), "pareto_optimal": row.system in optimal} for row in self.latencies]
+            )
+        for name, by_measure in self.extra.items():
+            tables[name] = tabulate(
+                [
+                    _name_undefined({"measure": measure, **row})
+                    for measure, found in by_measure.items()
+                    for row in found
+                ]
+            )
+        return tables
+
+    def blocks(self, display: Display) -> Iterable[Block]:
+        """Return the leaderboard, differences, queries that changed most, trade-off, slices and extra tests."""
+        return make_blocks(self, display)
+
+    def summary(self) -> dict[str, Any]:
+        """Return systems, baselines and measures."""
+        return {
+            "systems": list(self.systems),
+            "baselines": list(self.baselines),
+            "measures": [
+                {
+                    "name": scores.measure,
+                    "higher_is_better": scores.higher_is_better,
+                    "queries": len(scores.queries),
+                }
+                for scores in self.scores
+            ],
+            "method": self.method,
+        }
+
+    def rows(self, table: str) -> list[dict[str, Value]]:
+        """Return the rows of the means or of the differences, without those of slices."""
+        if table == "means":
+            return [mean.to_dict() for mean in self.means]
+        means = {(mean.measure, mean.system): mean.mean for mean in self.means}
+        rows = []
+        for contrast in self.contrasts:
+            row = contrast.to_dict()
+            head = {name: row.pop(name) for name in ("measure", "system", "baseline", "queries")}
+            head["mean"] = means[contrast.measure, contrast.system]
+            head["baseline_mean"] = means[contrast.measure, contrast.baseline]
+            rows.append({**head, **row, "test": self.settings.test, "correction": self.settings.correction})
+        return rows
+
+    def _query_table(self) -> pa.Table:
+        """Return the values of both systems and their difference, for every contrast and query."""
+        import pyarrow as pa
+
+        text: dict[str, list[str]] = {name: [] for name in ("measure", "query", "system", "baseline")}
+        numbers: dict[str, list[Floats]] = {
+            name: [np.zeros(0)] for name in ("value", "baseline_value", "difference")
+        }
+        for contrast in self.contrasts:
+            scores, d = self._differences(contrast.system, contrast.baseline, contrast.measure)
+            repeated = (contrast.measure, contrast.system, contrast.baseline)
+            for name, value in zip(("measure", "system", "baseline"), repeated, strict=True):
+                text[name] += [value] * len(d)
+            text["query"] += scores.queries
+            columns = (scores.column(contrast.system), scores.column(contrast.baseline), d)
+            for name, column in zip(numbers, columns, strict=True):
+                numbers[name].append(column)
+        return pa.table(
+            {name: pa.array(values, pa.string()) for name, values in text.items()}
+            | {name: np.concatenate(columns) for name, columns in numbers.items()}
+        )
+
+    def _find_extremes(
+        self, system: str, baseline: str | None, measure: object, count: int, sign: int
+    ) -> list[Change]:
+        """Return the queries that changed most in one direction; unchanged ones are left out."""
+        scores, d = self._differences(system, baseline, measure)
+        better = sign * scores.sign * d
+        order = np.argsort(-better, kind="stable")[:count].tolist()
+        return [Change(scores.queries[at], float(d[at])) for at in order if better[at] > 0]
+
+    def _differences(self, system: str, baseline: str | None, measure: object) -> tuple[PairedScores, Floats]:
+        other = baseline or self._only_baseline()
+        self._check_system(system)
+        self._check_system(other)
+        scores = self._find_scores(measure)
+        return scores, scores.differences(system, other)
+
+    def _check_system(self, system: str) -> None:
+        if system not in self.systems:
+            raise UnknownName("system", system, self.systems)
+
+    def _only_baseline(self) -> str:
+        if len(self.baselines) != 1:
+            hint = "choose one with `baseline=…`"
+            raise UnknownName("single baseline", ", ".join(self.baselines) or "none", self.systems, hint=hint)
+        return self.baselines[0]
+
+    def _find_scores(self, measure: object) -> PairedScores:
+        name = self._find_measure(measure)
+        return next(scores for scores in self.scores if scores.measure == name)
+
+    def _find_measure(self, measure: object) -> str:
+        name = self.measures[0] if measure is None else str(measure)
+        if name not in self.measures:
+            raise UnknownName("measure of this comparison", name, self.measures)
+        return name
+
+
+def _letter(place: int) -> str:
+    """Return the letters of a place, from 0.
+
+    >>> _letter(0), _letter(25), _letter(26), _letter(27), _letter(52)
+    ('a', 'z', 'aa', 'ab', 'ba')
+    """
+    letters = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        letters = chr(ord("a") + rest) + letters
+    return letters
+
+
+def _name_undefined(row: dict[str, Cell]) -> dict[str, Value]:
+    """Move the reasons of undefined numbers to a column of their own, so that columns of numbers stay so."""
+    prefix = "undefined: "
+    reasons = {
+        name: cell.removeprefix(prefix)
+        for name, cell in row.items()
+        if isinstance(cell, str) and cell.startswith(prefix)
+    }
+    numbers: dict[str, Value] = {name: None if name in reasons else cell for name, cell in row.items()}
+    return {**numbers, "undefined": "; ".join(dict.fromkeys(reasons.values()))} if reasons else numbers

@@ -1,0 +1,338 @@
+"""Scored systems: the values that are compared, whether evaluated now, loaded, or read from a file of scores."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from judged.engine.evaluation import Evaluation
+from judged.errors import BadInput, UnknownName, Unreadable
+from judged.io.open import open_file, split_name
+from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
+from judged.problem import Note, Place, Problem
+from judged.result import InputFile, ProtocolRecord, Provenance, load
+from judged.tables.scores import Scores
+
+__all__ = ["Scored", "System", "SystemLike", "read_scores", "read_systems", "to_system"]
+
+UNITS = ("query", "session", "task", "request")
+"""What the column of queries may be called."""
+AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
+
+
+@runtime_checkable
+class Scored(Protocol):
+    """A system that has been scored: the evaluation of a run, or of sessions."""
+
+    @property
+    def run(self) -> str:
+        """The name of the system."""
+
+    @property
+    def scores(self) -> Scores:
+        """A value for each query and measure."""
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+
+
+SystemLike: TypeAlias = Scored | Scores | str | os.PathLike[str]
+"""An evaluation, scores, or a file of either."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The values of one system, and what is known about how they were made."""
+
+    name: str
+    values: Mapping[str, Mapping[str, float]]
+    """For each measure, as it is written, the value of every query; NaN if it has none."""
+    measures: tuple[Measure, ...] = ()
+    unit: str = "query"
+    provenance: Provenance = field(default_factory=Provenance)
+    notes: tuple[Note, ...] = ()
+    saved: bool = False
+    """Whether the values were made before, not in this call."""
+
+    def __getitem__(self, measure: str) -> Mapping[str, float]:
+        if measure not in self.values:
+            kind = f"measure of the {'baseline' if self.saved else 'system'} `{self.name}`"
+            raise UnknownName(kind, measure, list(self.values))
+        return self.values[measure]
+
+    def protocol(self, measure: str) -> ProtocolRecord | None:
+        """Return the protocol that the measure was computed under, if it is known."""
+        records = self.provenance.protocols
+        own = (record for record in records if measure in record.measures)
+        return next(own, next((record for record in records if not record.measures), None))
+
+    @property
+    def judgments(self) -> str | None:
+        """The SHA-256 of the judgments, if it is known."""
+        return next((file.sha256 for file in self.provenance.inputs if file.role == "judgments"), None)
+
+
+def to_system(scored: Scored | Scores, *, inputs: Sequence[InputFile] = ()) -> System:
+    """Return the values of an evaluation or of scores, with their protocols and notes."""
+    scores = scored if isinstance(scored, Scores) else scored.scores
+    values = {name: scores.by_query(name) for name, column in scores.values.items() if column.dtype != object}
+    if isinstance(scored, Scores):
+        return System(scores.run, values, unit=scores.unit, saved=True)
+    provenance = Provenance(protocols=_record_protocols(scored), inputs=tuple(inputs))
+    return System(scored.run, values, scored.measures, scores.unit, provenance, _collect_notes(scored))
+
+
+def _record_protocols(scored: Scored) -> tuple[ProtocolRecord, ...]:
+    protocols = (
+        [(part.protocol, part.measures) for part in scored.every_part]
+        if isinstance(scored, Evaluation)
+        else [(scored.protocol, ())]  # type: ignore[attr-defined]
+    )
+    return tuple(
+        ProtocolRecord(
+            str(protocol),
+            protocol.fingerprint,
+            protocol.to_dict(),
+            getattr(protocol, "profile", None),
+            tuple(map(str, measures)) if len(protocols) > 1 else (),
+        )
+        for protocol, measures in protocols
+    )
+
+
+def _collect_notes(scored: Scored) -> tuple[Note, ...]:
+    if not isinstance(scored, Evaluation):
+        return ()
+    sentences = dict.fromkeys(sentence for part in scored.every_part for sentence in part.sentences())
+    return tuple(Note("observation", "info", f"{scored.run}: {sentence}") for sentence in sentences)
+
+
+def read_systems(
+    sources: Sequence[SystemLike] | Mapping[str, SystemLike],
+    measures: Iterable[Measure | str] | Measure | str | None = None,
+) -> list[System]:
+    """Return the systems of evaluations, of scores, or of files of them, by the measures wanted or by all."""
+    named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
+    systems = [
+        system if name is None else replace(system, name=str(name))
+        for name, source in named
+        for system in _read(source)
+    ]
+    if measures is not None:
+        return [replace(system, measures=tuple(parse_measures(measures))) for system in systems]
+    known = next((system.measures for system in systems if system.measures), ())
+    chosen = known or tuple(parse_measures(list(systems[0].values) if systems else []))
+    return [replace(system, measures=chosen) for system in systems]
+
+
+def _read(source: SystemLike) -> list[System]:
+    if not isinstance(source, str | os.PathLike):
+        return [to_system(source)]
+    found = read_scores(Path(source))
+    if found is None:
+        msg = f"{source} holds no scores"
+        raise Unreadable(msg, hint=AGAIN)
+    return list(found)
+
+
+def read_scores(path: Path) -> tuple[System, ...] | None:
+    """Return the systems whose values a file holds for every query; None if it holds something else, such as a run.
+
+    The file is a saved evaluation, or a table that `judged score --per-query` wrote: Parquet, CSV, TSV, JSON or JSONL.
+    """
+    reader = _READERS.get(split_name(path)[1])
+    try:
+        return None if reader is None else reader(path)
+    except (KeyError, TypeError, AttributeError, csv.Error):
+        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
+        raise Unreadable(msg, hint=AGAIN) from None
+
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+def _read_parquet(path: Path) -> tuple[System, ...] | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(path)
+        if not _has_scores(schema.names, path):
+            return None
+        rows = pq.read_table(path).to_pylist()
+    except (pa.ArrowInvalid, OSError) as error:
+        msg = f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}"
+        raise Unreadable(msg, hint=AGAIN) from None
+    about = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
+    return _to_systems(rows, path, _read_metadata(about))
+
+
+def _read_delimited(path: Path) -> tuple[System, ...] | None:
+    delimiter = "\t" if "\t" in _first_line(path) else ","
+    names = next(csv.reader([_first_line(path)], delimiter=delimiter), [])
+    if not _has_scores(names, path):
+        return None
+    return _to_systems(csv.DictReader(io.StringIO(_read_text(path)), delimiter=delimiter), path)
+
+
+def _read_json_lines(path: Path) -> tuple[System, ...] | None:
+    try:
+        first = json.loads(_first_line(path) or "null")
+        if not isinstance(first, dict) or not _has_scores(list(first), path):
+            return None
+        rows = [json.loads(line) for line in _read_text(path).splitlines() if line.strip()]
+    except ValueError as error:
+        if isinstance(error, BadInput):
+            raise
+        return None  # the reader of runs says what is wrong, with its line
+    return _to_systems(rows, path)
+
+
+def _read_json(path: Path) -> tuple[System, ...] | None:
+    """Read a saved result, or a document of `judged score`; a run may be large, so its beginning decides."""
+    head = open_file(path).head()
+    if re.match(rb'\s*\{\s*"schema":\s*"judged\.', head) and b'"state"' in open_file(path).data[:400]:
+        loaded = load(path)
+        return (replace(to_system(loaded), saved=True),) if isinstance(loaded, Scored) else None
+    if not re.match(rb'\s*\{\s*"(judged|schema)":', head):
+        return None
+    try:
+        document = json.loads(_read_text(path))
+    except ValueError:
+        return None
+    if not {"protocol", "inputs", "runs"} <= set(document):
+        return None
+    if not all("per_query" in run for run in document["runs"]):
+        raise _only_means(path)
+    rows = (
+        {"run": run["name"], "query": query, "measure": measure, "value": value}
+        for run in document["runs"]
+        for query, values in run["per_query"].items()
+        for measure, value in values.items()
+        if not isinstance(value, str)
+    )
+    protocols = [ProtocolRecord("", document["protocol"]["fingerprint"])]
+    protocols += [
+        ProtocolRecord("", record["fingerprint"], measures=tuple(record["measures"]))
+        for record in document.get("protocols", ())
+    ]
+    inputs = tuple(InputFile(file["role"], file["path"], file["sha256"]) for file in document["inputs"])
+    return _to_systems(rows, path, Provenance(protocols=tuple(protocols), inputs=inputs))
+
+
+_READERS = {
+    ".parquet": _read_parquet,
+    ".pq": _read_parquet,
+    ".csv": _read_delimited,
+    ".tsv": _read_delimited,
+    ".jsonl": _read_json_lines,
+    ".ndjson": _read_json_lines,
+    ".json": _read_json,
+}
+
+
+def _has_scores(columns: Sequence[str], path: Path) -> bool:
+    """Return whether the columns are those of scores; raise BadInput for means, which cannot be tested."""
+    if {"measure", "value"} <= set(columns) and set(UNITS) & set(columns):
+        return True
+    named = columns[:1] in (["run"], ["system"])
+    if named and not set(UNITS) & set(columns) and not any("doc" in name for name in columns):
+        raise _only_means(path)
+    return False
+
+
+def _only_means(path: Path) -> BadInput:
+    message = "holds means of whole runs, expected the scores of every query"
+    return BadInput(str(path), [Problem.error("only-means", str(path), message)], hint=AGAIN)
+
+
+def _first_line(path: Path) -> str:
+    return open_file(path).head().partition(b"\n")[0].decode("utf-8-sig", errors="replace").strip("\r")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return bytes(open_file(path).data).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        msg = f"{path} is not UTF-8"
+        raise Unreadable(msg) from None
+
+
+def _to_systems(rows: Iterable[Row], path: Path, provenance: Provenance | None = None) -> tuple[System, ...]:
+    """Group rows by system, measure and query; collect every row that is not a score, then raise."""
+    systems: dict[str, dict[str, dict[str, float]]] = {}
+    problems: list[Problem] = []
+    for number, row in enumerate((row for row in rows if not row.get("text")), 1):
+        place = Place(str(path), row=number)
+        query, measure = (
+            next((row[unit] for unit in UNITS if row.get(unit) is not None), None),
+            row.get("measure"),
+        )
+        name = str(row.get("run") or row.get("system") or "baseline")
+        values = systems.setdefault(name, {}).setdefault(str(measure), {})
+        if query is None or measure is None:
+            problems.append(Problem.error("incomplete", place, "has no query or no measure, expected both"))
+        elif str(query) in values:
+            message = f"query `{query}` has a value of {measure} already"
+            problems.append(Problem.error("repeated", place, message))
+        else:
+            values[str(query)] = _to_number(row.get("value"))
+            if math.isinf(values[str(query)]):
+                message = f"value is `{row.get('value')}`, expected a finite number"
+                problems.append(Problem.error("not-a-number", place, message))
+    if problems:
+        raise BadInput(str(path), problems, hint=AGAIN)
+    return tuple(
+        System(name, values, provenance=provenance or Provenance(), saved=True)
+        for name, values in systems.items()
+    )
+
+
+def _to_number(value: object) -> float:
+    """Return the number; NaN for none, infinity for anything that is not a number."""
+    if value is None or value == "":
+        return math.nan
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.inf
+
+
+def _read_metadata(about: Mapping[str, str]) -> Provenance:
+    """Return the protocols and the judgments that a Parquet file's metadata record."""
+    return Provenance(protocols=tuple(_read_protocols(about)), inputs=_read_inputs(about))
+
+
+def _read_protocols(about: Mapping[str, str]) -> Iterator[ProtocolRecord]:
+    found = re.search(r"#([0-9a-f]{12})$", about.get("judged.protocol", ""))
+    if found:
+        yield ProtocolRecord("", found[1])
+    try:
+        for measure, fingerprint in dict(json.loads(about.get("judged.protocols", "{}"))).items():
+            yield ProtocolRecord("", fingerprint, measures=(measure,))
+        recorded = json.loads(about.get("judged.provenance", "{}")).get("protocols", ())
+    except ValueError:
+        return  # as if the file did not say, which is noted
+    for record in recorded:
+        yield ProtocolRecord("", record["fingerprint"], measures=tuple(record.get("measures", ())))
+
+
+def _read_inputs(about: Mapping[str, str]) -> tuple[InputFile, ...]:
+    digest = about.get("judged.judgments")
+    if digest:
+        return (InputFile("judgments", "", digest),)
+    try:
+        inputs = json.loads(about.get("judged.provenance", "{}")).get("inputs", ())
+    except ValueError:
+        return ()
+    return tuple(InputFile(file["role"], file["path"], file["sha256"]) for file in inputs)

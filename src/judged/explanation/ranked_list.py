@@ -1,0 +1,212 @@
+"""The results of one query, document by document, and the view of that query cut at every rank."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+import pyarrow.compute as pc
+
+from judged.arrays import Flags, Floats, Ints
+from judged.engine.inputs import judgments_demanded
+from judged.engine.run_conventions import prepared
+from judged.errors import BadMeasure
+from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
+from judged.kernels.ties.arrangements import Arrangements, arrange
+from judged.measures.measure import Measure
+from judged.protocol import Protocol
+from judged.tables.columns import to_arrow, to_bytes, to_numpy
+from judged.tables.judgments import Judgments
+from judged.tables.run import Columns, Mappings, Run, Text
+
+__all__ = [
+    "QueryResults",
+    "RankedList",
+    "cut_values",
+    "make_prefixes",
+    "query_grades",
+    "read_graded_judgments",
+    "select_query",
+    "with_every_result",
+]
+
+CELLS = 1_000_000
+"""The number of judged documents in the cuts computed at once, which bounds the memory for long lists."""
+
+
+def read_graded_judgments(qrels: Any, measure: Measure) -> Judgments:
+    """Return the judgments that the measure needs; raise `BadMeasure` if it needs no grades."""
+    if measure.family == "preference":
+        msg = f"{measure} uses preferences, not grades, and cannot be explained rank by rank"
+        raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
+    return cast("Judgments", judgments_demanded(qrels, [measure]))
+
+
+def query_grades(judgments: Judgments, query: str) -> dict[str, float]:
+    """Return the judged documents of a query with their grades, in the order of the table."""
+    number = judgments.queries.to_pylist().index(query)
+    own = slice(int(judgments.offset[number]), int(judgments.offset[number + 1]))
+    names = judgments.column("document")[own].to_pylist()
+    return dict(zip(names, judgments.grades[own].tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class RankedList:
+    """The results of one query, best first; every array has an element for each result."""
+
+    documents: tuple[str, ...]
+    score: Floats
+    rank: Ints
+    above: Ints
+    """The number of results with a higher score."""
+    tied: Ints
+    """The number of results with the same score, itself included."""
+    grade: tuple[float | None, ...]
+    """None if the document is unjudged."""
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def select(self, chosen: Flags) -> RankedList:
+        """Return the flagged results with the ranks they have."""
+        at = np.flatnonzero(chosen)
+        arrays = {name: getattr(self, name)[at] for name in ("score", "rank", "above", "tied")}
+        documents = tuple(self.documents[i] for i in at.tolist())
+        return replace(self, documents=documents, grade=tuple(self.grade[i] for i in at.tolist()), **arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryResults:
+    """The rows of one query in a run, and the grades of its judged documents."""
+
+    run: Run
+    """The rows of this query alone."""
+    grades: dict[str, float]
+    """Every judged document, retrieved or not, in the order of the table."""
+
+    @classmethod
+    def find(cls, judgments: Judgments, run: Run, query: str) -> QueryResults:
+        """Return the results of the query, in one pass over the run."""
+        names, score = _find_rows(run, query)
+        columns = [query] * len(names), names, score
+        return cls(Run.from_columns(*columns, name=run.name), query_grades(judgments, query))
+
+    def rank(self, protocol: Protocol) -> RankedList:
+        """Return every result with its rank under the protocol, its depth and its rule for unjudged documents."""
+        ranked = _rank(self.run, self.grades, protocol)
+        if protocol.depth is not None:
+            ranked = ranked.select(ranked.rank <= protocol.depth)
+        if protocol.unjudged == "removed":
+            known = np.array([grade is not None and grade >= 0 for grade in ranked.grade], dtype=bool)
+            ranked = ranked.select(known)
+            ranked = replace(ranked, rank=np.arange(1, len(ranked) + 1))
+        return ranked
+
+
+def _rank(run: Run, grades: dict[str, float], protocol: Protocol) -> RankedList:
+    """Rank the results with the kernel that scores, as if every one of them were judged."""
+    given, ready = _to_columns(run), _to_columns(prepared(run, protocol))
+    scores = dict(zip(given.document.to_pylist(), given.score.tolist(), strict=True))
+    count = len(ready.score)
+    one = np.zeros(1, dtype=np.uint8), np.array([0, 1])
+    queries = np.zeros(max(count, 1), dtype=np.uint8), np.arange(count + 1)
+    index = JudgedIndex(*one, *to_bytes(ready.document), np.array([0, count]))
+    ties = protocol.ties if protocol.ties in RULES else RULES[0]  # `expected` has no order: show one
+    single = protocol.precision == "float32" and protocol.order == "score"
+    found = align_columns(index, queries, to_bytes(ready.document), ready.score, ties=ties, single=single)
+    names = ready.document.take(to_arrow(found.row)).to_pylist()
+    least = 0.0 if protocol.negative == "nonrelevant" else -np.inf
+    grade = tuple(None if name not in grades else max(grades[name], least) for name in names)
+    score = np.array([scores[name] for name in names], dtype=np.float64)
+    return RankedList(tuple(names), score, found.rank, found.above, found.tied, grade)
+
+
+def _to_columns(run: Run) -> Columns:
+    source = run.as_columns().source
+    assert isinstance(source, Columns)  # noqa: S101 - `as_columns` returns nothing else
+    return source
+
+
+def _find_rows(run: Run, query: str) -> tuple[list[str], Floats]:
+    """Return the documents of one query and their scores, in the order of the run."""
+    source = run.source
+    if isinstance(source, Text):
+        return _find_lines(source.buffer, query)
+    if isinstance(source, Mappings):
+        own = source.mapping.get(query) or {}
+        return [str(name) for name in own], np.array([float(score) for score in own.values()])
+    at = np.flatnonzero(to_numpy(pc.equal(source.query, query)))
+    return source.document.take(to_arrow(at)).to_pylist(), source.score[at]
+
+
+def _find_lines(buffer: Any, query: str) -> tuple[list[str], Floats]:
+    """Return the documents and scores of one query in TREC text, without splitting other lines."""
+    blank = rb"[ \t\x0b\x0c\r]"
+    own = re.escape(query.encode())
+    wanted = re.compile(rb"^(?:\xef\xbb\xbf)?%b*%b%b[^\n]*" % (blank, own, blank), re.MULTILINE)
+    lines = [line.group().split() for line in wanted.finditer(buffer)]
+    names = [line[2].decode(errors="backslashreplace") for line in lines]
+    return names, np.array([float(line[4]) for line in lines], dtype=np.float64)
+
+
+def select_query(view: Ranking, number: int) -> Ranking:
+    """Return the view of a single query."""
+    count = int(view.retrieved[number])
+    return make_prefixes(view, number, count, count)
+
+
+def make_prefixes(view: Ranking, number: int, first: int, last: int) -> Ranking:
+    """Return the list of one query cut after `first`, …, `last` results, every cut as a query of its own.
+
+    Judgments stay complete, so that documents below a cut count as missed.
+
+    >>> from judged.kernels.examples import make_ranking
+    >>> prefixes = make_prefixes(make_ranking([1, None, 2]), 0, 0, 3)
+    >>> prefixes.retrieved, prefixes.offset
+    (array([0, 1, 2, 3]), array([0, 0, 1, 2, 4]))
+    """
+    cut = np.arange(first, last + 1)
+    own = slice(int(view.offset[number]), int(view.offset[number + 1]))
+    held = np.searchsorted(view.rank[own], cut, side="right")
+    offset = np.concatenate(([0], np.cumsum(held)))
+    hit = own.start + np.arange(int(offset[-1])) - np.repeat(offset[:-1], held)
+    lists = Arrangements(np.full(len(cut), number), hit, view.rank[hit], offset)
+    return replace(arrange(view, lists), retrieved=np.minimum(cut, view.retrieved[number]))
+
+
+def cut_values(measure: Measure, view: Ranking, number: int = 0) -> Floats:
+    """Return the value of one query's list cut after 0, 1, …, all results; the last is the query's value.
+
+    >>> import judged
+    >>> from judged.kernels.examples import make_ranking
+    >>> cut_values(judged.AP, make_ranking([1, 0, 1]))
+    array([0.        , 0.5       , 0.5       , 0.83333333])
+    """
+    count = int(view.retrieved[number])
+    judged = sum(int(offset[number + 1] - offset[number]) for offset in (view.offset, view.best_offset))
+    size = max(CELLS // (judged + 1), 1)
+    parts = [
+        measure.per_query(make_prefixes(view, number, first, min(first + size - 1, count)))
+        for first in range(0, count + 1, size)
+    ]
+    return np.concatenate(parts).astype(np.float64)
+
+
+def with_every_result(view: Ranking, grades: tuple[float | None, ...]) -> Ranking:
+    """Return the view of a single query with a row for every result, at grade −1 if it is unjudged.
+
+    A pooled document that was not assessed has that grade. Use the view for terms, not for scores.
+    """
+    every = np.arange(len(grades))
+    return replace(
+        view,
+        rank=every + 1,
+        grade=np.array([-1.0 if grade is None else grade for grade in grades]),
+        target=every,
+        offset=np.array([0, len(grades)]),
+        intents=None,
+        _cache={},
+    )

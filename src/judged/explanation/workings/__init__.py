@@ -1,1 +1,0 @@
-"""What each family of measures computes on its way."""

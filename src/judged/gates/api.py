@@ -1,0 +1,318 @@
+"""`gate`: a run against a baseline, measure by measure: shown to be no worse than a margin, or worse, or neither."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+
+from judged.comparison.systems import Scored, System, SystemLike, read_scores, read_systems, to_system
+from judged.engine.evaluate import evaluate
+from judged.engine.evaluation import Evaluation
+from judged.engine.inputs import judgments_demanded
+from judged.errors import (
+    BadInput,
+    BadMeasure,
+    BadProtocol,
+    BadSample,
+    MissingQueries,
+    UnknownName,
+    Unreadable,
+)
+from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
+from judged.measures.measure import Measure
+from judged.problem import Note, Problem
+from judged.profiles.catalogue import as_profile
+from judged.profiles.profile import Profile
+from judged.protocol import Protocol
+from judged.result import InputFile
+from judged.stats.margin import OneSidedTest, margin_test
+from judged.stats.paired import pair_by_query
+from judged.tables.scores import Scores
+
+__all__ = ["gate"]
+
+SHOWN = 5
+"""How many of the most hurt and most helped queries are kept."""
+
+
+@overload
+def gate(
+    system: SystemLike,
+    /,
+    *,
+    baseline: SystemLike,
+    measures: Iterable[Measure | str] | Measure | str | None = None,
+    min_delta: float | str | Delta = -0.01,
+    alpha: float = 0.05,
+    test: OneSidedTest = "t",
+    baseline_run: str | None = None,
+    allow_other_protocol: bool = False,
+    resamples: int = 10_000,
+    seed: int = 0,
+    name: str | None = None,
+    run_name: str | None = None,
+    baseline_name: str | None = None,
+) -> GateReport: ...
+
+
+@overload
+def gate(
+    qrels: Any,
+    run: Any,
+    measures: Iterable[Measure | str] | Measure | str,
+    *,
+    baseline: Any,
+    min_delta: float | str | Delta = -0.01,
+    alpha: float = 0.05,
+    test: OneSidedTest = "t",
+    protocol: Protocol | Profile | str = "trec_eval-9",
+    baseline_run: str | None = None,
+    allow_other_protocol: bool = False,
+    resamples: int = 10_000,
+    seed: int = 0,
+    name: str | None = None,
+    run_name: str | None = None,
+    baseline_name: str | None = None,
+    threads: int | None = None,
+) -> GateReport: ...
+
+
+def gate(
+    qrels: Any,
+    run: Any = None,
+    measures: Iterable[Measure | str] | Measure | str | None = None,
+    *,
+    baseline: Any,
+    min_delta: float | str | Delta = -0.01,
+    alpha: float = 0.05,
+    test: OneSidedTest = "t",
+    protocol: Protocol | Profile | str = "trec_eval-9",
+    baseline_run: str | None = None,
+    allow_other_protocol: bool = False,
+    resamples: int = 10_000,
+    seed: int = 0,
+    name: str | None = None,
+    run_name: str | None = None,
+    baseline_name: str | None = None,
+    threads: int | None = None,
+) -> GateReport:
+    """Test whether `run` is no worse than `baseline`, by more than `min_delta` at most, on every measure.
+
+    `gate(qrels, run, measures, baseline=…)` scores the run first; the arguments are as in `judged.evaluate`, and
+    `baseline` is another run, or scores made before: an `Evaluation`, `Scores`, or a file that `judged score --per-query`
+    wrote (`baseline_run` names the run in it, if it holds several). `gate(system, baseline=…)` takes the scores of both,
+    in the same forms; `measures` then chooses some of theirs.
+
+    `min_delta` is a number, or a percentage of the baseline's mean such as `"-2%"`. `test` is `t` or `randomisation`.
+    A baseline scored under another protocol is an error unless `allow_other_protocol` is set.
+    """
+    delta = parse_delta(min_delta)
+    if run is None:
+        scoring = None
+        ours = _rename(read_systems([qrels], measures)[0], run_name)
+    else:
+        scoring = _Scoring.prepare(qrels, () if measures is None else measures, protocol, threads)
+        ours = scoring.score(run, run_name)
+    for measure in ours.measures:
+        _check_measure(measure)
+    theirs = _read_baseline(baseline, baseline_run, baseline_name, ours, scoring)
+    notes = [*ours.notes, *theirs.notes]
+    if theirs.saved:
+        notes += _check_saved(theirs, ours, allow_other_protocol=allow_other_protocol)
+    results = tuple(
+        _gate_measure(measure, ours, theirs, delta, _TestSettings(alpha, test, resamples, seed))
+        for measure in ours.measures
+    )
+    provenance = replace(
+        ours.provenance,
+        settings={
+            "min_delta": str(delta),
+            "alpha": alpha,
+            "test": test,
+            "resamples": resamples,
+            "seed": seed,
+        },
+    )
+    title = name or f"{ours.name} against {theirs.name}"
+    return GateReport(title, ours.name, theirs.name, results, provenance, tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scoring:
+    """Everything that a run is scored with."""
+
+    judgments: Any
+    measures: Sequence[Measure | str] | Measure | str
+    profile: Profile
+    threads: int | None
+    inputs: tuple[InputFile, ...]
+
+    @classmethod
+    def prepare(
+        cls,
+        qrels: Any,
+        measures: Iterable[Measure | str] | Measure | str,
+        protocol: Protocol | Profile | str,
+        threads: int | None,
+    ) -> _Scoring:
+        """Read the judgments for the measures, all of which can be tested."""
+        profile = as_profile(protocol)
+        named = measures if isinstance(measures, str | Measure) else list(measures)
+        chosen = [reading.measure for reading in profile.read_all(named)]
+        for measure in chosen:
+            _check_measure(measure)
+        inputs = (InputFile("judgments", str(qrels)),) if isinstance(qrels, str | os.PathLike) else ()
+        return cls(judgments_demanded(qrels, chosen), named, profile, threads, inputs)
+
+    def score(self, run: Any, name: str | None, *, apart_from: str | None = None) -> System:
+        """Return a run's scores under its name; an error names the file all the same."""
+        is_file = isinstance(run, str | os.PathLike)
+        evaluation: Evaluation = evaluate(
+            self.judgments,
+            run,
+            self.measures,
+            protocol=self.profile,
+            threads=self.threads,
+            name=str(run) if is_file and name is not None else name,
+        )
+        own = evaluation.run if name is None else name
+        inputs = (*self.inputs, *((InputFile("run", str(run)),) if is_file else ()))
+        return to_system(replace(evaluation, run=_set_apart(own, apart_from)), inputs=inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _TestSettings:
+    alpha: float
+    test: OneSidedTest
+    resamples: int
+    seed: int
+
+
+def _read_baseline(
+    baseline: Any, run: str | None, name: str | None, ours: System, scoring: _Scoring | None
+) -> System:
+    """Return the baseline's scores: those made before, or those of a run that is scored now."""
+    saved: Sequence[System] | None = None
+    if isinstance(baseline, Scored | Scores):
+        saved = [replace(to_system(baseline), saved=True, notes=())]
+    elif isinstance(baseline, str | os.PathLike) and str(baseline) != "-" and Path(baseline).is_file():
+        saved = read_scores(Path(baseline))
+    if saved is not None:
+        chosen = _choose_run(saved, str(baseline), run)
+        return replace(chosen, name=_set_apart(name or chosen.name, ours.name))
+    if run is not None:
+        msg = f"`{run}` is to be the run among stored scores, and the baseline is a run itself"
+        raise BadProtocol(msg, hint="leave `--baseline-run` out")
+    if scoring is None:
+        msg = "the baseline is a run, and there are no judgments to score it with"
+        raise Unreadable(msg, hint="use `gate(qrels, run, measures, baseline=…)`, or scores as the baseline")
+    return scoring.score(baseline, name, apart_from=ours.name)
+
+
+def _choose_run(systems: Sequence[System], path: str, wanted: str | None) -> System:
+    """Return the system that was named, or the only one."""
+    names = [system.name for system in systems]
+    if wanted is not None:
+        if wanted not in names:
+            kind = f"run in {path}"
+            raise UnknownName(kind, wanted, names)
+        return systems[names.index(wanted)]
+    if len(systems) != 1:
+        message = f"holds scores of {len(systems)} runs ({', '.join(names[:5])}), expected one"
+        hint = f"choose one with `--baseline-run {next(iter(names), 'NAME')}`"
+        raise BadInput(path, [Problem.error("several-runs", path, message)], hint=hint)
+    return systems[0]
+
+
+def _rename(system: System, name: str | None) -> System:
+    return system if name is None else replace(system, name=name)
+
+
+def _set_apart(baseline: str, run: str | None) -> str:
+    """Return the name of the baseline, changed if it is also the run's: old and new copies of a file often share one."""
+    return f"{baseline} (baseline)" if baseline == run else baseline
+
+
+def _check_measure(measure: Measure) -> None:
+    """Raise BadMeasure if neither direction of a measure is better, or if its values are not averaged."""
+    if measure.text or measure.higher_is_better is None:
+        why = "its values are text" if measure.text else "neither more nor less of it is better"
+        msg = f"{measure} cannot be a gate: {why}"
+        raise BadMeasure(msg, hint="`judged measures NAME` says which way a measure is better")
+    if measure.aggregate in {"geometric", "pooled"}:
+        kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
+        msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
+        raise BadMeasure(msg, hint=f"take {measure.compare_by}, whose values are the same")
+
+
+def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> list[Note]:
+    """Return notes on how the saved scores were made; raise BadProtocol for another protocol unless it is allowed."""
+    notes: list[Note] = []
+    for measure in map(str, ours.measures):
+        now, then = ours.protocol(measure), saved.protocol(measure)
+        if now is None or then is None:
+            whose = saved.name if then is None else ours.name
+            message = f"{whose}: the stored scores do not say their protocol; taken to be the same"
+            notes.append(Note("unknown-protocol", "warning", message))
+        elif then.fingerprint != now.fingerprint:
+            told = f"the stored scores of {measure} were made under protocol #{then.fingerprint}, this run under {now.text}"
+            if not allow_other_protocol:
+                msg = f"`{saved.name}`: {told}"
+                raise BadProtocol(
+                    msg, hint="score the baseline again, or go on with `--allow-other-protocol`"
+                )
+            notes.append(Note("other-protocol", "warning", f"{saved.name}: {told}"))
+    if saved.judgments and ours.judgments and saved.judgments != ours.judgments:
+        message = f"{saved.name}: the stored scores were made with other judgments, or an older copy of them"
+        notes.append(Note("other-judgments", "warning", message))
+    return list(dict.fromkeys(notes))
+
+
+def _gate_measure(
+    measure: Measure, ours: System, theirs: System, delta: Delta, settings: _TestSettings
+) -> MeasureGate:
+    """Return the outcome of one measure, over the queries that both have a value for."""
+    name = str(measure)
+    queries, values, (only_ours, only_theirs) = pair_by_query([ours[name], theirs[name]])
+    record = ours.protocol(name)
+    unpaired = [*only_ours, *only_theirs]
+    if unpaired and record is not None and record.conventions.get("missing") == "error":
+        msg = f"{name}: {len(unpaired):,} queries have a value on one side only: {', '.join(unpaired[:3])}"
+        raise MissingQueries(msg, hint="the protocol says `missing` is an `error`")
+    if not queries:
+        msg = f"{name}: `{ours.name}` and `{theirs.name}` have no {ours.unit} in common, expected the same"
+        raise BadSample(msg)
+    new, old = values.T
+    differences = (new - old) if measure.higher_is_better else (old - new)
+    tested = margin_test(
+        differences,
+        margin=delta.margin(old, measure=name),
+        alpha=settings.alpha,
+        test=settings.test,
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
+    order = np.argsort(differences, kind="stable").tolist()
+    changes = [(queries[at], float(differences[at])) for at in order]
+    return MeasureGate(
+        name,
+        ours.name,
+        theirs.name,
+        float(new.mean()),
+        float(old.mean()),
+        delta,
+        tested,
+        higher_is_better=bool(measure.higher_is_better),
+        better=int((differences > 0).sum()),
+        worse=int((differences < 0).sum()),
+        hurt=tuple(change for change in changes[:SHOWN] if change[1] < 0),
+        helped=tuple(change for change in changes[: -SHOWN - 1 : -1] if change[1] > 0),
+        only_in_run=tuple(only_ours),
+        only_in_baseline=tuple(only_theirs),
+        unit=ours.unit,
+    )

@@ -1,0 +1,263 @@
+"""The result of a gate: the verdict on each measure and on the whole, with the numbers that decided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from judged.arrays import Floats
+from judged.blocks import Block, Display, Notes, Sentence, Table, Value
+from judged.errors import BadProtocol, BadSample, UnknownName
+from judged.gates.verdict_text import explain_verdict, shorten
+from judged.problem import Note
+from judged.result import Provenance, Result, tabulate
+from judged.stats.margin import MarginTest, Verdict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Delta", "GateReport", "MeasureGate", "RefusedGate", "find_worst", "measure_table", "parse_delta"]
+
+_ORDER: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The least difference that a gate allows: in the measure's own units, or relative to the baseline's mean."""
+
+    value: float
+    relative: bool = False
+
+    def margin(self, baseline: Floats, *, measure: str) -> Floats:
+        """Return the margin of each query: a share of its baseline value, whose mean is that share of the mean.
+
+        So the baseline's mean is not treated as known: its spread is part of the test.
+        """
+        if not self.relative:
+            return np.full(len(baseline), self.value)
+        if baseline.mean() < 0:
+            msg = f"{measure}: `min_delta` is {self}, a share of the baseline's mean, which is {baseline.mean():g}, expected 0 or more"
+            raise BadSample(msg, hint="give `min_delta` as a number, such as -0.01")
+        return self.value * baseline
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.10g}%" if self.relative else f"{self.value:.10g}"
+
+
+def parse_delta(given: float | str | Delta) -> Delta:
+    """Return the difference that a number means, or text such as `-0.01` and `-2%`.
+
+    >>> parse_delta("-2%"), str(parse_delta("-2%")), parse_delta(-0.01)
+    (Delta(value=-0.02, relative=True), '-2%', Delta(value=-0.01, relative=False))
+    """
+    if isinstance(given, Delta):
+        return given
+    text = str(given).strip().replace("\N{MINUS SIGN}", "-")
+    relative = text.endswith("%")
+    try:
+        value = float(text.removesuffix("%")) / (100 if relative else 1)
+    except ValueError:
+        value = math.nan
+    if isinstance(given, bool) or not math.isfinite(value):
+        msg = f"`min_delta` is `{given}`, expected a number or a percentage"
+        raise BadProtocol(
+            msg, hint="-0.01 allows a hundredth less, -2% two hundredths of the baseline's mean"
+        )
+    return Delta(value, relative)
+
+
+@dataclass(frozen=True)
+class MeasureGate:
+    """The outcome of one measure. Differences are in the good direction: above 0 the run is better."""
+
+    measure: str
+    run: str
+    baseline: str
+    run_mean: float
+    """Over the queries that were compared."""
+    baseline_mean: float
+    min_delta: Delta
+    test: MarginTest
+    higher_is_better: bool = True
+    better: int = 0
+    """The number of queries on which the run is better."""
+    worse: int = 0
+    hurt: tuple[tuple[str, float], ...] = ()
+    """The queries that lost most, with their differences, at most five."""
+    helped: tuple[tuple[str, float], ...] = ()
+    only_in_run: tuple[str, ...] = ()
+    """Queries that only the run has a value for; they cannot be compared."""
+    only_in_baseline: tuple[str, ...] = ()
+    unit: str = "query"
+    """What runs are compared on: queries, or tasks."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """`pass`, `fail` or `inconclusive`."""
+        return self.test.verdict
+
+    @property
+    def text(self) -> str:
+        """The reason, in one paragraph, with numbers."""
+        return explain_verdict(self)
+
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name; None if it is undefined or infinite."""
+        test = self.test
+        return {
+            "measure": self.measure,
+            "verdict": self.verdict,
+            "difference": test.difference,
+            "margin": test.margin,
+            "min_delta": str(self.min_delta),
+            "alpha": test.alpha,
+            "test": test.test,
+            "exact": test.exact,
+            "low": _finite(test.low),
+            "high": _finite(test.high),
+            "p_above": test.p_above,
+            "p_below": test.p_below,
+            "undefined": None if test.undefined is None else test.undefined.reason,
+            "smallest_detectable": test.detectable,
+            "queries_needed": test.needed,
+            "run_mean": self.run_mean,
+            "baseline_mean": self.baseline_mean,
+            "higher_is_better": self.higher_is_better,
+            "queries": test.queries,
+            "better": self.better,
+            "equal": test.queries - self.better - self.worse,
+            "worse": self.worse,
+            "only_in_run": len(self.only_in_run),
+            "only_in_baseline": len(self.only_in_baseline),
+            "why": self.text,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateReport(Result):
+    """A run against a baseline: one outcome for each measure; the verdict of the whole is the worst."""
+
+    kind: ClassVar[str] = "gate"
+
+    name: str
+    run: str
+    baseline: str
+    results: tuple[MeasureGate, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of any measure: `fail` before `inconclusive` before `pass`."""
+        return find_worst(result.verdict for result in self.results)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each measure."""
+        return {result.measure: result.verdict for result in self.results}
+
+    @property
+    def passed(self) -> bool:
+        """Whether every measure is shown to be no worse than its margin."""
+        return self.verdict == "pass"
+
+    @property
+    def text(self) -> str:
+        """The verdict, and a paragraph for each measure."""
+        return "\n\n".join([f"{self.name}: {self.verdict}", *(result.text for result in self.results)])
+
+    @property
+    def protocol(self) -> str:
+        """The protocol in words; each with its measures if a profile has several."""
+        records = self.provenance.protocols
+        if len(records) < 2:
+            return "".join(record.text for record in records)
+        return "; ".join(f"{', '.join(record.measures)}: {record.text}" for record in records)
+
+    def __getitem__(self, measure: object) -> MeasureGate:
+        """Return the outcome of one measure."""
+        for result in self.results:
+            if result.measure == str(measure):
+                return result
+        raise UnknownName("measure of this gate", str(measure), [result.measure for result in self.results])
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Return a row for each measure, then the queries that changed most."""
+        return {
+            "measures": tabulate([result.to_dict() for result in self.results]),
+            "queries": tabulate(
+                [
+                    {"measure": result.measure, "query": query, "difference": difference}
+                    for result in self.results
+                    for query, difference in (*result.hurt, *reversed(result.helped))
+                ]
+            ),
+        }
+
+    def blocks(self, display: Display) -> Iterable[Block]:
+        """Return the table of measures, a paragraph for each, and the verdict."""
+        yield measure_table([self])
+        yield from (Sentence(result.text) for result in self.results)
+        yield Sentence(f"Verdict: {self.verdict}")
+        if display.notes:
+            yield Notes(self.notes)
+
+    def summary(self) -> dict[str, Any]:
+        """Return name, verdict, run and baseline."""
+        return {"name": self.name, "verdict": self.verdict, "run": self.run, "baseline": self.baseline}
+
+
+@dataclass(frozen=True)
+class RefusedGate:
+    """A gate that could not be decided, because of its settings or its data."""
+
+    name: str
+    message: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return everything by name, for JSON."""
+        return {"name": self.name, "verdict": "error", "error": self.message}
+
+
+def find_worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of some verdicts; a pass if there are none.
+
+    >>> find_worst(["pass", "fail", "inconclusive"])
+    'fail'
+    """
+    return max(verdicts, key=_ORDER.index, default="pass")
+
+
+COLUMNS = ("measure", "baseline", "run", "difference", "at least", "at most", "margin", "queries", "verdict")
+
+
+def measure_table(
+    reports: Iterable[GateReport], *, several: bool = False, marks: dict[str, str] | None = None
+) -> Table:
+    """Return a row for each measure, under the name of its gate if there are several; `marks` dress the verdicts."""
+
+    def row(report: GateReport, result: MeasureGate) -> tuple[Value, ...]:
+        test = result.test
+        return (
+            *((shorten(report.name),) if several else ()),
+            result.measure,
+            result.baseline_mean,
+            result.run_mean,
+            test.difference,
+            _finite(test.low),
+            _finite(test.high),
+            test.margin,
+            test.queries,
+            (marks or {}).get(result.verdict, result.verdict),
+        )
+
+    rows = tuple(row(report, result) for report in reports for result in report.results)
+    return Table(("gate", *COLUMNS) if several else COLUMNS, rows)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,133 @@
+"""Several gates at once, for people and CI servers: text, JUnit XML, Markdown of limited size, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from judged.blocks import Block, Display, Sentence
+from judged.gates.result import GateReport, MeasureGate, RefusedGate, find_worst, measure_table
+from judged.gates.verdict_text import format_figure, shorten
+from judged.report.junit import Case, Suite, to_junit
+from judged.report.markdown import to_markdown
+from judged.report.text import render_blocks
+from judged.wording import counted
+
+__all__ = ["LIMIT", "Gated", "find_outcome", "render_junit", "render_markdown", "render_text", "to_document"]
+
+Gated: TypeAlias = GateReport | RefusedGate
+Outcome: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
+
+LIMIT = 1_000_000
+"""The largest Markdown in bytes: GitHub shows no summary beyond 1 MiB."""
+ROWS = 500
+"""More measures than this are counted in Markdown, the worst shown first."""
+MARKS = {"pass": "✅ pass", "fail": "❌ fail", "inconclusive": "⚠️ inconclusive", "error": "💥 error"}
+_WORST_FIRST = ("error", "fail", "inconclusive", "pass")
+
+
+def find_outcome(gates: Sequence[Gated]) -> Outcome:
+    """Return the verdict of all gates, which is the worst; an error if one could not be decided."""
+    if any(isinstance(gate, RefusedGate) for gate in gates):
+        return "error"
+    return find_worst(report.verdict for report in _reports(gates))
+
+
+def render_text(gates: Sequence[Gated], display: Display) -> str:
+    """Return a table of all measures, a paragraph for each, and the verdict of the whole."""
+    reports, several = _reports(gates), len(gates) > 1
+    blocks: list[Block] = [measure_table(reports, several=several)] if reports else []
+    blocks += [
+        Sentence(_prefix(report, several=several) + result.text)
+        for report in reports
+        for result in report.results
+    ]
+    blocks += [
+        Sentence(f"{gate.name}: error. {gate.message}") for gate in gates if isinstance(gate, RefusedGate)
+    ]
+    return render_blocks([*blocks, Sentence(f"Verdict: {find_outcome(gates)}")], display)
+
+
+def render_markdown(gates: Sequence[Gated], display: Display) -> str:
+    """Return the same as Markdown for the summary of a CI server, the worst first, within the limit of size."""
+    refused = [
+        f"**{_escape(gate.name)}**: {_escape(gate.message)}"
+        for gate in gates
+        if isinstance(gate, RefusedGate)
+    ]
+    several = len(gates) > 1
+    single = [replace(report, results=(result,)) for report in _reports(gates) for result in report.results]
+    ordered = sorted(single, key=lambda report: _WORST_FIRST.index(report.verdict))
+    shown, more = ordered[:ROWS], len(ordered) - ROWS
+    table = measure_table(shown, several=several, marks=MARKS)
+    parts = [to_markdown(table, digits=display.digits)] if shown else []
+    parts += [f"… and {counted(more, 'measure')} more, none worse."] if more > 0 else []
+    parts += [_escape(_prefix(report, several=several) + report.results[0].text) for report in shown]
+    return _limit([f"## {_title(gates)}", *refused, *parts])
+
+
+def render_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: float = 0.0) -> str:
+    """Return a suite for each gate and a test for each measure; an inconclusive one that may pass is skipped."""
+    suites = [
+        Suite(
+            gate.name, [_to_case(result, inconclusive_passes=inconclusive_passes) for result in gate.results]
+        )
+        if isinstance(gate, GateReport)
+        else Suite(gate.name, [Case(gate.name, "error", gate.message.split("\n")[0], gate.message)])
+        for gate in gates
+    ]
+    return to_junit(suites, name="judged gate", seconds=seconds)
+
+
+def to_document(gates: Sequence[Gated], *, exit_code: int) -> dict[str, Any]:
+    """Return everything as one object, for JSON."""
+    return {
+        "verdict": find_outcome(gates),
+        "exit_code": exit_code,
+        "gates": [gate.to_dict() for gate in gates],
+    }
+
+
+def _reports(gates: Sequence[Gated]) -> list[GateReport]:
+    return [gate for gate in gates if isinstance(gate, GateReport)]
+
+
+def _prefix(report: GateReport, *, several: bool) -> str:
+    return f"{shorten(report.name)}, " if several else ""
+
+
+def _title(gates: Sequence[Gated]) -> str:
+    what = _escape(shorten(gates[0].name)) if len(gates) == 1 else counted(len(gates), "gate")
+    return f"{MARKS[find_outcome(gates)]}: {what}"
+
+
+def _to_case(result: MeasureGate, *, inconclusive_passes: bool) -> Case:
+    test = result.test
+    line = (
+        f"{result.verdict}: {format_figure(test.difference)}, margin {format_figure(test.margin)}, "
+        f"{counted(test.queries, result.unit)}"
+    )
+    if result.verdict == "pass":
+        return Case(result.measure, "passed", line, result.text)
+    lenient = result.verdict == "inconclusive" and inconclusive_passes
+    return Case(result.measure, "skipped" if lenient else "failure", line, result.text, kind=result.verdict)
+
+
+def _escape(text: str) -> str:
+    """Escape the characters that Markdown interprets, and join lines."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in " ".join(text.split()))
+
+
+def _limit(parts: list[str]) -> str:
+    """Join as many parts, from the first, as fit into the limit; count the others."""
+    kept: list[str] = []
+    room = LIMIT - 200  # for the sentence that counts the others
+    for part in parts:
+        room -= len(part.encode()) + 2
+        if room < 0:
+            break
+        kept.append(part.rstrip("\n"))
+    left = len(parts) - len(kept)
+    more = [f"… and {counted(left, 'paragraph')} more, left out to stay below a megabyte."] if left else []
+    return "\n\n".join([*kept, *more]) + "\n"

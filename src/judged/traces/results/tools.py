@@ -1,0 +1,283 @@
+"""Which tools are searches, and where the query and the results are in what goes in and comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from judged.errors import BadProtocol
+from judged.io.open import open_binary
+from judged.traces.json_values import preview
+from judged.traces.results.fields import ALIASES
+from judged.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text
+from judged.traces.results.text import is_empty
+
+__all__ = ["JsonPath", "Tool", "Tools", "Unparsed", "is_search_name", "load_tools", "read_tools"]
+
+
+class JsonPath:
+    """A path that gives the values it leads to; its library is imported when the first one is made."""
+
+    def __init__(self, path: str) -> None:
+        import jsonpath
+
+        self.text = path
+        try:
+            self._compiled = jsonpath.compile(path)
+        except jsonpath.JSONPathError as error:
+            msg = f"`{path}` is no JSONPath: {str(error).splitlines()[0]}"
+            raise BadProtocol(
+                msg, hint="`$.results[*]` are the elements of `results`; RFC 9535 has the syntax"
+            ) from None
+
+    def __call__(self, value: Any) -> list[Any]:
+        """The values that the path leads to, in their order."""
+        if not isinstance(value, (dict, list)):
+            return []
+        return list(self._compiled.findall(value))
+
+
+SEARCHING = frozenset(
+    (
+        *("search", "searches", "searcher", "searching", "websearch", "retrieve", "retriever"),
+        *("retrieval", "query", "rag", "googler", "similarity"),
+    )
+)
+"""Words that make a tool a search."""
+
+PROVIDERS = frozenset(
+    (
+        *("tavily", "exa", "brave", "duckduckgo", "ddg", "ddgs", "serper", "serpapi", "bing"),
+        *("google", "searxng", "wikipedia", "arxiv", "pubmed", "perplexity", "kagi", "jina"),
+        *("linkup", "elasticsearch", "opensearch", "vectorstore", "vectordb", "chroma", "pinecone"),
+        *("qdrant", "weaviate", "milvus", "faiss", "bm25"),
+    )
+)
+"""Names of search engines and indexes; their tools are searches unless a word says otherwise."""
+
+OPENING = frozenset(
+    (
+        *("visit", "open", "fetch", "browse", "browser", "read", "reader", "view", "click", "scroll"),
+        *("goto", "navigate", "scrape", "scraper", "crawl", "extract", "download", "load"),
+        *("contents", "page", "webpage", "document", "docs", "url", "cite", "lookup", "summarize"),
+        *("summarise", "summary"),
+    )
+)
+"""Words of tools that look into something found before."""
+
+ACTING = frozenset(
+    (
+        *("finish", "answer", "final", "submit", "respond", "reply", "done", "end", "stop", "think"),
+        *("thought", "thinking", "plan", "planner", "todo", "todos", "reflect", "note", "notes"),
+        *("memory", "remember", "calculator", "calculate", "math", "wolfram", "python", "code"),
+        *("interpreter", "exec", "execute", "bash", "shell", "terminal", "run", "sql", "write"),
+        *("edit", "replace", "create", "update", "delete", "insert", "send", "email", "post"),
+        *("weather", "time", "date", "datetime", "image", "screenshot", "computer", "translate"),
+        *("transfer", "handoff", "delegate", "task", "agent", "ask", "str"),
+    )
+)
+"""Words of tools that do something other than searching."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+@lru_cache(maxsize=4096)
+def is_search_name(tool: str) -> bool | None:
+    """Whether a tool of this name is a search; None if the name does not tell.
+
+    >>> [is_search_name(each) for each in ("mcp__kb__search", "GoogleSearch", "tavily_extract", "visit", "frobnicate")]
+    [True, True, False, False, None]
+    """
+    words = [word.lower() for word in _WORD.findall(tool)]
+    if not words or words[:2] == ["tool", "search"]:
+        return False if words else None  # a search for tools, not for documents
+    if words[0] in OPENING or words[-1] == "replace":
+        return False
+    if any(word in SEARCHING or (word.endswith("search") and word != "research") for word in words):
+        return True
+    if any(word in OPENING or word in ACTING for word in words):
+        return False
+    return True if any(word in PROVIDERS for word in words) else None
+
+
+QUERIES = (
+    *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
+    *("question", "input", "text", "keywords", "keyword", "term", "terms", "prompt", "objective"),
+    *("input_str", "topic", "search"),
+)
+"""The arguments that hold queries, the first that is there winning."""
+
+
+class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a mapping says of a tool."""
+
+    search: bool = True
+    query: str | None = None
+    """Where the query, or the queries, lie in the arguments."""
+    results: str | None = None
+    """Where the results lie in the output."""
+    fields: dict[str, str] = {}
+    """Where our fields lie in a result, each by its name."""
+    whole: bool = False
+    """Whether the whole output is one result, its text."""
+
+
+class Tools:
+    """What is known of tools: by a mapping of names, or patterns of names, and else by what they are called."""
+
+    def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
+        self.tools = dict(tools or {})
+
+    def is_search(self, tool: str) -> bool | None:
+        """Whether a tool is a search; None if nothing tells."""
+        told = self.told(tool)
+        return is_search_name(tool) if told is None else told.search
+
+    def told(self, tool: str) -> Tool | None:
+        """What the mapping says of a tool: by its name, or by the first pattern that it matches."""
+        if tool in self.tools:
+            return self.tools[tool]
+        return next((each for pattern, each in self.tools.items() if fnmatchcase(tool, pattern)), None)
+
+    def queries(self, tool: str, arguments: Any) -> list[str]:
+        """The queries of a call, in order; none where its arguments hold none."""
+        value = parse_text(arguments) if isinstance(arguments, str) else arguments
+        told = self.told(tool)
+        if told is not None and told.query is not None:
+            return _texts(self._path(told.query)(value))
+        return _texts(_asked(value))
+
+    def found(self, tool: str, output: Any, queries: list[str]) -> list[Group]:
+        """The values of the results in a tool's output, by query; raises Unparsed where it cannot be read."""
+        told = self.told(tool)
+        if told is None or not (told.results or told.whole or told.fields):
+            return _asked_for(find_groups(output, queries), queries)
+        if told.whole:
+            return _asked_for([(None, [output if isinstance(output, str) else str(output)])], queries)
+        value = parse_text(output) if isinstance(output, str) else output
+        if told.results is None:
+            groups = find_groups(value, queries)
+        else:
+            groups = [(None, self._at(told.results, value))]
+        return _asked_for(
+            [(query, [self._read_result(told, each) for each in values]) for query, values in groups], queries
+        )
+
+    def _at(self, path: str, output: Any) -> list[Any]:
+        """The values at a path in an output; none where the list is empty or the search failed."""
+        found = self._path(path)(output)
+        if found:
+            return found[0] if len(found) == 1 and isinstance(found[0], list) else found
+        if path.endswith("[*]") and self._path(path.removesuffix("[*]"))(output):
+            return []
+        if is_empty(output) if isinstance(output, str) else isinstance(output, dict) and is_failure(output):
+            return []
+        msg = f"its output has nothing at `{path}`: {preview(output)}"
+        raise Unparsed(msg)
+
+    def _read_result(self, told: Tool, value: Any) -> Any:
+        """A result with the fields that the mapping names put under our names, before all others."""
+        if not told.fields:
+            return value
+        named = {field: self._path(path)(value) for field, path in told.fields.items()}
+        return {"metadata": value, **{field: each[0] for field, each in named.items() if each}}
+
+    def checked(self, label: str) -> Tools:
+        """The same, if it maps fields that results have to paths that are some."""
+        for name, tool in self.tools.items():
+            strange = sorted(set(tool.fields) - set(ALIASES))
+            if strange:
+                msg = f"{label}: the tool `{name}` maps the field `{strange[0]}`, expected one of {', '.join(ALIASES)}"
+                raise BadProtocol(msg)
+            for path in filter(None, (tool.query, tool.results, *tool.fields.values())):
+                self._path(path)
+        return self
+
+    @cached_property
+    def _paths(self) -> dict[str, JsonPath]:
+        return {}
+
+    def _path(self, path: str) -> JsonPath:
+        if path not in self._paths:
+            self._paths[path] = JsonPath(path)
+        return self._paths[path]
+
+
+def load_tools(given: Tools | str | Path | None) -> Tools:
+    """The mapping of tools that was given, or that a file holds, or the one that goes by names alone."""
+    if isinstance(given, Tools):
+        return given
+    return Tools() if given is None else read_tools(given)
+
+
+def read_tools(path: str | Path) -> Tools:
+    """The mapping of tools in a YAML or JSON file."""
+    import yaml
+
+    with open_binary(path) as file:
+        content = file.read()
+    try:
+        written = msgspec.convert(yaml.safe_load(content), _File)
+    except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
+        raise BadProtocol(msg, hint=EXAMPLE) from None
+    tools = {name: each if isinstance(each, Tool) else SHORT[each] for name, each in written.tools.items()}
+    return Tools(tools).checked(str(path))
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    """A file of a mapping."""
+
+    tools: dict[str, Tool | Literal["search", "other"]]
+
+
+SHORT = {"search": Tool(), "other": Tool(search=False)}
+
+EXAMPLE = """it is written so:
+  tools:
+    kb_lookup: search
+    open_ticket: other
+    find_papers: {query: $.question, results: "$.papers[*]", fields: {id: $.key, snippet: $.abstract}}"""
+
+
+def _asked(value: Any) -> Any:
+    """What the arguments of a call ask for, by the names of arguments that are common."""
+    if not isinstance(value, Mapping):
+        return value
+    for name in QUERIES:
+        if value.get(name):
+            inner = value[name]
+            return (
+                _asked(parse_text(inner))
+                if name in {"input", "input_str"} and isinstance(inner, str)
+                else inner
+            )
+    nested = next(
+        (value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None
+    )
+    return None if nested is None else _asked(nested)
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts that a value is or holds."""
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    if isinstance(value, Mapping):
+        return _texts(_asked(value))
+    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+
+
+def _asked_for(groups: list[Group], queries: list[str]) -> list[Group]:
+    """The groups with their queries: those the output names, else those of the call if there is one for each."""
+    if len(groups) == len(queries):
+        return [(name or query, values) for query, (name, values) in zip(queries, groups, strict=True)]
+    if len(groups) == 1:
+        return [(groups[0][0] or "\n".join(queries) or None, groups[0][1])]
+    return groups

@@ -1,0 +1,139 @@
+"""A summary of traces: how they are written, what was taken as a search, and which fields results have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judged.errors import BadInput
+from judged.tables.sessions import Result, Session
+from judged.traces.context import ReadContext
+from judged.traces.conversation import TurnChoice
+from judged.traces.open import open_traces
+from judged.traces.plain.write import to_plain
+from judged.traces.read import read_source
+from judged.traces.results.tools import Tools, load_tools
+
+__all__ = ["FIELDS", "TraceSummary", "summarise"]
+
+FIELDS = ("id", "domain_id", "url", "title", "snippet", "score", "gain")
+"""What results may be known by, and what may be known of them."""
+
+
+@dataclass
+class TraceSummary:
+    """Counts over all sessions of a source, one session as an example, and what stopped the reading, if anything."""
+
+    context: ReadContext
+    systems: Counter[str] = field(default_factory=Counter)
+    """Sessions by system."""
+    tasks: set[str] = field(default_factory=set)
+    turns: int = 0
+    steps: int = 0
+    iterations: int = 0
+    searches: int = 0
+    empty: int = 0
+    """Searches without results."""
+    results: int = 0
+    idle: int = 0
+    """Sessions that did not search."""
+    fields: Counter[str] = field(default_factory=Counter)
+    """How many results have each field."""
+    with_tokens: int = 0
+    """Iterations whose tokens are known."""
+    with_seconds: int = 0
+    """Iterations whose seconds are known."""
+    example: Session | None = None
+    """The first session with results, else the first of all."""
+    refused: BadInput | None = None
+    """Why the reading stopped before the end."""
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions were read."""
+        return self.systems.total()
+
+    def tools(self) -> Iterator[tuple[str, int, str]]:
+        """Each tool with its calls and what it was taken as: `search`, `no search` or `unknown`."""
+        kinds = (
+            (self.context.searches, "search"),
+            (self.context.unknown, "unknown"),
+            (self.context.others, "no search"),
+        )
+        for counter, kind in kinds:
+            for tool, count in counter.most_common():
+                yield tool, count, kind
+
+    def add(self, session: Session) -> None:
+        """Count a session."""
+        self.systems[session.system] += 1
+        self.tasks.add(session.task)
+        self.turns += session.turns
+        self.steps += session.steps
+        self.idle += not session.iterations
+        for iteration in session.iterations:
+            self.iterations += 1
+            self.searches += len(iteration.searches)
+            self.empty += sum(not search.results for search in iteration.searches)
+            self.with_tokens += iteration.tokens is not None
+            self.with_seconds += iteration.seconds is not None
+        found = self.results
+        for result, _ in session.results():
+            self._count(result)
+        if self.example is None or (self.results > found == 0):
+            self.example = session
+
+    def _count(self, result: Result) -> None:
+        self.results += 1
+        for name in FIELDS:
+            self.fields[name] += getattr(result, name) is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        return {
+            "source": self.context.label,
+            "formats": dict(self.context.formats),
+            "sessions": self.sessions,
+            "systems": dict(self.systems),
+            "tasks": len(self.tasks),
+            "turns": self.turns,
+            "steps": self.steps,
+            "iterations": self.iterations,
+            "searches": self.searches,
+            "searches_without_results": self.empty,
+            "sessions_without_search": self.idle,
+            "results": self.results,
+            "tools": [{"tool": tool, "calls": count, "taken_as": kind} for tool, count, kind in self.tools()],
+            "fields": {name: self.fields[name] for name in FIELDS},
+            "iterations_with_tokens": self.with_tokens,
+            "iterations_with_seconds": self.with_seconds,
+            "example": None if self.example is None else to_plain(self.example),
+            "left_out": dict(self.context.problems.counts),
+            "notes": list(self.context.problems.sentences()),
+            "refused": None if self.refused is None else self.refused.message,
+        }
+
+
+def summarise(
+    source: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - what users call it
+    tools: Tools | str | Path | None = None,
+    lenient: bool = False,
+    turn: TurnChoice = "last",
+) -> TraceSummary:
+    """What is understood of a source when it is read so; a fault that stops the reading is kept, not raised."""
+    opened = open_traces(source)
+    context = ReadContext(
+        opened.label, opened.name or "system", load_tools(tools), lenient=lenient, turn=turn
+    )
+    understood = TraceSummary(context)
+    try:
+        for session in read_source(opened, context, format=format):
+            understood.add(session)
+    except BadInput as error:
+        understood.refused = error
+    return understood

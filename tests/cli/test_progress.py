@@ -1,0 +1,34 @@
+"""Progress: silent, lines or a bar."""
+
+from __future__ import annotations
+
+import pytest
+
+from judged.cli.progress import Progress
+
+
+def test_without_a_terminal_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Unless lines are wanted."""
+    with Progress("Scoring") as progress:
+        progress(1, 2)
+
+    assert capsys.readouterr().err == ""
+
+
+def test_lines_come_at_intervals(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Share, detail and time left; a job that takes less than half a minute prints none."""
+    with Progress("Labelling", lines=True) as progress:
+        progress(1, 4, "cost 1")
+        monkeypatch.setattr("judged.cli.progress.LINE_INTERVAL", 0.0)
+        progress(4, 4, "cost 2")
+
+    assert capsys.readouterr().err == "Labelling: 4 of 4 (100 %), cost 2, 0:00 left\n"
+
+
+def test_an_announcement_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """However often it is repeated while a job waits."""
+    with Progress("Labelling", lines=True) as progress:
+        progress.announce("waiting for another job")
+        progress.announce("waiting for another job")
+
+    assert capsys.readouterr().err == "Labelling: waiting for another job\n"
