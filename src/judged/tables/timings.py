@@ -59,7 +59,7 @@ class Timings:
         found.add_rows(
             "bad-time",
             np.flatnonzero(~(np.isfinite(values) & (values >= 0))),
-            lambda row: f"time is {values[row]:g}, expected a number from 0",
+            lambda row: f"time is {values[row]:g} seconds, expected a number from 0",
         )
         found.raise_if_any(error=Unusable)
         if len(times) == 0:
