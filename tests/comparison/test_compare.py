@@ -18,8 +18,10 @@ import pytest
 from scipy import stats
 
 import judged
+from judged.comparison.contrasts import t_test_against_first
 from judged.comparison.latency import find_pareto_optimal
 from judged.comparison.settings import CORRECTIONS, TESTS
+from judged.comparison.systems import to_system
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
 from judged.result import load
 from judged.stats.corrections import CORRECTIONS as RULES
@@ -454,3 +456,25 @@ def test_it_is_saved_and_loaded(comparison: judged.Comparison, tmp_path: Path) -
     assert loaded.tables() == whole.tables()
     assert repr(loaded) == repr(whole)
     assert loaded.slices.keys() == whole.slices.keys()
+
+
+def test_systems_are_tested_against_the_first_over_all_measures() -> None:
+    """`scipy.stats.ttest_rel`, with Holm's rule over two systems and two measures."""
+    measures = ["nDCG@10", "AP"]
+    systems = [
+        to_system(replace(judged.evaluate(QRELS, run, measures), run=name)) for name, run in RUNS.items()
+    ]
+    found = t_test_against_first(systems)
+    expected = [
+        stats.ttest_rel(scores(name, measure), scores("low", measure))
+        for name in ("middle", "high")
+        for measure in measures
+    ]
+
+    assert [(each.system, each.measure, each.queries) for each in found] == [
+        (name, measure, 40) for name in ("middle", "high") for measure in measures
+    ]
+    assert [each.test.statistic for each in found] == pytest.approx([each.statistic for each in expected])
+    assert [each.corrected for each in found] == pytest.approx(
+        RULES["holm"]([float(each.pvalue) for each in expected])
+    )

@@ -105,7 +105,9 @@ def _measures(configuration: Configuration, options: dict[str, Any], profile: Pr
 
 
 def _scored(qrels: str, runs: list[Input], configuration: Configuration, options: dict[str, Any]) -> Scored:
-    from judged.cli.scored import Scored, compared
+    from judged.cli.scored import Scored
+    from judged.comparison.contrasts import t_test_against_first
+    from judged.comparison.systems import to_system
 
     profile = _profile(configuration, options)
     measures = _measures(configuration, options, profile)
@@ -117,7 +119,8 @@ def _scored(qrels: str, runs: list[Input], configuration: Configuration, options
     evaluations = [evaluated(judgments, run, measures, settings, quiet=options["quiet"]) for run in runs]
     statistics = configuration.statistics
     level = 1 - statistics.alpha_level if statistics.confidence_intervals else None
-    tested = compared(evaluations) if statistics.significance_testing and len(evaluations) > 1 else []
+    wanted = statistics.significance_testing and len(evaluations) > 1
+    tested = t_test_against_first([to_system(evaluation) for evaluation in evaluations]) if wanted else []
     return Scored(qrels, runs, evaluations, level, tested, bounded=options["bounds"])
 
 

@@ -12,29 +12,15 @@ from typing import Any
 from judged import __version__
 from judged.blocks import Between, Estimate, Table, Value, format_p, mark_best
 from judged.cli.inputs import Input, digest
+from judged.comparison.contrasts import BaselineTest
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.stats.corrections import holm
 from judged.stats.intervals import student_interval
 from judged.stats.outcome import stars
-from judged.stats.paired_tests import TTest, paired_t
 
 __all__ = ["Scored"]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One run against the first, on one measure, over the queries they share."""
-
-    run: str
-    baseline: str
-    measure: str
-    queries: int
-    test: TTest
-    corrected: float
-    """The p-value, corrected by Holm's rule for all comparisons made."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +32,7 @@ class Scored:
     evaluations: Sequence[Evaluation]
     level: float | None = None
     """The confidence of the intervals; None: no intervals."""
-    compared: Sequence[Compared] = ()
+    compared: Sequence[BaselineTest] = ()
     bounded: bool = False
     """Whether it was asked how far ties and unjudged results could move each number."""
 
@@ -125,7 +111,7 @@ class Scored:
         columns = ("run", "measure", "difference", "t", "p", "p (Holm)", "effect size", "")
         rows = tuple(
             (
-                each.run,
+                each.system,
                 each.measure,
                 each.test.difference,
                 each.test.statistic,
@@ -165,7 +151,7 @@ class Scored:
             "runs": [self._run(evaluation, per_query=per_query) for evaluation in self.evaluations],
         }
         if self.compared:
-            document["comparisons"] = [_comparison(each) for each in self.compared]
+            document["comparisons"] = [each.to_dict() for each in self.compared]
         return document
 
     def _profile(self) -> dict[str, Any]:
@@ -255,7 +241,7 @@ class Scored:
         if self.bounded:
             figures |= _moved(evaluation, measure)
         for each in self.compared:
-            if (each.run, each.measure) == (evaluation.run, str(measure)):
+            if (each.system, each.measure) == (evaluation.run, str(measure)):
                 figures |= {"difference": each.test.difference, "t": each.test.statistic, "p": each.test.p}
                 figures |= {"p_holm": each.corrected, "effect_size": each.test.effect}
         return figures
@@ -297,25 +283,6 @@ def _spread(moved: Mapping[str, Any]) -> tuple[Value, ...]:
     return (moved["judged"], *(None if low is None else Between(low, high) for low, high in ends))
 
 
-def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
-    """The paired t-test of every run against the first, on every measure that has a mean."""
-    first, *others = evaluations
-    measures = [each for each in first.measures if each.aggregate == "mean" and not each.text]
-    found: list[tuple[str, str, int, TTest]] = []
-    for other in others:
-        for measure in measures:
-            ours, theirs = other.scores.by_query(measure), first.scores.by_query(measure)
-            shared = [query for query in ours if query in theirs and not isnan(ours[query] + theirs[query])]
-            if shared:
-                test = paired_t([ours[query] for query in shared], [theirs[query] for query in shared])
-                found.append((other.run, str(measure), len(shared), test))
-    corrected = [p or 0.0 for p in holm([test.p for *_, test in found])]
-    return [
-        Compared(run, first.run, measure, queries, test, p)
-        for (run, measure, queries, test), p in zip(found, corrected, strict=True)
-    ]
-
-
 def _defined(values: list[Any]) -> list[Any]:
     """The values, with None where a profile's tool leaves a query out."""
     return [None if isinstance(value, float) and isnan(value) else value for value in values]
@@ -336,21 +303,4 @@ def _described(measure: Measure) -> dict[str, Any]:
         "aggregate": None if measure.text else measure.aggregate,
         "higher_is_better": measure.higher_is_better,
         "bounds": [low if abs(low) < float("inf") else None, high if abs(high) < float("inf") else None],
-    }
-
-
-def _comparison(each: Compared) -> dict[str, Any]:
-    finite = abs(each.test.statistic) < float("inf")
-    return {
-        "run": each.run,
-        "baseline": each.baseline,
-        "measure": each.measure,
-        "queries": each.queries,
-        "test": each.test.test,
-        "difference": each.test.difference,
-        "t": each.test.statistic if finite else None,
-        "p": each.test.p,
-        "p_holm": each.corrected,
-        "effect_size": each.test.effect if finite else None,
-        "stars": stars(each.test.p),
     }

@@ -44,7 +44,7 @@ class Item:
     """What the person wants: the question of the session, or the text of the query."""
     title: str
     text: str
-    row: Mapping[str, Any]
+    row: Mapping[str, str]
     """What its label contains besides the grade: the task and all keys of the result."""
 
 

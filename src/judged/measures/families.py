@@ -67,6 +67,12 @@ class Scope:
     """The families it holds; by default the one of its name."""
     aliases: Mapping[str, Alias] = field(default_factory=dict)
     """Other names of its measures, of other tools for the most part; case does not matter."""
+    unit: str = "queries"
+    """What has one value each."""
+    unknown: str = "unjudged"
+    """The word for a result without a grade."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """What the measures of each of its families have in common, for the page of all measures."""
     trec_spelling: bool = False
     """Whether trec_eval's sets of measures, `name.parameters` and `-l` are understood, and plugins looked up."""
 

@@ -1,1 +1,1 @@
-"""Scanning: where the judged documents are in a run, from TREC bytes, Arrow columns or dicts."""
+"""Scanning: the ranks of the judged documents in a run, from TREC bytes, Arrow columns or dicts."""

@@ -186,12 +186,12 @@ cdef class Blocks:
             self.more_room()
         if isinf(score):
             self.infinite += 1
-        self.rising |= score > self.previous  # no branches: in an unsorted run nobody could foretell them
+        self.rising |= score > self.previous  # no branches: an unsorted run would mispredict them
         self.level |= score == self.previous
         self.previous = score
         self.score[i], self.document[i], self.length[i] = score, p, <uint32_t> n
         self.count = i + 1
-        if self.query < 0:  # nobody judged the query: it is not scored, and nothing in it can spoil a number
+        if self.query < 0:  # an unjudged query is not scored, so nothing in it can change a number
             return 0
         if 2 * (i + self.judged) > self.mask:
             self.widen()
@@ -250,7 +250,7 @@ cdef class Blocks:
         return 0
 
     cdef bint comes_before(self, int64_t i, int64_t j) noexcept nogil:
-        """Does row `i` stand before row `j`, of the same score, under the tie rule?"""
+        """Return whether row `i` comes before row `j`, of the same score, under the tie rule."""
         cdef int order
         if self.rule == AS_GIVEN:
             return i < j

@@ -88,7 +88,7 @@ cdef class Shelf:
         tied[0] = low - above[0]
 
     cdef int64_t equals_before(self, dict scores, object document, double score, int rule) except -1:
-        """How many documents of that score stand before `document` under the tie rule."""
+        """Count the documents of that score before `document` under the tie rule."""
         cdef Py_ssize_t position = 0, i = 0
         cdef PyObject *key = NULL
         cdef PyObject *value = NULL
@@ -126,11 +126,11 @@ cdef void order_by_rank(int64_t[:, ::1] hit, Py_ssize_t first, Py_ssize_t last) 
 
 
 def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, run, *, int rule, bint single):
-    """Where the judged documents stand in dicts of scores.
+    """Find the ranks of the judged documents in dicts of scores.
 
-    Returns, for each query, how many documents it retrieved and how many of them are judged; row, rank, documents
-    above and documents tied of each; how many scores are infinite or NaN; and the numbers of queries left to the
-    caller, because so many of their documents are judged that sorting once is quicker than counting for each.
+    Returns, for every query, the number of documents and of judged documents; then row, rank, documents above and
+    documents tied of all of these; the number of infinite and of NaN scores; and the queries left to the caller,
+    because so many of their documents are judged that sorting once is faster than counting for every one.
     """
     cdef Shelf shelf = Shelf()
     cdef Py_ssize_t q, n = 0

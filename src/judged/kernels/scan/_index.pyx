@@ -55,7 +55,7 @@ cdef class Index:
         return <size_t> (self.document_offset[i + 1] - self.document_offset[i])
 
     cdef int64_t find(self, const uint8_t *p, size_t n, const uint8_t *limit) noexcept nogil:
-        """The number of the query of that id, or -1 if nobody judged it."""
+        """Return the number of the query with that id, or -1 if it is unjudged."""
         cdef uint32_t at = hash_of(p, n, limit) & self.mask, i
         while self.slots[at]:
             i = self.slots[at] - 1

@@ -46,7 +46,7 @@ cdef class Cut:
 
     def parts(self, bint run):
         """Everything, cut to size, under the names of `Rows`."""
-        told = {
+        parts = {
             "kinds": np.asarray(self.kinds)[: self.lines],
             "counts": np.asarray(self.counts)[: self.lines],
             "begins": np.asarray(self.line_begins)[: self.lines],
@@ -58,10 +58,10 @@ cdef class Cut:
             "token_start": self.token_start, "token_length": self.token_length, "query_hash": self.query_hash,
             "document_hash": self.document_hash, "value": self.value, "folded": self.folded, "fate": self.fate,
         }
-        told |= {name: np.asarray(values)[: self.rows] for name, values in arrays.items()}
-        told["rank"] = np.asarray(self.rank)[: self.rows if run else 0]
-        told["tag"] = np.asarray(self.tag)[: self.rows if run else 0]
-        return told
+        parts |= {name: np.asarray(values)[: self.rows] for name, values in arrays.items()}
+        parts["rank"] = np.asarray(self.rank)[: self.rows if run else 0]
+        parts["tag"] = np.asarray(self.tag)[: self.rows if run else 0]
+        return parts
 
 
 def cut_rows(const uint8_t[::1] text, int columns):

@@ -1,8 +1,8 @@
-"""`align`: where do the judged documents stand in a run? The one operation on the hot path.
+"""`align`: find the ranks of the judged documents in a run. The one operation on the hot path.
 
 Text and columns are cut into stretches, which threads scan into blocks of one query each. A query whose rows
-lie in several blocks, because a cut went through them or because they are interleaved with others', is scanned
-again as one block; so neither cuts nor threads can change a number.
+are in several blocks, because of a cut or because they are interleaved with others, is scanned again as one
+block; so neither cuts nor threads can change a number.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from judged.kernels.scan import dicts
+from judged.kernels.scan import scanner
 from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
 from judged.kernels.scan.strings import Bytes, Strings
 from judged.kernels.scan.text import find_line_end
-from judged.kernels.segments import Flags, Floats, Ints
+from judged.kernels.segments import Floats, Ints
 
 __all__ = [
     "Aligned",
@@ -55,12 +55,12 @@ class JudgedIndex:
     """Query `q` owns judgment rows `row_offset[q]` to `row_offset[q + 1]`."""
 
     def flat(self) -> tuple[Any, ...]:
-        """What a scanner's `Index` is made from."""
+        """Return the arguments from which a scanner makes its index."""
         return self.query_bytes, self.query_offset, self.document_bytes, self.document_offset, self.row_offset
 
 
 class Place(NamedTuple):
-    """A fault where the scanner met it: its kind, where it lies (byte or row), and a detail of the kind."""
+    """A problem that the scanner found: its kind, where it is (byte or row), and a detail that depends on the kind."""
 
     kind: str
     place: int
@@ -69,31 +69,31 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """For each judged document that was retrieved, its place; sorted by query, then rank."""
+    """The ranks of the judged documents that were retrieved, sorted by query, then rank."""
 
     row: Ints
     """Its judgment row."""
     rank: Ints
     """Its rank from 1 under the tie rule."""
     above: Ints
-    """How many documents have a higher score."""
+    """The number of documents with a higher score."""
     tied: Ints
-    """How many documents, itself among them, have its score."""
+    """The number of documents with the same score, itself included."""
     offset: Ints
     """Query `q` owns entries `offset[q]` to `offset[q + 1]`."""
     retrieved: Ints
-    """How many documents each query retrieved; 0: the query is missing from the run."""
+    """The number of documents that every query retrieved; 0 if it is missing from the run."""
     rows: int = 0
-    """How many rows were read."""
+    """The number of rows read."""
     extra: tuple[str, ...] = ()
-    """Queries of the run that nobody judged, in order of appearance."""
+    """Unjudged queries of the run, in order of appearance."""
     infinite: int = 0
     interleaved: int = 0
     wide: int = 0
     """Lines with more columns than a run has."""
     faults: tuple[Place, ...] = ()
     counts: Counter[str] = field(default_factory=Counter)
-    """How many faults of each kind there were; `faults` holds the first ones."""
+    """The number of problems by kind; `faults` holds the first ones."""
 
 
 def align_text(
@@ -105,20 +105,20 @@ def align_text(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Aligned:
-    """Where the judged documents stand in the lines of a TREC run."""
+    """Find the ranks of the judged documents in the lines of a TREC run."""
     engine = load_scanner()
     flat = engine.index_from(*index.flat())
     options = {"rule": RULES.index(ties), "single": single}
 
     def scan(ranges: Ints, query: int | None) -> Part:
-        return _part(engine.scan_text(flat, text, ranges, query=query, **options))
+        return _to_part(engine.scan_text(flat, text, ranges, query=query, **options))
 
     def name(begin: int) -> str:
         head = bytes(text[begin : begin + 4096]).split(None, 1)
         return head[0].decode(errors="replace") if head else ""
 
-    stretches = _stretches_of_lines(text) if len(text) else []
-    return _aligned(index, scan, name, stretches, threads=threads, progress=progress)
+    stretches = _cut_lines(text) if len(text) else []
+    return _align(index, scan, name, stretches, threads=threads, progress=progress)
 
 
 def align_columns(
@@ -132,42 +132,42 @@ def align_columns(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Aligned:
-    """Where the judged documents stand in three columns: queries and documents as bytes and offsets, scores."""
+    """Find the ranks of the judged documents in three columns: queries and documents as bytes and offsets, scores."""
     engine = load_scanner()
     flat = engine.index_from(*index.flat())
-    columns = (*_not_empty(query), *_not_empty(document), np.ascontiguousarray(score))
+    columns = (*_pad_empty(query), *_pad_empty(document), np.ascontiguousarray(score))
     options = {"rule": RULES.index(ties), "single": single}
 
     def scan(ranges: Ints, number: int | None) -> Part:
-        return _part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
+        return _to_part(engine.scan_columns(flat, *columns, ranges, query=number, **options))
 
     def name(begin: int) -> str:
         return Strings.from_offsets(*query).at(begin).decode(errors="replace")
 
     cuts = [*range(0, len(score), STRETCH_ROWS), len(score)] if len(score) else []
     stretches = [np.array([cut]) for cut in pairwise(cuts)]
-    return _aligned(index, scan, name, stretches, threads=threads, progress=progress)
+    return _align(index, scan, name, stretches, threads=threads, progress=progress)
 
 
-def _not_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
-    """The column with at least one byte, so that there is something to point at."""
+def _pad_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
+    """Return the column with at least one byte, so that it can be pointed to."""
     data, offset = column
     return (data if len(data) else np.zeros(1, dtype=np.uint8)), np.ascontiguousarray(offset)
 
 
-def _part(found: Any) -> Part:
+def _to_part(found: Any) -> Part:
     return found if isinstance(found, Part) else Part(**found)
 
 
-def _stretches_of_lines(text: Bytes) -> list[Ints]:
-    """The text cut after line ends into stretches of like size."""
+def _cut_lines(text: Bytes) -> list[Ints]:
+    """Cut the text after line ends into stretches of similar size."""
     cuts = [3 if bytes(text[:3]) == b"\xef\xbb\xbf" else 0]
     while cuts[-1] < len(text):
         cuts.append(find_line_end(text, cuts[-1] + STRETCH_BYTES))
     return [np.array([cut]) for cut in pairwise(cuts)]
 
 
-def _aligned(
+def _align(
     index: JudgedIndex,
     scan: Callable[[Ints, int | None], Part],
     name: Callable[[int], str],
@@ -176,18 +176,21 @@ def _aligned(
     threads: int,
     progress: Progress | None,
 ) -> Aligned:
-    """Scan all stretches and put their blocks together, query by query."""
-    parts = list(_scanned(scan, stretches, threads, progress))
-    whole = _concatenated(parts)
-    several, interleaved = _scattered(whole)
+    """Scan all stretches and combine their blocks by query."""
+    parts = list(_scan_stretches(scan, stretches, threads, progress))
+    whole = _concatenate(parts)
+    several, interleaved = _find_scattered(whole)
     again = [scan(ranges, query) for query, ranges in several.items()]
     single = ~np.isin(whole.query, list(several)) & (whole.query >= 0)
     hits = np.repeat(single, whole.hits)
-    blocks = _concatenated(
-        [_only(whole, single, hits), *again]  # the parts of a scattered query gave no ranks worth keeping
+    blocks = _concatenate(
+        [
+            _select_blocks(whole, single, hits),
+            *again,
+        ]  # the parts of a scattered query gave no ranks worth keeping
     )
     extra = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
-    faults, counts = _faults(parts, again)
+    faults, counts = _collect_problems(parts, again)
     queries = len(index.row_offset) - 1
     owner = np.repeat(blocks.query, blocks.hits)
     order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
@@ -210,13 +213,13 @@ def _aligned(
     )
 
 
-def _scanned(
+def _scan_stretches(
     scan: Callable[[Ints, int | None], Part],
     stretches: Sequence[Ints],
     threads: int,
     progress: Progress | None,
 ) -> Iterator[Part]:
-    """The part of each stretch, in order, scanned by as many threads as asked for."""
+    """Scan stretches with the given number of threads, and yield their parts in order."""
     total = int(stretches[-1][-1, 1]) if stretches else 0
     with ThreadPoolExecutor(max(threads, 1)) as pool:
         alone = threads < 2 or len(stretches) < 2
@@ -227,8 +230,8 @@ def _scanned(
             yield part
 
 
-def _concatenated(parts: Sequence[Part]) -> Part:
-    """The blocks and hits of several parts as those of one."""
+def _concatenate(parts: Sequence[Part]) -> Part:
+    """Concatenate the blocks and hits of several parts."""
     if len(parts) == 1:
         return parts[0]
     if not parts:
@@ -239,16 +242,16 @@ def _concatenated(parts: Sequence[Part]) -> Part:
     return Part(**joined)
 
 
-def _only(part: Part, blocks: Any, hits: Any) -> Part:
-    """Some of the blocks of a part, with their hits."""
+def _select_blocks(part: Part, blocks: Any, hits: Any) -> Part:
+    """Return some of the blocks of a part, with their hits."""
     if blocks.all():
         return part
     kept: dict[str, Any] = {name: getattr(part, name)[blocks] for name in _BLOCKS}
     return Part(**kept, **{name: getattr(part, name)[hits] for name in _HITS})
 
 
-def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
-    """The judged queries that lie in several blocks, with their ranges; how many do not even touch."""
+def _find_scattered(whole: Part) -> tuple[dict[int, Ints], int]:
+    """Return the judged queries in several blocks, with their ranges, and how many of these are not adjacent."""
     judged = np.flatnonzero(whole.query >= 0)
     order = judged[np.argsort(whole.query[judged], kind="stable")]
     same = whole.query[order[1:]] == whole.query[order[:-1]]
@@ -264,24 +267,26 @@ def _scattered(whole: Part) -> tuple[dict[int, Ints], int]:
     }, interleaved
 
 
-def _faults(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
-    """All faults once, in the order of their places; a second scan of a query meets the same ones again."""
-    met: dict[tuple[int, int], int] = {}
+def _collect_problems(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
+    """Return all problems once, in the order of their places; a second scan of a query finds the same ones again."""
+    found: dict[tuple[int, int], int] = {}
     for part in (*parts, *again):
         for kind, place, detail in part.faults.tolist():
-            met[kind, place] = min(
-                detail, met.get((kind, place), detail)
+            found[kind, place] = min(
+                detail, found.get((kind, place), detail)
             )  # of a repetition: where it first came
-    counts = Counter(dict(zip(KINDS, _total(parts), strict=True)))
-    repeated = _total([*parts, *again])[REPEATED]  # only a scan of all of a query's rows sees all of these
-    remembered = sum(kind == REPEATED for kind, _ in met)
+    counts = Counter(dict(zip(KINDS, _count_problems(parts), strict=True)))
+    repeated = _count_problems([*parts, *again])[
+        REPEATED
+    ]  # only a scan of all of a query's rows sees all of these
+    remembered = sum(kind == REPEATED for kind, _ in found)
     counts[KINDS[REPEATED]] = remembered if remembered < KEPT else repeated
-    faults = (Place(KINDS[kind], place, detail) for (kind, place), detail in met.items())
+    faults = (Place(KINDS[kind], place, detail) for (kind, place), detail in found.items())
     return tuple(sorted(faults, key=lambda fault: fault.place)), +counts
 
 
-def _total(parts: Sequence[Part]) -> list[int]:
-    """How many faults of each kind the parts count."""
+def _count_problems(parts: Sequence[Part]) -> list[int]:
+    """Count the problems of every kind in the parts."""
     return [sum(int(part.counts[kind]) for part in parts) for kind in range(len(KINDS))]
 
 
@@ -294,12 +299,12 @@ def align_mapping(
     ties: TieRule = "document-descending",
     single: bool = True,
 ) -> Aligned:
-    """Where the judged documents stand in a dict of dicts, without sorting or copying its names.
+    """Find the ranks of the judged documents in a dict of dicts, without sorting or copying its names.
 
     Query `q` owns `documents[row_offset[q]:row_offset[q + 1]]`.
     """
     options: dict[str, Any] = {"rule": RULES.index(ties), "single": single}
-    engine = load_compiled("_dicts") or dicts
+    engine = load_compiled("_dicts") or scanner
     count, hits, found, infinite, nan, left = engine.scan_mapping(
         queries, documents, row_offset, run, **options
     )
@@ -307,11 +312,15 @@ def align_mapping(
     for q in left:
         first, last = row_offset[q : q + 2].tolist()
         scores = run.get(queries[q]) or {}
-        every, places = dicts.scan_query(scores, documents[first:last], **options)
-        count[q], infinite, nan = len(every), infinite + _many(np.isinf(every)), nan + _many(np.isnan(every))
+        every, places = scanner.scan_query(scores, documents[first:last], **options)
+        count[q], infinite, nan = (
+            len(every),
+            infinite + int(np.isinf(every).sum()),
+            nan + int(np.isnan(every).sum()),
+        )
         parts.append(np.column_stack((np.full(len(places), q), places + np.array([first, 0, 0, 0]))))
     table = np.concatenate(parts)
-    if len(parts) > 1:  # the scanner has put each query's hits in order of rank, and the queries in theirs
+    if len(parts) > 1:  # the scanner orders hits by query and rank, the queries left over follow
         table = table[np.lexsort((table[:, 2], table[:, 0]))]
     known = set(queries)
     return Aligned(
@@ -326,7 +335,3 @@ def align_mapping(
         infinite=infinite,
         counts=Counter({KINDS[NAN]: nan}) if nan else Counter(),
     )
-
-
-def _many(flags: Flags) -> int:
-    return int(flags.sum())

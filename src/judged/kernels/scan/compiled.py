@@ -1,4 +1,4 @@
-"""Which scanner is in use: the compiled one where it was built and is wanted, else the one in NumPy."""
+"""The choice of the scanner: the compiled one if it was built and is wanted, or else the one in NumPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["load_compiled", "load_scanner"]
 
 
 def load_compiled(name: str) -> ModuleType | None:
-    """The compiled module of that name; None where it was not built, or JUDGED_COMPILED=0 says to do without."""
+    """Return the compiled module; None if it was not built, or if JUDGED_COMPILED=0."""
     if os.environ.get("JUDGED_COMPILED") == "0":
         return None
     try:
@@ -20,5 +20,5 @@ def load_compiled(name: str) -> ModuleType | None:
 
 
 def load_scanner() -> ModuleType:
-    """The module whose `index_from`, `scan_text` and `scan_columns` are to be used."""
+    """Return the module whose `index_from`, `scan_text` and `scan_columns` are used."""
     return load_compiled("_scan") or import_module("judged.kernels.scan.scanner")

@@ -1,4 +1,4 @@
-"""Ids without regard to case: hashes that are equal where two ids differ in the case of ASCII letters only."""
+"""Case folding of ids: equal hashes for ids that differ only in the case of ASCII letters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONES = np.uint64(0x0101010101010101)
 
 
 def fold(strings: Strings) -> tuple[Words, NDArray[np.uint8]]:
-    """The hash of each id in lower case, and which of the three it is."""
+    """Return the hash of every id in lower case, and which of the three kinds it is."""
     with np.errstate(over="ignore"):
         mixed = strings.length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         fate = np.zeros(len(strings), dtype=np.uint8)
@@ -34,7 +34,7 @@ def fold(strings: Strings) -> tuple[Words, NDArray[np.uint8]]:
 
 
 def lower_words(word: Words) -> Words:
-    """Eight bytes at a time, ASCII letters in lower case."""
+    """Convert ASCII letters to lower case, eight bytes at a time."""
     low = word & ~_TOPS
     from_a = low + _ONES * np.uint64(0x80 - ord("A"))
     above_z = low + _ONES * np.uint64(0x7F - ord("Z"))
@@ -42,7 +42,7 @@ def lower_words(word: Words) -> Words:
 
 
 def _white_ends(strings: Strings) -> NDArray[np.bool_]:
-    """Which strings begin or end with white space or a control character."""
+    """Flag the strings that begin or end with white space or a control character."""
     white = np.zeros(len(strings), dtype=bool)
     there = np.flatnonzero(strings.length > 0)
     first = strings.data[strings.start[there]]

@@ -1,4 +1,4 @@
-"""Sets of 64-bit keys in which many others are looked up, most of them in vain."""
+"""Sets of 64-bit keys for many lookups, most of which fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIEVE = 22
 
 
 class Keys:
-    """Sorted keys, and a sieve that lets few others through."""
+    """Sorted keys, and a bit table that rejects most keys that are not among them."""
 
     def __init__(self, ordered: Words) -> None:
         self.ordered = ordered
@@ -22,7 +22,7 @@ class Keys:
         self._sieve[_cell(ordered)] = True
 
     def find(self, keys: Words) -> tuple[Ints, Ints]:
-        """Which of the keys are there, and where among the sorted ones each stands first."""
+        """Return which of the given keys are in the set, and their first place among the sorted ones."""
         maybe = np.flatnonzero(self._sieve[_cell(keys)])
         if len(maybe) == 0:
             return maybe, maybe
@@ -32,12 +32,12 @@ class Keys:
 
 
 def distinct(keys: Words) -> Words:
-    """Each key once, sorted; far quicker for many than `np.unique`, which may build a table of hashes."""
+    """Return the distinct keys, sorted; much faster for many keys than `np.unique`, which may build a hash table."""
     ordered = np.sort(keys)
     new: Flags = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]
     return ordered[new]
 
 
 def _cell(keys: Words) -> Ints:
-    """Where a key falls in the sieve."""
+    """Return the cell of the table for every key."""
     return (keys >> np.uint64(64 - _SIEVE)).astype(np.int64)

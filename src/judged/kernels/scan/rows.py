@@ -1,7 +1,6 @@
-"""The NumPy reader of whole TREC lines: every line's kind, and of every row what a check of the file needs.
+"""The NumPy reader of whole TREC lines: the kind of every line, and what checks need to know of every row.
 
-It says readably what the compiled `_rows` says quickly, and both keep one contract: `cut_rows` returns `Rows`
-whose numbers do not depend on which of them made it.
+It is the readable counterpart of the compiled `_rows`, with the same contract: both give the same `Rows`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ ROW, SHORT, COMMENT, BLANK = range(4)
 RETURN = 16
 """Added to what a line is where it ends with a carriage return before its line feed."""
 RUN, JUDGMENTS = 6, 4
-"""How many columns a line has; a run's rank and tag are the fourth and the sixth, its score the fifth."""
+"""The number of columns of a line; a run's rank and tag are the fourth and the sixth, its score the fifth."""
 
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
@@ -34,7 +33,7 @@ _FEED, _RETURN, _HASH = 10, 13, ord("#")
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The lines of a text; arrays named in the singular have an element for each row, in order."""
+    """The lines of a text; arrays named in the singular have an element for every row, in order."""
 
     kinds: NDArray[np.uint8]
     """Of every line, what it is."""
@@ -61,7 +60,7 @@ class Rows:
 
 
 def read_rows(text: Bytes, *, columns: int) -> Rows:
-    """The lines of a text, by the compiled reader where there is one."""
+    """Read the lines of a text, with the compiled reader if there is one."""
     engine = load_compiled("_rows")
     if engine is None or len(text) == 0:
         return cut_rows(text, columns=columns)
@@ -69,7 +68,7 @@ def read_rows(text: Bytes, *, columns: int) -> Rows:
 
 
 def cut_rows(text: Bytes, *, columns: int) -> Rows:
-    """The lines of a text, cut with NumPy; `columns` is 6 for a run and 4 for judgments."""
+    """Read the lines of a text with NumPy; `columns` is 6 for a run and 4 for judgments."""
     start, end = _tokens(text)
     feeds = np.flatnonzero(text == _FEED)
     begins = np.concatenate(([0], feeds + 1)).astype(np.int64)
@@ -107,7 +106,7 @@ def cut_rows(text: Bytes, *, columns: int) -> Rows:
 
 
 def _tokens(text: Bytes) -> tuple[Ints, Ints]:
-    """Where every token starts and ends."""
+    """Return where every token starts and ends."""
     if len(text) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     inside = ~_WHITE[text]
@@ -118,7 +117,7 @@ def _tokens(text: Bytes) -> tuple[Ints, Ints]:
 
 
 def _from_parts(text: Bytes, parts: dict[str, Any]) -> Rows:
-    """Rows of the flat arrays that the compiled reader fills; hashes that it knows are not computed again."""
+    """Return rows from the flat arrays of the compiled reader, with the hashes that it has computed."""
     buffer = Buffer(text)
     for name in ("query", "document", "token"):
         strings = Strings(buffer, parts.pop(f"{name}_start"), parts.pop(f"{name}_length"))

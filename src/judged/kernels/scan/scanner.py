@@ -1,13 +1,15 @@
-"""The NumPy scanner of `align`: rows in, the places of judged documents out.
+"""The NumPy scanner of `align`: rows in, ranks of judged documents out.
 
-It says readably what the compiled scanner `_scan` says quickly, and both keep one contract: a stretch of rows
-is cut into *blocks*, runs of rows of one query, and a `Part` tells of each block how many rows it has and
-where the judged documents of its query stand in it.
+It is the readable counterpart of the compiled `_scan` and `_dicts`, with the same contract: a stretch of rows is cut
+into *blocks*, consecutive rows of one query, and a `Part` holds the number of rows of every block and the ranks of
+the judged documents of its query.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,38 +20,48 @@ from judged.kernels.scan.strings import Bytes, Strings
 from judged.kernels.scan.text import parse_numbers, split_lines
 from judged.kernels.segments import Flags, Floats, Ints
 
-__all__ = ["KINDS", "Index", "Part", "as_compared", "index_from", "scan_columns", "scan_text"]
+__all__ = [
+    "KINDS",
+    "Index",
+    "Part",
+    "index_from",
+    "round_scores",
+    "scan_columns",
+    "scan_mapping",
+    "scan_query",
+    "scan_text",
+]
 
 KINDS = ("few-columns", "not-a-number", "score-nan", "repeated-document")
 """What can be wrong with a row, in the order of `Part.counts`."""
 FEW_COLUMNS, NOT_NUMBER, NAN, REPEATED = range(4)
 KEPT = 1000
-"""How many faults of a kind one scan remembers; all are counted."""
+"""The number of problems of a kind that one scan records; all are counted."""
 DESCENDING, ASCENDING, AS_GIVEN = range(3)
 
 
-def _none() -> Ints:
+def _empty() -> Ints:
     return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one scan found: blocks in order, and the hits of each block one after another, by rank."""
+    """The outcome of one scan: blocks in order, and the hits of every block one after another, by rank."""
 
-    query: Ints = field(default_factory=_none)
-    """Of each block, the number of its query, or -1 if nobody judged it."""
-    begin: Ints = field(default_factory=_none)
-    end: Ints = field(default_factory=_none)
+    query: Ints = field(default_factory=_empty)
+    """The query of every block, or -1 if it is unjudged."""
+    begin: Ints = field(default_factory=_empty)
+    end: Ints = field(default_factory=_empty)
     """Where it begins and ends, in bytes or rows."""
-    count: Ints = field(default_factory=_none)
-    """How many documents it has."""
-    hits: Ints = field(default_factory=_none)
-    """How many judged documents it has."""
-    row: Ints = field(default_factory=_none)
-    rank: Ints = field(default_factory=_none)
-    above: Ints = field(default_factory=_none)
-    tied: Ints = field(default_factory=_none)
-    """Of each hit: judgment row, rank, documents of higher score, documents of equal score."""
+    count: Ints = field(default_factory=_empty)
+    """The number of its documents."""
+    hits: Ints = field(default_factory=_empty)
+    """The number of its judged documents."""
+    row: Ints = field(default_factory=_empty)
+    rank: Ints = field(default_factory=_empty)
+    above: Ints = field(default_factory=_empty)
+    tied: Ints = field(default_factory=_empty)
+    """Judgment row, rank, documents of higher score and documents of equal score of every hit."""
     faults: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
     """Kind, place, detail: columns found, length of the token, or the place of the first occurrence."""
     counts: Ints = field(default_factory=lambda: np.zeros(len(KINDS), dtype=np.int64))
@@ -59,7 +71,7 @@ class Part:
 
 
 class Index:
-    """The judged documents, ready to be looked up by hash."""
+    """The judged documents, for lookup by hash."""
 
     def __init__(
         self,
@@ -73,7 +85,7 @@ class Index:
         self.queries = {name: i for i, name in enumerate(names)}
         self.documents = Strings.from_offsets(document_bytes, document_offset)
         query = np.repeat(np.arange(len(names)), np.diff(row_offset))
-        keys = _keys(self.documents, query)
+        keys = _hash_keys(self.documents, query)
         self.order = np.argsort(keys, kind="stable")
         self.keys = Keys(keys[self.order])
         self.longest = int(
@@ -81,12 +93,12 @@ class Index:
         )
 
     def find(self, query: Ints, documents: Strings) -> tuple[Ints, Ints]:
-        """Which documents are judged for their query, and their judgment rows."""
-        keys = _keys(documents, query)
+        """Return which documents are judged for their query, and their judgment rows."""
+        keys = _hash_keys(documents, query)
         maybe, first = self.keys.find(keys)
         maybe, first = maybe[query[maybe] >= 0], first[query[maybe] >= 0]
         hit, row = [], []
-        for step in range(self.longest):  # once, unless hashes of different judged documents met
+        for step in range(self.longest):  # once, unless hashes of different judged documents collide
             at = np.minimum(first + step, len(self.order) - 1)
             there = self.order[at]
             right = (self.keys.ordered[at] == keys[maybe]) & documents[maybe].equals(self.documents[there])
@@ -100,21 +112,21 @@ index_from = Index
 
 
 def scan_text(index: Index, text: Bytes, ranges: Ints, *, query: int | None, rule: int, single: bool) -> Part:
-    """Scan lines of the byte ranges given: block by block, or all as one block of `query`."""
+    """Scan the lines in the given byte ranges: block by block, or all as one block of `query`."""
     stretch = _Stretch(text, ranges)
     lines = split_lines(stretch.data, 6)
     head, document, token = lines.columns[0], lines.columns[2], lines.columns[4]
     score, good = parse_numbers(token)
     nan = good & np.isnan(score)
     faults = [
-        _faults(FEW_COLUMNS, stretch.place(lines.short), lines.short_count),
-        _faults(NOT_NUMBER, stretch.place(token.start[~good]), token.length[~good]),
-        _faults(NAN, stretch.place(token.start[nan]), token.length[nan]),
+        _make_faults(FEW_COLUMNS, stretch.place(lines.short), lines.short_count),
+        _make_faults(NOT_NUMBER, stretch.place(token.start[~good]), token.length[~good]),
+        _make_faults(NAN, stretch.place(token.start[nan]), token.length[nan]),
     ]
     rows = _Rows(
         head, document, score, good & ~nan, stretch.place(lines.begin), stretch.place(document.start)
     )
-    return _scanned(index, rows, faults, ranges, lines.wide, query=query, rule=rule, single=single)
+    return _scan_rows(index, rows, faults, ranges, lines.wide, query=query, rule=rule, single=single)
 
 
 def scan_columns(
@@ -130,19 +142,19 @@ def scan_columns(
     rule: int,
     single: bool,
 ) -> Part:
-    """Scan the row ranges given of three columns: block by block, or all as one block of `query`."""
+    """Scan the given row ranges of three columns: block by block, or all as one block of `query`."""
     which = np.concatenate([np.arange(begin, end) for begin, end in ranges.tolist()])
     document = Strings.from_offsets(document_bytes, document_offset)[which]
     head = Strings.from_offsets(query_bytes, query_offset)[which]
     score = scores[which]
     nan = np.isnan(score)
-    faults = [_faults(NAN, document.start[nan], np.zeros(int(nan.sum()), dtype=np.int64))]
+    faults = [_make_faults(NAN, document.start[nan], np.zeros(int(nan.sum()), dtype=np.int64))]
     rows = _Rows(head, document, score, ~nan, which, document.start)
-    return _scanned(index, rows, faults, ranges, 0, query=query, rule=rule, single=single)
+    return _scan_rows(index, rows, faults, ranges, 0, query=query, rule=rule, single=single)
 
 
 class _Stretch:
-    """Several ranges of a text, end to end, and the way back from there to places in the text."""
+    """Several ranges of a text end to end, and the mapping back to places in the text."""
 
     def __init__(self, text: Bytes, ranges: Ints) -> None:
         parts = [text[begin:end] for begin, end in ranges.tolist()]
@@ -151,12 +163,12 @@ class _Stretch:
         self._shift = ranges[:, 0] - self._local
 
     def place(self, local: Ints) -> Ints:
-        """Where bytes of the stretch lie in the text."""
+        """Return where bytes of the stretch are in the text."""
         return local + self._shift[np.searchsorted(self._local, local, "right") - 1]
 
 
-def as_compared(scores: Floats, *, single: bool) -> Floats:
-    """The scores at the width at which they are compared; what float32 cannot hold becomes infinite."""
+def round_scores(scores: Floats, *, single: bool) -> Floats:
+    """Return scores at the precision at which they are compared; beyond float32's range they become infinite."""
     if not single:
         return scores
     with np.errstate(over="ignore"):
@@ -165,7 +177,7 @@ def as_compared(scores: Floats, *, single: bool) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows as they came: ids, scores, which are sound, and where they stand."""
+    """Rows in input order: ids, scores, which are valid, and where they are."""
 
     query: Strings
     document: Strings
@@ -175,7 +187,7 @@ class _Rows:
     place: Ints
 
 
-def _scanned(
+def _scan_rows(
     index: Index,
     rows: _Rows,
     faults: list[Ints],
@@ -186,23 +198,23 @@ def _scanned(
     rule: int,
     single: bool,
 ) -> Part:
-    """Cut rows into blocks and rank the judged documents of each."""
-    starts, owners = _blocks(index, rows, query)
+    """Cut rows into blocks and rank the judged documents of every block."""
+    starts, owners = _find_blocks(index, rows, query)
     ends = np.append(starts, len(rows.score))[1:]
     sound = rows.sound
-    score = as_compared(rows.score[sound], single=single)
+    score = round_scores(rows.score[sound], single=single)
     block = np.repeat(np.arange(len(starts)), ends - starts)[sound]
     document, place = rows.document[np.flatnonzero(sound)], rows.place[sound]
     offset = np.searchsorted(block, np.arange(len(starts) + 1))
-    again, first = _repeats(document, block, owners[block] >= 0)
-    faults.append(_faults(REPEATED, place[again], place[first]))
+    again, first = _find_repeats(document, block, owners[block] >= 0)
+    faults.append(_make_faults(REPEATED, place[again], place[first]))
     fresh = np.ones(len(block), dtype=bool)
     fresh[again] = False
     hit, row = index.find(owners[block], document)
     row, hit = row[fresh[hit]], hit[fresh[hit]]
-    rank, above, tied = _ranks(score, document, block, offset, hit, rule)
+    rank, above, tied = _rank_hits(score, document, block, offset, hit, rule)
     order = np.lexsort((rank, block[hit]))
-    kept = np.concatenate([each[:KEPT] for each in faults])
+    kept = np.concatenate([rows[:KEPT] for rows in faults])
     return Part(
         query=owners,
         begin=rows.begin[starts],
@@ -214,16 +226,16 @@ def _scanned(
         above=above[order],
         tied=tied[order],
         faults=kept,
-        counts=_counted(faults),
+        counts=_count_kinds(faults),
         infinite=int(np.isinf(score).sum()),
         wide=wide,
     )
 
 
-def _blocks(index: Index, rows: _Rows, query: int | None) -> tuple[Ints, Ints]:
-    """Where blocks start, and the number of the query of each."""
+def _find_blocks(index: Index, rows: _Rows, query: int | None) -> tuple[Ints, Ints]:
+    """Return where blocks start, and the query of every block."""
     if len(rows.score) == 0:
-        return _none(), _none()
+        return _empty(), _empty()
     if query is not None:
         return np.zeros(1, dtype=np.int64), np.array([query])
     changed = ~rows.query[1:].equals(rows.query[:-1])
@@ -232,10 +244,10 @@ def _blocks(index: Index, rows: _Rows, query: int | None) -> tuple[Ints, Ints]:
     return starts, np.array([index.queries.get(head, -1) for head in heads], dtype=np.int64)
 
 
-def _ranks(
+def _rank_hits(
     score: Floats, document: Strings, block: Ints, offset: Ints, hit: Ints, rule: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Rank, documents above and documents tied of each hit: its position wherever scores fall strictly."""
+    """Return rank, documents above and documents tied of every hit; rank is position where scores fall strictly."""
     above = (np.arange(len(score)) - offset[:-1][block])[hit]
     tied, before = np.ones(len(hit), dtype=np.int64), np.zeros(len(hit), dtype=np.int64)
     mixed = np.zeros(len(offset) - 1, dtype=bool)  # blocks in which some score does not fall
@@ -243,15 +255,15 @@ def _ranks(
     some = np.flatnonzero(mixed[block[hit]])
     if len(some):
         rows = np.flatnonzero(mixed[block])
-        group, higher, size = _groups(score[rows], block[rows])
+        group, higher, size = _group_ties(score[rows], block[rows])
         at = np.searchsorted(rows, hit[some])
         above[some], tied[some] = higher[at], size[at]
-        before[some] = _before(document[rows], group, at, size, rule)
+        before[some] = _count_before(document[rows], group, at, size, rule)
     return above + before + 1, above, tied
 
 
-def _groups(score: Floats, block: Ints) -> tuple[Ints, Ints, Ints]:
-    """For each row: the number of its group of equal scores, documents of higher score, documents of the group."""
+def _group_ties(score: Floats, block: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return for every row its group of equal scores, the documents of higher score, and the size of the group."""
     order = np.lexsort((-score, block))
     fresh = np.concatenate(([True], _differs(score[order]) | _differs(block[order])))
     group = np.cumsum(fresh) - 1
@@ -261,22 +273,22 @@ def _groups(score: Floats, block: Ints) -> tuple[Ints, Ints, Ints]:
     return group[back], place[fresh][group][back], np.bincount(group)[group][back]
 
 
-def _before(document: Strings, group: Ints, at: Ints, size: Ints, rule: int) -> Ints:
-    """For each row at `at`, how many of its group stand before it; other groups are not looked at."""
+def _count_before(document: Strings, group: Ints, at: Ints, size: Ints, rule: int) -> Ints:
+    """Count for every row at `at` the rows of its group before it; other groups are skipped."""
     wanted = np.flatnonzero(np.isin(group, group[at][size[at] > 1]))
     before = np.zeros(len(group), dtype=np.int64)
-    before[wanted] = _order_of_equals(document[wanted], group[wanted], rule)
+    before[wanted] = _order_ties(document[wanted], group[wanted], rule)
     return before[at]
 
 
 def _differs(values: NDArray[Any]) -> Flags:
-    """Which elements differ from the one before, from the second on."""
+    """Flag the elements that differ from the one before, from the second on."""
     changed: Flags = values[1:] != values[:-1]
     return changed
 
 
-def _order_of_equals(document: Strings, group: Ints, rule: int) -> Ints:
-    """For each document, how many of its group stand before it under the tie rule."""
+def _order_ties(document: Strings, group: Ints, rule: int) -> Ints:
+    """Count for every document the documents of its group before it under the tie rule."""
     keys: list[NDArray[np.uint64]] = []
     if rule != AS_GIVEN:
         keys = [document.length.astype(np.uint64), *document.sort_keys()[::-1]]
@@ -288,17 +300,17 @@ def _order_of_equals(document: Strings, group: Ints, rule: int) -> Ints:
     return place
 
 
-def _repeats(document: Strings, block: Ints, scored: Flags) -> tuple[Ints, Ints]:
-    """Rows of scored queries whose document came before in the same block, and the row where it first came."""
-    keys = _keys(document, block)
+def _find_repeats(document: Strings, block: Ints, scored: Flags) -> tuple[Ints, Ints]:
+    """Return the rows of scored queries whose document occurred before in the block, and the first such row."""
+    keys = _hash_keys(document, block)
     order = np.argsort(keys, kind="stable")
     order = order[scored[order]]
     same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     if len(same) == 0:
-        return _none(), _none()
+        return _empty(), _empty()
     later, earlier = order[same + 1], order[same]
     if not document[later].equals(document[earlier]).all():
-        return _repeats_by_name(document, block, np.unique(np.concatenate((later, earlier))))
+        return _find_repeats_by_name(document, block, np.unique(np.concatenate((later, earlier))))
     first = dict(zip(later.tolist(), earlier.tolist(), strict=True))
     for row in sorted(first):
         first[row] = first.get(first[row], first[row])
@@ -306,23 +318,88 @@ def _repeats(document: Strings, block: Ints, scored: Flags) -> tuple[Ints, Ints]
     return rows, np.array([first[row] for row in rows.tolist()], dtype=np.int64)
 
 
-def _repeats_by_name(document: Strings, block: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """The same for rows among which hashes of different documents met."""
+def _find_repeats_by_name(document: Strings, block: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Return the same for rows with hash collisions between different documents."""
     seen: dict[tuple[int, bytes], int] = {}
     first = {row: seen.setdefault((int(block[row]), document.at(row)), row) for row in rows.tolist()}
     again = [row for row in first if first[row] != row]
     return np.array(again, dtype=np.int64), np.array([first[row] for row in again], dtype=np.int64)
 
 
-def _keys(documents: Strings, group: Ints) -> NDArray[np.uint64]:
-    """One number for a document of a group."""
+def _hash_keys(documents: Strings, group: Ints) -> NDArray[np.uint64]:
+    """Return a hash for every document of a group."""
     with np.errstate(over="ignore"):
         return documents.hashes ^ ((group.astype(np.uint64) + np.uint64(1)) * np.uint64(0xC2B2AE3D27D4EB4F))
 
 
-def _faults(kind: int, place: Ints, detail: Ints) -> Ints:
+def _make_faults(kind: int, place: Ints, detail: Ints) -> Ints:
     return np.stack((np.full(len(place), kind, dtype=np.int64), place, detail), axis=1)
 
 
-def _counted(faults: list[Ints]) -> Ints:
+def _count_kinds(faults: list[Ints]) -> Ints:
     return np.bincount(np.concatenate(faults)[:, 0], minlength=len(KINDS)).astype(np.int64)
+
+
+def scan_mapping(
+    queries: list[str],
+    documents: list[str],
+    row_offset: Ints,
+    run: Mapping[Any, Mapping[Any, Any]],
+    *,
+    rule: int,
+    single: bool,
+) -> tuple[Ints, Ints, Ints, int, int, list[int]]:
+    """Return how many documents every query retrieved, the ranks of its judged documents, and invalid scores.
+
+    Returns, for every query, the number of documents and of judged documents; then row, rank, documents above and
+    documents tied of all of these; infinite scores; NaN scores; and the queries left to `scan_query`, here none.
+    """
+    count, hits = np.zeros(len(queries), dtype=np.int64), np.zeros(len(queries), dtype=np.int64)
+    parts, infinite, nan = [np.zeros((0, 4), dtype=np.int64)], 0, 0
+    for q, (first, last) in enumerate(pairwise(row_offset.tolist())):
+        every, places = scan_query(run.get(queries[q]) or {}, documents[first:last], rule=rule, single=single)
+        count[q], hits[q] = len(every), len(places)
+        infinite, nan = infinite + int(np.isinf(every).sum()), nan + int(np.isnan(every).sum())
+        parts.append(places + np.array([first, 0, 0, 0]))
+    return count, hits, np.concatenate(parts), infinite, nan, []
+
+
+def scan_query(
+    scores: Mapping[Any, Any], judged: Sequence[str], *, rule: int, single: bool
+) -> tuple[Floats, Ints]:
+    """Return the scores as compared; and number, rank, documents above and tied of every judged document found."""
+    _check_types(scores)
+    every = round_scores(np.fromiter(scores.values(), np.float64, len(scores)), single=single)
+    found = [i for i, document in enumerate(judged) if document in scores]
+    mine = round_scores(np.array([scores[judged[i]] for i in found], dtype=np.float64), single=single)
+    ordered = np.sort(every)
+    high = np.searchsorted(ordered, mine, "right")
+    above, tied = len(every) - high, high - np.searchsorted(ordered, mine, "left")
+    before = _order_in_groups(scores, every, set(mine[tied > 1].tolist()), rule)
+    rank = above + 1 + np.array([before.get(judged[i], 0) for i in found], dtype=np.int64)
+    places = np.column_stack((np.array(found, dtype=np.int64), rank, above, tied)).reshape(-1, 4)
+    return every, places[np.argsort(rank, kind="stable")]
+
+
+def _check_types(scores: Mapping[Any, Any]) -> None:
+    """Raise `TypeError` if an id is not text or a score is text, which NumPy would convert."""
+    if not all(issubclass(kind, str) for kind in set(map(type, scores))):
+        msg = "a document id is no text"
+        raise TypeError(msg)
+    if any(issubclass(kind, (str, bytes)) for kind in set(map(type, scores.values()))):
+        msg = "a score is no number"
+        raise TypeError(msg)
+
+
+def _order_in_groups(
+    scores: Mapping[Any, Any], every: Floats, wanted: set[float], rule: int
+) -> dict[Any, int]:
+    """Count for every document with one of the wanted scores the documents of that score before it."""
+    groups: dict[float, list[Any]] = {score: [] for score in wanted}
+    if wanted:
+        for document, score in zip(scores, every.tolist(), strict=True):
+            if score in groups:
+                groups[score].append(document)
+    if rule != AS_GIVEN:
+        groups = {score: sorted(group, reverse=rule == DESCENDING) for score, group in groups.items()}
+    return {document: i for group in groups.values() for i, document in enumerate(group)}

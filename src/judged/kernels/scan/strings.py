@@ -1,4 +1,4 @@
-"""Many byte strings in one buffer: hashed, compared and cut out without making an object of each."""
+"""Many byte strings in one buffer, hashed, compared and extracted without an object for each."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["Buffer", "Bytes", "Strings", "Words", "mix"]
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """Bytes that strings lie in."""
+    """The bytes that strings are in."""
 
     data: Bytes
 
     @cached_property
     def words(self) -> Words:
-        """The eight bytes that begin at each place, as one little-endian number."""
+        """The eight bytes that begin at every place, as one little-endian number."""
         padded = np.concatenate((self.data, np.zeros(8, dtype=np.uint8)))
         return np.ndarray(len(self.data) + 1, dtype="<u8", buffer=padded.data, strides=(1,))
 
 
 @dataclass(frozen=True, eq=False)
 class Strings:
-    """Strings by where they start in a buffer and how long they are."""
+    """Strings by their start in a buffer and their length."""
 
     buffer: Buffer
     start: Ints
@@ -36,35 +36,35 @@ class Strings:
 
     @classmethod
     def from_offsets(cls, data: Bytes, offset: Ints) -> Strings:
-        """Strings that lie end to end, cut by offsets."""
+        """Return strings that lie end to end, cut by offsets."""
         return cls(Buffer(data), offset[:-1], np.diff(offset))
 
     @property
     def data(self) -> Bytes:
-        """The bytes they lie in."""
+        """The bytes of the buffer."""
         return self.buffer.data
 
     def __len__(self) -> int:
         return len(self.start)
 
     def __getitem__(self, which: Any) -> Strings:
-        """Some of the strings; the buffer is shared, and so are hashes that are known already."""
+        """Return some of the strings, with the same buffer and with hashes if they are known."""
         some = Strings(self.buffer, self.start[which], self.length[which])
         if "hashes" in self.__dict__:
             some.__dict__["hashes"] = self.hashes[which]
         return some
 
     def at(self, i: int) -> bytes:
-        """One string as bytes."""
+        """Return one string as bytes."""
         return self.data[self.start[i] : self.start[i] + self.length[i]].tobytes()
 
     def tolist(self) -> list[bytes]:
-        """All strings as bytes objects."""
+        """Return all strings as bytes objects."""
         raw = self.data.tobytes()
         return [raw[i : i + n] for i, n in zip(self.start.tolist(), self.length.tolist(), strict=True)]
 
     def texts(self) -> list[str]:
-        """All strings decoded from UTF-8."""
+        """Return all strings decoded from UTF-8."""
         raw = self.data.tobytes()
         if not raw.isascii():
             return [name.decode() for name in self.tolist()]
@@ -73,7 +73,7 @@ class Strings:
 
     @cached_property
     def hashes(self) -> Words:
-        """A 64-bit hash of each string; equal strings have equal hashes in whichever buffer they lie."""
+        """A 64-bit hash of every string; equal strings have equal hashes in any buffer."""
         with np.errstate(over="ignore"):
             mixed = self.length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
             for k in range(0, int(self.length.max(initial=0)), 8):
@@ -82,7 +82,7 @@ class Strings:
             return mix(mixed)
 
     def equals(self, other: Strings) -> Flags:
-        """Which strings equal the other's, pair by pair."""
+        """Compare with other strings, pair by pair."""
         same: Flags = self.length == other.length
         for k in range(0, int(self.length[same].max(initial=0)), 8):
             longer = np.flatnonzero(same & (self.length > k))
@@ -90,7 +90,7 @@ class Strings:
         return same
 
     def sort_keys(self) -> list[Words]:
-        """Numbers whose order, first to last, is that of the bytes; strings that end early have zeros."""
+        """Return numbers whose order, first to last, is that of the bytes; zero past the end of a string."""
         keys = []
         for k in range(0, int(self.length.max(initial=0)), 8):
             key = np.zeros(len(self), dtype=np.uint64)
@@ -100,13 +100,13 @@ class Strings:
         return keys
 
     def packed(self) -> tuple[Bytes, Ints]:
-        """The strings end to end in a buffer of their own, and the offsets that cut it."""
+        """Return the strings end to end in a buffer of their own, and their offsets."""
         offset = np.concatenate(([0], np.cumsum(self.length)))
         where = np.repeat(self.start - offset[:-1], self.length) + np.arange(offset[-1])
         return self.data[where], offset
 
     def word(self, k: int, which: Ints) -> Words:
-        """Bytes `k` to `k` + 8 of the chosen strings as numbers, zero where a string has ended."""
+        """Return bytes `k` to `k` + 8 of the chosen strings as numbers, zero past the end of a string."""
         at = self.start[which] + k
         left = np.minimum(self.length[which] - k, 8).astype(np.uint64)
         word = self.buffer.words[np.minimum(at, len(self.data))]
@@ -114,6 +114,6 @@ class Strings:
 
 
 def mix(words: Words) -> Words:
-    """Numbers whose every bit depends on every bit of the given ones."""
+    """Mix the bits of every number, so that every bit depends on all others."""
     words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)

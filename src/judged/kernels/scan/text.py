@@ -19,22 +19,22 @@ _TENS = np.array([float(10**k) for k in range(23)])
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The lines of a text that hold enough columns, those that do not, and how many hold more."""
+    """The lines of a text that have enough columns, those that have too few, and how many have more."""
 
     columns: list[Strings]
     """The first columns of every good line."""
     begin: Ints
-    """Where each good line begins, in bytes."""
+    """Where every valid line begins, in bytes."""
     short: Ints
-    """Where each line with too few columns begins."""
+    """Where every line with too few columns begins."""
     short_count: Ints
-    """How many columns it has."""
+    """The number of its columns."""
     wide: int
-    """How many lines have more columns than were asked for."""
+    """The number of lines with more columns than needed."""
 
 
 def find_line_end(text: Bytes, wanted: int) -> int:
-    """Where the line that ends at or after the byte before `wanted` ends, its line feed included."""
+    """Return the end of the line that ends at or after the byte before `wanted`, its line feed included."""
     while wanted < len(text):
         feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == ord("\n"))
         if len(feed):
@@ -44,7 +44,7 @@ def find_line_end(text: Bytes, wanted: int) -> int:
 
 
 def split_lines(text: Bytes, columns: int) -> Lines:
-    """The columns of every line that is neither blank nor a comment."""
+    """Return the columns of every line that is neither blank nor a comment."""
     buffer = Buffer(text)
     if len(text) == 0:
         nothing = np.zeros(0, dtype=np.int64)
@@ -59,36 +59,36 @@ def split_lines(text: Bytes, columns: int) -> Lines:
     begin = np.concatenate(([0], feeds + 1))
     first = np.concatenate(([0], np.searchsorted(start, feeds), [len(start)]))
     count, first = np.diff(first), first[:-1]
-    told = count > 0
-    told[told] = text[start[first[told]]] != _HASH
-    good = told & (count >= columns)
-    short = told & (count < columns)
+    filled = count > 0
+    filled[filled] = text[start[first[filled]]] != _HASH
+    good = filled & (count >= columns)
+    short = filled & (count < columns)
     token = first[good]
     cut = [Strings(buffer, start[token + k], end[token + k] - start[token + k]) for k in range(columns)]
     return Lines(cut, begin[good], begin[short], count[short], int((count[good] > columns).sum()))
 
 
 def parse_numbers(tokens: Strings) -> tuple[Floats, Flags]:
-    """The number each token is, rounded as IEEE demands, and which tokens are numbers at all."""
-    plain, value = _plain_decimals(tokens)
+    """Return the number of every token, correctly rounded, and which tokens are numbers."""
+    plain, value = _parse_decimals(tokens)
     good = plain.copy()
     for i in np.flatnonzero(~plain).tolist():
         try:
-            value[i], good[i] = _in_full(tokens.at(i)), True
+            value[i], good[i] = _parse_float(tokens.at(i)), True
         except ValueError:
             value[i] = np.nan
     return value, good
 
 
-def _in_full(token: bytes) -> float:
-    """Python's reading, without the underscores it allows."""
+def _parse_float(token: bytes) -> float:
+    """Parse a number as Python does, without underscores."""
     if b"_" in token:
         raise ValueError
     return float(token)
 
 
-def _plain_decimals(tokens: Strings) -> tuple[Flags, Floats]:
-    """Which tokens are decimals short enough for one exact division, and their values."""
+def _parse_decimals(tokens: Strings) -> tuple[Flags, Floats]:
+    """Return which tokens are decimals short enough for one exact division, and their values."""
     data, at = tokens.data, tokens.start
     end = at + tokens.length
     sign = data[np.minimum(at, max(len(data) - 1, 0))] if len(data) else np.zeros(len(at), np.uint8)
