@@ -279,10 +279,10 @@ def test_every_table_is_a_frame(comparison: judged.Comparison, part: str) -> Non
 
 def test_it_is_plain_data_without_nan(comparison: judged.Comparison) -> None:
     """Strict JSON takes it."""
-    told = json.loads(json.dumps(comparison.to_dict(per_query=True), allow_nan=False))
+    document = json.loads(json.dumps(comparison.to_dict(per_query=True), allow_nan=False))
 
-    assert told["provenance"]["settings"]["test"] == "randomisation"
-    assert len(told["tables"]["queries"]) == 2 * 2 * 40
+    assert document["provenance"]["settings"]["test"] == "randomisation"
+    assert len(document["tables"]["queries"]) == 2 * 2 * 40
 
 
 def test_it_shows_itself_in_notebooks_and_terminals(comparison: judged.Comparison) -> None:
@@ -341,7 +341,7 @@ def test_power_and_equivalence_of_a_contrast(comparison: judged.Comparison) -> N
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "told"),
+    ("settings", "error", "message"),
     [
         ({"baseline": "hihg"}, UnknownName, "did you mean `high`"),
         ({"test": "tt"}, UnknownName, "no test is called `tt`"),
@@ -355,10 +355,10 @@ def test_power_and_equivalence_of_a_contrast(comparison: judged.Comparison) -> N
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    settings: dict[str, object], error: type[Exception], told: str
+    settings: dict[str, object], error: type[Exception], message: str
 ) -> None:
     """In words, with a way out."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         judged.compare(QRELS, RUNS, "AP", **settings)  # type: ignore[arg-type]
 
 

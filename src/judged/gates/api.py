@@ -260,13 +260,13 @@ def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> 
             message = f"{whose}: the stored scores do not say their protocol; taken to be the same"
             notes.append(Note("unknown-protocol", "warning", message))
         elif then.fingerprint != now.fingerprint:
-            told = f"the stored scores of {measure} were made under protocol #{then.fingerprint}, this run under {now.text}"
+            message = f"the stored scores of {measure} were made under protocol #{then.fingerprint}, this run under {now.text}"
             if not allow_other_protocol:
-                msg = f"`{saved.name}`: {told}"
+                msg = f"`{saved.name}`: {message}"
                 raise BadProtocol(
                     msg, hint="score the baseline again, or go on with `--allow-other-protocol`"
                 )
-            notes.append(Note("other-protocol", "warning", f"{saved.name}: {told}"))
+            notes.append(Note("other-protocol", "warning", f"{saved.name}: {message}"))
     if saved.judgments and ours.judgments and saved.judgments != ours.judgments:
         message = f"{saved.name}: the stored scores were made with other judgments, or an older copy of them"
         notes.append(Note("other-judgments", "warning", message))

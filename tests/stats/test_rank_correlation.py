@@ -210,7 +210,7 @@ def test_names_pair_systems_whatever_their_order(
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "message"),
     [
         (kendall_tau([0.5], [0.5]), "undefined: one system"),
         (tau_ap([0.5], [0.5]), "undefined: one system"),
@@ -220,14 +220,14 @@ def test_names_pair_systems_whatever_their_order(
         (tau_ap([0.1, 0.1, 0.2], [0.1, 0.2, 0.3]), "undefined: the true ranking has ties"),
     ],
 )
-def test_what_rankings_cannot_say_is_said(found: RankAgreement, told: str) -> None:
+def test_what_rankings_cannot_say_is_said(found: RankAgreement, message: str) -> None:
     """One system, a ranking without order, a truth with ties."""
-    assert str(found.value).startswith(told)
+    assert str(found.value).startswith(message)
 
 
 @EVERY
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "message"),
     [
         ([0.1, float("nan")], [0.1, 0.2], "holds nan"),
         ([], [], "holds no values"),
@@ -235,9 +235,11 @@ def test_what_rankings_cannot_say_is_said(found: RankAgreement, told: str) -> No
         (3, [0.1], "not a number"),
     ],
 )
-def test_what_is_no_ranking_is_refused(coefficient: Coefficient, first: Any, second: Any, told: str) -> None:
+def test_what_is_no_ranking_is_refused(
+    coefficient: Coefficient, first: Any, second: Any, message: str
+) -> None:
     """NaN, emptiness and text."""
-    with pytest.raises(BadSample, match=told):
+    with pytest.raises(BadSample, match=message):
         coefficient(first, second)
 
 

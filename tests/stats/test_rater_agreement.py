@@ -83,8 +83,8 @@ def test_kappa_agrees_with_statsmodels(weights: Any, pair: tuple[list[int], list
     np.add.at(table, (pair[0], pair[1]), 1)
     steps = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
     distance = {"equal": None, "linear": steps, "quadratic": steps**2}[weights]
-    told = cohens_kappa(table, weights=distance, return_results=False)
-    assert kappa == pytest.approx(told, abs=1e-9)
+    message = cohens_kappa(table, weights=distance, return_results=False)
+    assert kappa == pytest.approx(message, abs=1e-9)
 
 
 def test_kappa_is_that_of_a_worked_example() -> None:
@@ -180,7 +180,7 @@ def test_words_may_be_labels_and_have_no_distance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (cohen_kappa([1, 1], [1, 1]).value, "undefined: no spread: both judges gave only `1`"),
         (cohen_kappa([None, 1], [1, None]).value, "undefined: no item has labels from two judges"),
@@ -190,9 +190,9 @@ def test_words_may_be_labels_and_have_no_distance() -> None:
         (grade_bias([None], [1]).bias, "undefined: no item has labels from two judges"),
     ],
 )
-def test_what_labels_cannot_say_is_said(value: object, told: str) -> None:
+def test_what_labels_cannot_say_is_said(value: object, message: str) -> None:
     """One label throughout, and nothing in common."""
-    assert str(value) == told
+    assert str(value) == message
 
 
 def test_what_cannot_be_paired_is_refused() -> None:

@@ -39,8 +39,8 @@ def test_a_level_outside_zero_and_one_is_refused(level: float) -> None:
         student_interval([0.1, 0.2], level=level)
 
 
-@pytest.mark.parametrize(("values", "told"), [([], "no values"), ([0.1, float("nan")], "holds nan")])
-def test_values_that_are_none_or_not_finite_are_refused(values: list[float], told: str) -> None:
+@pytest.mark.parametrize(("values", "message"), [([], "no values"), ([0.1, float("nan")], "holds nan")])
+def test_values_that_are_none_or_not_finite_are_refused(values: list[float], message: str) -> None:
     """Nothing, or what is not a number, has no interval."""
-    with pytest.raises(BadSample, match=told):
+    with pytest.raises(BadSample, match=message):
         student_interval(values)
