@@ -18,7 +18,7 @@ from judged.errors import BadInput, BadSample, UnknownName, Unusable
 from judged.result import load
 from judged.stats import Undefined
 from judged.tables.labels import Label, Labels
-from rag25 import COUNTS, PUBLISHED, pairs
+from support.rag25_data import COUNTS, PUBLISHED, pairs
 
 Grades = dict[str, dict[str, int]]
 

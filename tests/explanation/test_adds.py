@@ -13,7 +13,7 @@ import judged
 from judged.explanation.ranked_list import cut_values, make_prefixes, select_query, with_every_result
 from judged.kernels.ranked.ranking import Ranking
 from judged.measures.families import MEASURES
-from strategies import Query, queries, variants, view
+from support.strategies import Query, queries, variants, view
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
 TERMS = [name for name in MEASURES if MEASURES[name].terms is not None]

@@ -23,7 +23,7 @@ from judged.measures.cards import make_card
 from judged.measures.custom import undefine
 from judged.measures.families import FAMILIES, MEASURES
 from judged.measures.parse import parse_measure
-from strategies import queries, view
+from support.strategies import queries, view
 
 QRELS = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 1}}
 RUN = {"q1": {"x": 3.0, "a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}

@@ -19,7 +19,7 @@ from conformance.exact.measured import MEASURES as EXACT, measured
 from conformance.exact.novelty import intent_mean
 from judged.measures.families import MEASURES
 from judged.measures.parse import parse_measure
-from strategies import Query, queries, variants, view
+from support.strategies import Query, queries, variants, view
 
 Parameters = dict[str, Any]
 Going = Callable[[int, float, float], float]

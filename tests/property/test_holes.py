@@ -17,7 +17,7 @@ from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
-from strategies import variants
+from support.strategies import variants
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text and MEASURES[name].needs != "intents"]
 QUICK = settings(max_examples=12, deadline=None)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from good_gain import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
 from judged.kernels.examples import make_sessions
 from judged.kernels.sessions.view import GAINS, UNLABELLED, SessionView
 from judged.measures.families import SESSION_MEASURES
@@ -18,6 +17,7 @@ from judged.measures.laws import Law
 from judged.measures.measure import Measure, pooled_value
 from judged.measures.parameters import HIGHEST_GAIN, SESSION_PARAMETERS
 from judged.measures.parse import parse_measure
+from support.session_oracle import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
 
 QUICK = settings(max_examples=12, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(SESSION_MEASURES))

@@ -14,7 +14,7 @@ from judged.engine.ties import expected, tie_range
 from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
-from strategies import variants
+from support.strategies import variants
 
 NUMBERS = [name for name in MEASURES if not MEASURES[name].text]
 QUICK = settings(max_examples=20, deadline=None)

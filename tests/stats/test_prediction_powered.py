@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadSample, UnknownName
 from judged.stats import Undefined, prediction_powered_mean, rogan_gladen_rate, stratified_mean
-from rag25 import pairs
+from support.rag25_data import pairs
 
 HUMAN = [1, 0, 1, 1, 0, 0, 1, 0]
 MACHINE = [1, 0, 1, 1, 1, 0, 1, 0]
