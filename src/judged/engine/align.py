@@ -28,11 +28,9 @@ from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.protocol import Protocol
-from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.intents import codes_in_order
-from judged.tables.judgments import Judgments
+from judged.tables.columns import one_array, to_arrow, to_numpy
+from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Run
-from judged.tables.strings import one_array
 
 __all__ = ["RANKED", "RankedAlignment", "align", "read_judgments_for"]
 
@@ -103,7 +101,7 @@ def align(
     )
     alignment = RankedAlignment(
         view,
-        judgments.queries.take(arrow_of(np.flatnonzero(keep))),
+        judgments.queries.take(to_arrow(np.flatnonzero(keep))),
         protocol,
         counts,
         present[keep],
@@ -226,7 +224,7 @@ def _number_targets(judgments: Judgments) -> Ints:
     """Return a number for each judged document's target; a document without one is its own."""
     if "target" not in judgments.table.column_names:
         return np.arange(len(judgments), dtype=np.int64)
-    codes = numpy_of(judgments.column("target").dictionary_encode().indices).astype(np.int64)
+    codes = to_numpy(judgments.column("target").dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
 
@@ -265,9 +263,9 @@ def _make_intents(judgments: Judgments, keep: Flags) -> tuple[Intents | None, In
 
 def _number_documents(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
     """Number the kept documents by query and descending id, the order in which ndeval breaks ties."""
-    document = judgments.column("document").cast(pa.large_binary()).take(arrow_of(kept))
-    keyed = pa.table({"query": arrow_of(query[kept]), "document": document})
-    order = numpy_of(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))
+    document = judgments.column("document").cast(pa.large_binary()).take(to_arrow(kept))
+    keyed = pa.table({"query": to_arrow(query[kept]), "document": document})
+    order = to_numpy(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))
     number = np.full(len(judgments), -1, dtype=np.int64)
     number[kept[order]] = np.arange(len(kept))
     return number
@@ -276,12 +274,12 @@ def _number_documents(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
 def _read_intents(judgments: Judgments) -> tuple[Ints, Ints, Floats, Floats]:
     """Return row of the document, number of the intent, grade and weight for every pair of document and intent."""
     if judgments.intents is None:
-        code, _ = codes_in_order(judgments.column("target"))
+        code, _ = order_intents(judgments.column("target"))
         return np.arange(len(judgments)), code, judgments.grades, np.ones(len(judgments))
     table = {name: one_array(judgments.intents[name]) for name in judgments.intents.column_names}
-    code, _ = codes_in_order(table["intent"])
-    weight = numpy_of(table["weight"]) if "weight" in table else np.ones(len(code))
-    return numpy_of(table["row"]), code, numpy_of(table["grade"]), weight
+    code, _ = order_intents(table["intent"])
+    weight = to_numpy(table["weight"]) if "weight" in table else np.ones(len(code))
+    return to_numpy(table["row"]), code, to_numpy(table["grade"]), weight
 
 
 def read_judgments_for(source: Any, measures: Sequence[Measure], *, intents: bool = False) -> Judgments:

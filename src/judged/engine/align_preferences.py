@@ -13,7 +13,7 @@ from judged.engine.counts import RunCounts, to_notes
 from judged.engine.family import Family
 from judged.engine.locate import Located, locate_judged
 from judged.errors import BadInput, BadMeasure
-from judged.io.preferences import read_preferences
+from judged.io.read import read_preferences
 from judged.kernels.preferences.view import (
     PreferencePairs,
     PreferenceView,
@@ -29,7 +29,7 @@ from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.protocol import Protocol
-from judged.tables.arrays import arrow_of
+from judged.tables.columns import to_arrow
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
 
@@ -77,7 +77,7 @@ def align_preferences(
         rel=float(protocol.rel),
         recall_points=protocol.recall_points,
     )
-    units = preferences.queries.take(arrow_of(np.flatnonzero(keep)))
+    units = preferences.queries.take(to_arrow(np.flatnonzero(keep)))
     pairwise = any(measure.needs != "judges" for measure in measures)
     reversed_ties = pairwise and protocol.ties != "document-ascending"
     counts = _count(preferences, located, keep, reversed_ties=reversed_ties)

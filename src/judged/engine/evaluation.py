@@ -25,7 +25,7 @@ from judged.profiles.profile import Profile
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import ProtocolRecord, Provenance, Result
 from judged.state import from_state, to_state
-from judged.tables.arrays import numpy_of, strings_of
+from judged.tables.columns import to_numpy, to_strings
 from judged.tables.scores import Scores
 
 __all__ = ["Evaluation", "Part", "Range", "aggregate", "score"]
@@ -151,7 +151,7 @@ class Evaluation(Result):
         values = {
             name: _group_means(column, group, len(names)) for name, column in self.scores.values.items()
         }
-        scores = Scores(strings_of(names), values, run=self.system, unit=unit)
+        scores = Scores(to_strings(names), values, run=self.system, unit=unit)
         return replace(self, scores=scores, _totals={}, _ends={})
 
     @cached_property
@@ -399,7 +399,7 @@ def _merge_units(alignments: Iterable[Alignment]) -> pa.Array:
 
 def _find_units(units: pa.Array, some: pa.Array) -> Flags | None:
     """Return which of the units are among `some`; None: all."""
-    found: Flags = numpy_of(pc.is_in(units, value_set=some.cast(units.type)))
+    found: Flags = to_numpy(pc.is_in(units, value_set=some.cast(units.type)))
     return None if found.all() else found
 
 

@@ -23,7 +23,7 @@ from judged.kernels.scan.align import (
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
 from judged.problem import Problem
 from judged.protocol import Protocol
-from judged.tables.arrays import arrow_of, bytes_of, numpy_of
+from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
@@ -64,7 +64,7 @@ def locate_judged(
     run = apply_run_conventions(run, protocol)
     ranks, run = _scan(judgments, run, protocol, threads, progress)
     raise_run_problems(ranks, run)
-    missing = tuple(judgments.queries.take(arrow_of(np.flatnonzero(ranks.retrieved == 0))).to_pylist())
+    missing = tuple(judgments.queries.take(to_arrow(np.flatnonzero(ranks.retrieved == 0))).to_pylist())
     if missing and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(missing):,} judged queries: {', '.join(missing[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
@@ -73,8 +73,8 @@ def locate_judged(
 
 def to_index(judgments: Judgments) -> JudgedIndex:
     """Return the judged ids as flat bytes, without copying them."""
-    query_bytes, query_offset = bytes_of(judgments.queries)
-    document_bytes, document_offset = bytes_of(judgments.column("document"))
+    query_bytes, query_offset = to_bytes(judgments.queries)
+    document_bytes, document_offset = to_bytes(judgments.column("document"))
     return JudgedIndex(query_bytes, query_offset, document_bytes, document_offset, judgments.offset)
 
 
@@ -95,7 +95,7 @@ def _remove_self_matches(run: Run) -> Run:
     """Remove documents that have the id of their query, and add a note of how many there were."""
     source = _columns(run)
     other = pc.not_equal(source.query, source.document)
-    kept = np.flatnonzero(numpy_of(other))
+    kept = np.flatnonzero(to_numpy(other))
     removed = len(source.score) - len(kept)
     if not removed:
         return replace(run, source=source)
@@ -134,7 +134,7 @@ def _scan(
         found = align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
         return found, run
     assert isinstance(source, Columns)  # noqa: S101 - the only kind left
-    query, document = bytes_of(source.query), bytes_of(source.document)
+    query, document = to_bytes(source.query), to_bytes(source.document)
     found = align_columns(
         index, query, document, source.score, ties=ties, single=single, threads=threads, progress=progress
     )

@@ -17,7 +17,7 @@ from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.session import Result, Search, Session
+from judged.tables.sessions import Result, Search, Session
 
 __all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
 

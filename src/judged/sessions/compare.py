@@ -16,7 +16,7 @@ from judged.engine.family import Measures
 from judged.errors import BadSample, UnknownName
 from judged.gates.api import gate
 from judged.gates.result import Delta, GateReport
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.problem import Note
 from judged.sessions.analysis import average_tasks, session_keys
 from judged.sessions.evaluate import evaluate_sessions
@@ -142,4 +142,4 @@ def _keep_shared(labels: Labels, others: Labels) -> Labels:
     """Return the labels of results that the others have too."""
     there = read_grades(others)
     rows = tuple(label for label in labels if there.find(describe_result(label)) is not None)
-    return Labels(rows, name=labels.name)
+    return Labels.from_rows(rows, name=labels.name)

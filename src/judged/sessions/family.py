@@ -13,7 +13,7 @@ from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
 from judged.engine.family import Family, Measures
 from judged.errors import BadInput, BadMeasure, UnknownName
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.kernels.segments import Ints
 from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.families import SESSION_MEASURES
@@ -24,9 +24,9 @@ from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionK
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
-from judged.tables.arrays import strings_of
+from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.context import TraceProblems
 from judged.traces.read import stream_sessions
 from judged.traces.results.tools import Tools
@@ -165,7 +165,7 @@ class SessionAlignment(Alignment):
         return replace(
             self,
             view=view,
-            units=strings_of(key.conversation for key in keys),
+            units=to_strings(key.conversation for key in keys),
             counts=SessionTotals.of(view, counts),
             present=self.present[units],
             keys=keys,
@@ -293,7 +293,7 @@ def _finish(
     ids = [key.conversation if alone else f"{key.system}/{key.conversation}" for key in keys]
     return SessionAlignment(
         view,
-        strings_of(ids),
+        to_strings(ids),
         protocol,
         totals,
         np.ones(len(keys), dtype=bool),

@@ -13,7 +13,7 @@ from judged.kernels.sessions.view import UNLABELLED, Reference, SessionView
 from judged.sessions.builder import NewResult, SessionViewBuilder
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = ["Pool", "make_judged_reference", "make_pools", "make_union_reference"]
 

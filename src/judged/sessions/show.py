@@ -22,7 +22,7 @@ from judged.sessions.analysis import (
     upper_bound,
 )
 from judged.sessions.builder import DedupDecision
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from judged.wording import counted
 
 __all__ = [
