@@ -15,12 +15,13 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-slow lint docs bench bench-quick clean
+.PHONY: help demo test test-fast test-slow lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo        set up .venv, run the demonstration, say where its result is"
 	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
+	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
 	@echo "make lint        linters, types and import contracts alone"
 	@echo "make docs        write docs/measures.md and the pictures anew"
@@ -31,8 +32,14 @@ help:
 demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
+# One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
+test test-fast test-slow: export OPENBLAS_NUM_THREADS = 1
+
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
+
+test-fast: $(VENV)/.installed-test
+	$(BIN)/pytest -q -n $(WORKERS) -m "not slow" --fast
 
 test-slow: $(VENV)/.installed-slow
 	$(BIN)/pytest -q -n $(WORKERS) -m slow

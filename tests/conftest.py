@@ -7,15 +7,54 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from judged.kernels.scan.compiled import load_compiled
 from judged.measures.families import FAMILIES, unregister
 
+HERE = Path(__file__).parent
+FEW_EXAMPLES = 5
+"""How often `--fast` runs a property."""
+SETTINGS = "_hypothesis_internal_use_settings"
+"""Where Hypothesis keeps the settings of a test."""
+THOROUGH: frozenset[str] = frozenset()
+"""Files that `--fast` leaves out: they take long, and others run the same code."""
+
 # On a build server a change must not fail for what chance finds elsewhere; at a desk new examples are welcome.
-settings.register_profile("server", derandomize=True, deadline=None)
-settings.register_profile("desk", deadline=None)
+# A shared machine may be slow at any moment, so no test has a deadline.
+settings.register_profile("desk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("server", settings.get_profile("desk"), derandomize=True)
+settings.register_profile("fast", settings.get_profile("server"), max_examples=FEW_EXAMPLES)
 settings.load_profile("server" if os.environ.get("CI") else "desk")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--fast`."""
+    parser.addoption(
+        "--fast", action="store_true", help="Run a selection that covers every package within a minute."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run properties on few examples with `--fast`."""
+    if config.getoption("fast"):
+        settings.load_profile("fast")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave thorough files out with `--fast`."""
+    if config.getoption("fast") and collection_path.is_relative_to(HERE):
+        return collection_path.relative_to(HERE).as_posix() in THOROUGH or None
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Lower the number of examples that a property asks for itself, with `--fast`."""
+    if config.getoption("fast"):
+        for function in {getattr(item, "function", None) for item in items}:
+            wanted = getattr(function, SETTINGS, None)
+            if wanted is not None and wanted.max_examples > FEW_EXAMPLES:
+                setattr(function, SETTINGS, settings(wanted, max_examples=FEW_EXAMPLES))
 
 
 @pytest.fixture(scope="session")

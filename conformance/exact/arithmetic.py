@@ -10,7 +10,7 @@ from functools import cache
 from typing import TypeAlias
 
 Number: TypeAlias = Fraction | Decimal
-Discounted: TypeAlias = Mapping[int, Fraction]
+Discounted: TypeAlias = Mapping[int | Fraction, Fraction]
 """A sum of coefficients over base-2 logarithms: {2: 3, 5: 1} is 3/log₂2 + 1/log₂5."""
 
 WORKING = 60
@@ -25,10 +25,10 @@ def decimal(value: Number | int) -> Decimal:
 
 
 @cache
-def logarithm(number: int) -> Decimal:
+def logarithm(number: int | Fraction) -> Decimal:
     """The logarithm to base 2."""
     with localcontext(prec=WORKING):
-        return Decimal(number).ln() / Decimal(2).ln()
+        return decimal(number).ln() / Decimal(2).ln()
 
 
 def root(number: int) -> tuple[int, int]:

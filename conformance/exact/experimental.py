@@ -20,10 +20,10 @@ def g(each: List, *, gains: Gains = None) -> Number:
     got = [worth(grade, "linear", gains) for grade in each.found]
     pace = [max(gain, Fraction(1)) for gain in ideal] + [Fraction(1)] * len(got)
     behind = accumulate(wanted - gain for wanted, gain in zip(pace, got, strict=False))
-    total: defaultdict[int, Fraction] = defaultdict(Fraction)
+    total: defaultdict[int | Fraction, Fraction] = defaultdict(Fraction)
     for gain, late in zip(got, behind, strict=True):
-        assert (2 + late).denominator == 1, "a case must have whole gains"
-        base, power = root(int(2 + late))
+        whole = (2 + late).denominator == 1
+        base, power = root(int(2 + late)) if whole else (2 + late, 1)
         total[base] += gain / power
     kept = {base: Fraction(part) for base, part in total.items() if part}
     return ratio(kept, {2: sum(ideal, ZERO)} if ideal else {})
@@ -34,7 +34,8 @@ def ndcg_rel(each: List, *, gains: Gains = None) -> Number:
     worthy = sum(gain > 0 for gain in best(each, "linear", gains))
     ranks = [rank for rank, grade in enumerate(each.found, 1) if worth(grade, "linear", gains) > 0]
     at = [ndcg(each, cutoff=rank, gains=gains) for rank in ranks]
-    return mean(at + [ndcg(each, gains=gains)] * (worthy - len(ranks)))
+    value = mean(at + [ndcg(each, gains=gains)] * (worthy - len(ranks)))
+    return value if value > 0 else ZERO  # gains below 0 do not make it negative
 
 
 def rndcg(each: List, *, gains: Gains = None, rel: float | None = None) -> Number:

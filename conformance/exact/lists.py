@@ -7,7 +7,7 @@ A negative grade says that a document was pooled but not judged.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -23,6 +23,7 @@ from conformance.exact.arithmetic import (
 )
 
 ZERO = Fraction(0)
+ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -134,9 +135,14 @@ def interpolated(each: List, *, recall: float, rel: float | None = None) -> Numb
     return max((share for found, share in at if found >= needed and found), default=ZERO)
 
 
-def eleven_points(each: List, *, rel: float | None = None) -> Number:
+def eleven_points(
+    each: List,
+    *,
+    rel: float | None = None,
+    points: Sequence[float] = ELEVEN,
+) -> Number:
     """AP11."""
-    return mean([interpolated(each, recall=tenth / 10, rel=rel) for tenth in range(11)])
+    return mean([interpolated(each, recall=point, rel=rel) for point in points])
 
 
 def preference(each: List, *, rel: float | None = None) -> Number:
@@ -259,7 +265,9 @@ def rbp(
         highest = each.highest if max_grade is None else exactly(max_grade)
     for rank, (grade, hit) in enumerate(zip(each.found[:cutoff], hits, strict=True)):
         use = Fraction(hit)
-        if gain is not None:
+        if gain == "grade":
+            use = (grade or ZERO) if hit else ZERO
+        elif gain is not None:
             level = None if grade is None else min(grade, highest)
             use = over(worth(level, gain, None), worth(highest, gain, None))
         total += use * stay**rank

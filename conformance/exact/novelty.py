@@ -45,7 +45,7 @@ def greedy(each: List, alpha: float, rel: float | None) -> list[Fraction]:
     best: list[Fraction] = []
     while left:
         worth = {name: gains(each, [*taken, left[name]], alpha, rel)[-1] for name in left}
-        name = max(left, key=lambda name: (worth[name], name.encode()))
+        name = max(left, key=lambda name: (round(worth[name], 12), name.encode()))
         best.append(worth[name])
         taken.append(left.pop(name))
     return best
@@ -129,7 +129,7 @@ def of_intent(each: List, intent: str) -> List:
     )
 
 
-def intent_mean(each: List, name: str, rel: float | None, **parameters: int) -> Number:
+def intent_mean(each: List, name: str, rel: float | None, **parameters: Any) -> Number:
     """The mean over the intents of what a measure is for each."""
     level = {} if rel is None else {"rel": rel}
     return mean(
@@ -137,9 +137,9 @@ def intent_mean(each: List, name: str, rel: float | None, **parameters: int) -> 
     )
 
 
-def ap_ia(each: List, *, rel: float | None = None) -> Number:
+def ap_ia(each: List, *, cutoff: int | None = None, rel: float | None = None) -> Number:
     """AP-IA."""
-    return intent_mean(each, "AP", rel)
+    return intent_mean(each, "AP", rel, cutoff=cutoff)
 
 
 def p_ia(each: List, *, cutoff: int, rel: float | None = None) -> Number:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from cli.conftest import Execute, Invoke
-from rag25 import PUBLISHED, pairs
+from support.rag25_data import PUBLISHED, pairs
 
 
 @pytest.fixture(autouse=True)

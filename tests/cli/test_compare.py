@@ -69,12 +69,12 @@ def test_per_query_has_every_difference(invoke: Invoke) -> None:
 def test_json_has_settings_inputs_and_everything(invoke: Invoke) -> None:
     """Strict JSON, with what was chosen and what was read."""
     result = invoke(*BASIC, "-m", "RR AP", "--seed", "7", "--format", "json", "--quiet")
-    told = json.loads(result.stdout, parse_constant=pytest.fail)
+    document = json.loads(result.stdout, parse_constant=pytest.fail)
 
-    assert told["provenance"]["settings"]["seed"] == 7
-    assert [each["role"] for each in told["provenance"]["inputs"]] == ["judgments", "run", "run"]
-    assert len(told["tables"]["means"]) == 4
-    assert len(told["tables"]["differences"]) == 2
+    assert document["provenance"]["settings"]["seed"] == 7
+    assert [each["role"] for each in document["provenance"]["inputs"]] == ["judgments", "run", "run"]
+    assert len(document["tables"]["means"]) == 4
+    assert len(document["tables"]["differences"]) == 2
 
 
 def test_files_are_written_beside(invoke: Invoke, collection: Path) -> None:
@@ -143,7 +143,7 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ((*BASIC, "--baseline", "bm52"), "did you mean `bm25`?"),
         (("compare", "qrels.txt", "bm25.run"), "expected two or more to compare"),
@@ -152,15 +152,15 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
         ((*BASIC, "--level", "95"), "95 % is written 0.95"),
         ((*BASIC, "-m", "gm_AP"), "compare by AP in place of gm_AP"),
         ((*BASIC, "--slice", "bad.csv"), "bad.csv:3: query `q1` has a row already"),
-        ((*BASIC, "--slice", "short.csv"), "has 1 values, expected 2"),
-        ((*BASIC, "--timings", "unit.csv"), "name the time one of milliseconds"),
-        ((*BASIC, "--timings", "times.csv"), "times.csv:2: `ms` is `-1`, expected a number from 0"),
+        ((*BASIC, "--slice", "short.csv"), "1 columns, expected 2"),
+        ((*BASIC, "--timings", "unit.csv"), "name the seconds one of milliseconds"),
+        ((*BASIC, "--timings", "times.csv"), "times.csv:2: time is -0.001 seconds, expected a number from 0"),
         ((*BASIC, "--picture", "picture.svg"), "needs `--timings FILE`"),
         ((*BASIC, "--timings", "none.csv"), "none, expected times of systems"),
     ],
 )
 def test_mistakes_are_told_and_exit_with_2(
-    invoke: Invoke, collection: Path, arguments: tuple[str, ...], told: str
+    invoke: Invoke, collection: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     """What, where, and what to do; no traceback."""
     (collection / "bad.csv").write_text("query,kind\nq1,a\nq1,b\n")
@@ -171,5 +171,5 @@ def test_mistakes_are_told_and_exit_with_2(
     result = invoke(*arguments)
 
     assert result.exit_code == 2
-    assert told in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.output

@@ -18,8 +18,10 @@ import pytest
 from scipy import stats
 
 import judged
+from judged.comparison.contrasts import t_test_against_first
 from judged.comparison.latency import find_pareto_optimal
 from judged.comparison.settings import CORRECTIONS, TESTS
+from judged.comparison.systems import to_system
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
 from judged.result import load
 from judged.stats.corrections import CORRECTIONS as RULES
@@ -277,10 +279,10 @@ def test_every_table_is_a_frame(comparison: judged.Comparison, part: str) -> Non
 
 def test_it_is_plain_data_without_nan(comparison: judged.Comparison) -> None:
     """Strict JSON takes it."""
-    told = json.loads(json.dumps(comparison.to_dict(per_query=True), allow_nan=False))
+    document = json.loads(json.dumps(comparison.to_dict(per_query=True), allow_nan=False))
 
-    assert told["provenance"]["settings"]["test"] == "randomisation"
-    assert len(told["tables"]["queries"]) == 2 * 2 * 40
+    assert document["provenance"]["settings"]["test"] == "randomisation"
+    assert len(document["tables"]["queries"]) == 2 * 2 * 40
 
 
 def test_it_shows_itself_in_notebooks_and_terminals(comparison: judged.Comparison) -> None:
@@ -339,7 +341,7 @@ def test_power_and_equivalence_of_a_contrast(comparison: judged.Comparison) -> N
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "told"),
+    ("settings", "error", "message"),
     [
         ({"baseline": "hihg"}, UnknownName, "did you mean `high`"),
         ({"test": "tt"}, UnknownName, "no test is called `tt`"),
@@ -353,10 +355,10 @@ def test_power_and_equivalence_of_a_contrast(comparison: judged.Comparison) -> N
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    settings: dict[str, object], error: type[Exception], told: str
+    settings: dict[str, object], error: type[Exception], message: str
 ) -> None:
     """In words, with a way out."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         judged.compare(QRELS, RUNS, "AP", **settings)  # type: ignore[arg-type]
 
 
@@ -421,10 +423,10 @@ def test_comparing_loads_no_scipy_stats() -> None:
 
 def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path) -> None:
     """Scored already, in memory or saved: every number is that of scoring them now."""
-    evaluations = [replace(judged.evaluate(QRELS, run, ["AP", "RR"]), run=name) for name, run in RUNS.items()]
+    evaluations = list(judged.evaluate_many(QRELS, RUNS, ["AP", "RR"]).values())
     long = pa.concat_tables(
         [
-            each.scores.to_arrow().append_column("run", pa.array([each.run] * len(each.scores)))
+            each.scores.to_arrow().append_column("run", pa.array([each.system] * len(each.scores)))
             for each in evaluations
         ]
     )
@@ -442,7 +444,7 @@ def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path)
 
 
 def _named_scores(evaluation: judged.Evaluation) -> judged.Evaluation:
-    return replace(evaluation, scores=replace(evaluation.scores, run=evaluation.run))
+    return replace(evaluation, scores=replace(evaluation.scores, run=evaluation.system))
 
 
 def test_it_is_saved_and_loaded(comparison: judged.Comparison, tmp_path: Path) -> None:
@@ -451,6 +453,28 @@ def test_it_is_saved_and_loaded(comparison: judged.Comparison, tmp_path: Path) -
     whole.save(tmp_path / "comparison.json")
     loaded: Any = load(tmp_path / "comparison.json")
 
-    assert loaded.tables() == whole.tables()
+    assert dict(loaded.tables()) == dict(whole.tables())
     assert repr(loaded) == repr(whole)
     assert loaded.slices.keys() == whole.slices.keys()
+
+
+def test_systems_are_tested_against_the_first_over_all_measures() -> None:
+    """`scipy.stats.ttest_rel`, with Holm's rule over two systems and two measures."""
+    measures = ["nDCG@10", "AP"]
+    systems = [
+        to_system(replace(judged.evaluate(QRELS, run, measures), system=name)) for name, run in RUNS.items()
+    ]
+    found = t_test_against_first(systems)
+    expected = [
+        stats.ttest_rel(scores(name, measure), scores("low", measure))
+        for name in ("middle", "high")
+        for measure in measures
+    ]
+
+    assert [(each.system, each.measure, each.queries) for each in found] == [
+        (name, measure, 40) for name in ("middle", "high") for measure in measures
+    ]
+    assert [each.test.statistic for each in found] == pytest.approx([each.statistic for each in expected])
+    assert [each.corrected for each in found] == pytest.approx(
+        RULES["holm"]([float(each.pvalue) for each in expected])
+    )

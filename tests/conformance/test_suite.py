@@ -19,11 +19,6 @@ from conformance.source.case import Theme
 FILES = sorted(path for path in SUITE.glob("*.json") if path.name != "case.schema.json")
 CASES = [case for path in FILES for case in json.loads(path.read_text(encoding="utf-8"))["cases"]]
 MEASURES = [(case, measure) for case in CASES for measure in case["measures"]]
-PRINTED = [
-    pytest.param(case, measure, record, id=f"{case['id']} {measure['measure']} {record['version']}")
-    for case, measure in MEASURES
-    for record in measure.get("recorded", [])
-]
 DIFFERENT = {
     "trec_eval 9.0.4": {"grades/fractional", "layout/fractional-grade", "lengths/counts-by-level"},
     "trec_eval 10.0-rc3": {
@@ -77,21 +72,17 @@ def test_the_readme_names_every_file() -> None:
     assert [path.name for path in FILES if f"`{path.name}`" not in page] == []
 
 
-@pytest.mark.parametrize(
-    ("case", "measure"),
-    [
-        pytest.param(*each, id=f"{each[0]['id']} {each[1]['measure']}")
-        for each in MEASURES
-        if "by_hand" in each[1]
-    ],
-)
-def test_values_are_those_worked_out_by_hand(case: dict[str, Any], measure: dict[str, Any]) -> None:
+@pytest.mark.parametrize("theme", THEMES)
+def test_values_are_those_worked_out_by_hand(theme: str) -> None:
     """The arithmetic written out in the source of a case gives the value of the exact implementation, to thirty digits."""
-    expected = {**measure["queries"], "all": measure["all"]}
-
-    assert case["outcome"] == "values"
-    for query, expression in measure["by_hand"].items():
-        assert _same(expected[query], written(evaluated(expression))), expression
+    for case, measure in MEASURES:
+        if not case["id"].startswith(f"{theme}/") or "by_hand" not in measure:
+            continue
+        expected = {**measure["queries"], "all": measure["all"]}
+        assert case["outcome"] == "values"
+        for query, expression in measure["by_hand"].items():
+            same = _same(expected[query], written(evaluated(expression)))
+            assert same, (case["id"], measure["measure"], query, expression)
 
 
 def _same(one: str, other: str) -> bool:
@@ -120,20 +111,27 @@ def test_published_digits_are_those_of_the_value(measure: dict[str, Any]) -> Non
     assert abs(Fraction(measure["all"]) - Fraction(measure["published"])) < Fraction(1, 10**digits)
 
 
-@pytest.mark.parametrize(("case", "measure", "record"), PRINTED)
-def test_trec_eval_printed_the_value_except_where_it_is_known_not_to(
-    case: dict[str, Any], measure: dict[str, Any], record: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("tool", DIFFERENT)
+def test_trec_eval_printed_the_value_except_where_it_is_known_not_to(tool: str) -> None:
     """To four digits, trec_eval's recorded output is the exact value, but for the cases that say why it is not."""
-    expected = {**measure.get("queries", {}), "all": measure.get("all")}
-    known = DIFFERENT[f"{record['tool']} {record['version']}"]
-    if case["outcome"] == "refused" or case["id"] in known:
-        return
+    checked = 0
+    for case, measure in MEASURES:
+        for record in measure.get("recorded", []):
+            if case["outcome"] == "refused" or f"{record['tool']} {record['version']}" != tool:
+                continue
+            if case["id"] in DIFFERENT[tool]:
+                continue
+            expected = {**measure["queries"], "all": measure["all"]}
+            for query, printed in record["printed"].items():
+                away = abs(Fraction(expected[query]) - Fraction(printed))
+                assert away <= Fraction(1, 20_000) + Fraction(1, 10**9), (
+                    case["id"],
+                    measure["measure"],
+                    query,
+                )
+                checked += 1
 
-    assert all(
-        abs(Fraction(expected[query]) - Fraction(printed)) <= Fraction(1, 20_000) + Fraction(1, 10**9)
-        for query, printed in record["printed"].items()
-    )
+    assert checked > 250
 
 
 def test_known_differences_of_trec_eval_are_there() -> None:

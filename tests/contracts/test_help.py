@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
+from support.interpreter import loaded_after
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "guides" / "command-line.md"
@@ -65,24 +64,9 @@ def test_every_exit_code_is_in_the_guide() -> None:
     assert all(f"| {code} | {meaning} |" in guide for code, meaning in EXIT_CODES.items())
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)], ids=" ".join
-)
-def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    """Asking for help costs neither NumPy nor Arrow."""
-    assert (
-        not loaded_after(f"from judged.cli.main import judged\njudged({arguments!r}, standalone_mode=False)")
-        & HEAVY
-    )
+def test_help_loads_nothing_heavy() -> None:
+    """Asking for the help of every command, and for the version, costs neither NumPy nor Arrow."""
+    calls = [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)]
+    run = "\n".join(f"judged({arguments!r}, standalone_mode=False)" for arguments in calls)
 
-
-def test_importing_judged_loads_nothing_heavy() -> None:
-    """`import judged` alone costs nothing of size, click included."""
-    assert not loaded_after("import judged") & (HEAVY | {"click"})
-
-
-def loaded_after(statement: str) -> set[str]:
-    """The top-level modules that a fresh interpreter has loaded after a statement."""
-    code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}}, file=sys.stderr)"
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return set(told.stderr.split())
+    assert not loaded_after(f"from judged.cli.main import judged\n{run}") & HEAVY

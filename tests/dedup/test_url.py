@@ -174,12 +174,16 @@ def test_a_rule_turned_off_keeps_its_pair_apart(rule: str, pair: tuple[str, str]
 
 
 @pytest.mark.parametrize("rule", URL_RULES)
-@pairs(DIFFERENT, ALSO_DIFFERENT)
-def test_no_rule_turned_off_makes_different_pages_one(rule: str, one: str, other: str) -> None:
+def test_no_rule_turned_off_makes_different_pages_one(rule: str) -> None:
     """Fewer rules make fewer URLs the same, never more."""
     without = Rules(url_rules_off=frozenset({rule}))
+    together = [
+        (one, other)
+        for one, other in (*DIFFERENT, *ALSO_DIFFERENT)
+        if strict_key(one, without) == strict_key(other, without)
+    ]
 
-    assert strict_key(one, without) != strict_key(other, without)
+    assert together == []
 
 
 @pytest.mark.parametrize(

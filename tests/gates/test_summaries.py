@@ -85,8 +85,8 @@ def test_xml_has_a_test_for_each_measure(lenient: bool, tags: list[str]) -> None
 
 def test_markdown_puts_the_gravest_first() -> None:
     """Title, error, table, then the paragraphs."""
-    told = render_markdown(GATES, Display())
-    title, error, table, *why = told.split("\n\n")
+    text = render_markdown(GATES, Display())
+    title, error, table, *why = text.split("\n\n")
 
     assert title == "## 💥 error: 2 gates"
     assert error == "**weekly**: no such file hint: look again"
@@ -102,9 +102,9 @@ def test_markdown_puts_the_gravest_first() -> None:
 
 def test_text_in_names_means_nothing_in_markdown() -> None:
     """Neither markup nor lines of its own."""
-    told = render_markdown([gate(measured(PASSED), name="<b>*x*\n# y|z")], Display())
+    text = render_markdown([gate(measured(PASSED), name="<b>*x*\n# y|z")], Display())
 
-    assert told.splitlines()[0] == "## ✅ pass: \\<b\\>\\*x\\*\\\\n\\# y\\|z"
+    assert text.splitlines()[0] == "## ✅ pass: \\<b\\>\\*x\\*\\\\n\\# y\\|z"
 
 
 @pytest.mark.parametrize("gates", [1, 20, 3000])
@@ -112,19 +112,19 @@ def test_markdown_stays_below_a_megabyte_whatever_it_is_given(gates: int) -> Non
     """A hundred thousand queries with long ids, thousands of gates, endless names."""
     queries = tuple(f"{'x' * 500}{number}" for number in range(100_000 if gates == 1 else 3))
     result = replace(measured(FAILED, name="AP" * 300, queries=queries), hurt=((queries[0], -0.5),) * 5)
-    told = render_markdown(
+    text = render_markdown(
         [gate(result, name=f"gate {'y' * 2000} {number}") for number in range(gates)], Display()
     )
 
-    assert len(told.encode()) <= LIMIT
-    assert told.startswith("## ❌ fail: ")
-    assert gates < 3000 or "… and 2,500 measures more, none worse." in told
+    assert len(text.encode()) <= LIMIT
+    assert text.startswith("## ❌ fail: ")
+    assert gates < 3000 or "… and 2,500 measures more, none worse." in text
 
 
 def test_what_does_not_fit_is_counted() -> None:
     """Paragraphs are left out from the last, which is the least grave."""
     long = measured(FAILED, name="AP" * 3000)
-    told = render_markdown([gate(long, name=str(number)) for number in range(400)], Display())
+    text = render_markdown([gate(long, name=str(number)) for number in range(400)], Display())
 
-    assert len(told.encode()) <= LIMIT
-    assert told.rstrip().endswith("left out to stay below a megabyte.")
+    assert len(text.encode()) <= LIMIT
+    assert text.rstrip().endswith("left out to stay below a megabyte.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Lock, Timer, main_thread
 from time import monotonic
 
 import pytest
@@ -371,17 +371,15 @@ def test_an_interruption_within_a_running_loop_ends_the_work(
 
     def answer(request: Request) -> Response:
         if request.number == 4:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(main_thread().ident or 0, signal.SIGINT)  # wakes it at once
         return Response(200, graded(request).body, delay=0.05)
 
     async def cell() -> Labelling:
         return label_run(server, number=40, concurrency=2, cache=tmp_path / "c")
 
     server = serve(answer)
-    loop = asyncio.new_event_loop()
-    with pytest.raises(KeyboardInterrupt):
+    with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
         loop.run_until_complete(cell())  # not `asyncio.run`, which keeps the first interruption to itself
-    loop.close()
     asked = len(server.requests)
     server.answer = graded
     rest = label_run(server, number=40, cache=tmp_path / "c")

@@ -20,7 +20,7 @@ from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import PARAMETERS
 from judged.measures.parse import parse_measure
-from strategies import VALUES, Query, queries, variants, view
+from support.strategies import VALUES, Query, queries, variants, view
 
 QUICK = settings(max_examples=15, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(MEASURES))

@@ -105,7 +105,7 @@ def test_partial_omega_squared_is_that_of_the_sums_of_squares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("scores", "message"),
     [
         ([[0.1, 0.2]], "undefined: one query"),
         ([[0.1, 0.2], [0.3, 0.4]], "undefined: no spread"),
@@ -114,15 +114,15 @@ def test_partial_omega_squared_is_that_of_the_sums_of_squares() -> None:
         ([[0.0, 0.0], [0.0, 0.0]], "undefined: no spread"),
     ],
 )
-def test_nothing_to_measure_chance_by_is_said(scores: list[list[float]], told: str) -> None:
+def test_nothing_to_measure_chance_by_is_said(scores: list[list[float]], message: str) -> None:
     """One query, or the same difference on every query (but for rounding): the reason stands in the table."""
     row = two_way_anova(scores).rows()[0]
 
-    assert (row["f"], row["p"], row["omega"]) == (told, told, told)
+    assert (row["f"], row["p"], row["omega"]) == (message, message, message)
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("scores", "message"),
     [
         ([0.1, 0.2], "1 dimensions, expected 2"),
         ([[0.1], [0.2]], "of 1 system, expected two or more"),
@@ -134,18 +134,20 @@ def test_nothing_to_measure_chance_by_is_said(scores: list[list[float]], told: s
         ({"a": [0.1, float("inf")], "b": [0.1, 0.2]}, "`a` holds inf"),
     ],
 )
-def test_what_is_no_table_is_refused_in_words(scores: object, told: str) -> None:
+def test_what_is_no_table_is_refused_in_words(scores: object, message: str) -> None:
     """Shape, emptiness and strange numbers, each with what was expected."""
     with pytest.raises(BadSample) as caught:
         two_way_anova(scores)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(("names", "told"), [(["a"], "1 names were given for 2"), (["a", "a"], "called `a`")])
-def test_names_must_be_as_many_as_systems_and_distinct(names: list[str], told: str) -> None:
+@pytest.mark.parametrize(
+    ("names", "message"), [(["a"], "1 names were given for 2"), (["a", "a"], "called `a`")]
+)
+def test_names_must_be_as_many_as_systems_and_distinct(names: list[str], message: str) -> None:
     """Columns without a name, or two with the same, are refused."""
     with pytest.raises(BadSample) as caught:
         two_way_anova([[0.1, 0.2]], systems=names)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -142,25 +142,27 @@ def test_clear_cases_are_clear() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "message"),
     [
         ([0.5], [0.4], "undefined: one query"),
         ([0.3, 0.7], [0.1, 0.5], "undefined: no spread"),
         ([0.5, 0.5], [0.5, 0.5], "undefined: no spread"),
     ],
 )
-def test_no_spread_is_said_and_ranks_still_answer(first: list[float], second: list[float], told: str) -> None:
+def test_no_spread_is_said_and_ranks_still_answer(
+    first: list[float], second: list[float], message: str
+) -> None:
     """Student's t has nothing to go by; the signed-rank form rests on its prior."""
     found = correlated_t_posterior(first, second)
 
     assert {str(each) for each in (found.low, found.high, found.worse, found.equivalent, found.better)} == {
-        told
+        message
     }
     assert isinstance(signed_rank_posterior(first, second, resamples=50).better, float)
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: correlated_t_posterior([1, 2], [1]), "different queries"),
         (lambda: correlated_t_posterior([1, float("nan")], [1, 2]), "holds nan"),
@@ -171,9 +173,9 @@ def test_no_spread_is_said_and_ranks_still_answer(first: list[float], second: li
         (lambda: signed_rank_posterior([1, 2], [1, 3], resamples=0), "`resamples` 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call: Any, told: str) -> None:
+def test_what_makes_no_sense_is_refused(call: Any, message: str) -> None:
     """Pairs, numbers and settings."""
     with pytest.raises(BadSample) as caught:
         call()
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -81,19 +81,19 @@ def test_fewer_resamples_are_the_first_of_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "statistic", "told"),
+    ("values", "statistic", "message"),
     [
         ([0.5], "mean", "undefined: one query"),
         ([0.5, 0.5, 0.5], "median", "undefined: no spread"),
         ([0.5, 0.2], ratio([0.0, 0.0]), "undefined: a denominator is 0"),
     ],
 )
-def test_what_has_no_interval_says_why(values: list[float], statistic: object, told: str) -> None:
+def test_what_has_no_interval_says_why(values: list[float], statistic: object, message: str) -> None:
     """Never a NaN."""
     made = bootstrap_interval(values, statistic)  # type: ignore[arg-type]
 
     assert isinstance(made, Undefined)
-    assert str(made) == told
+    assert str(made) == message
 
 
 def test_unknown_names_are_refused() -> None:

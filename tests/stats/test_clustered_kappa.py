@@ -72,16 +72,16 @@ def test_it_is_an_interval_or_says_why_not(panel: list[tuple[int, int, str]], we
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "clusters", "told"),
+    ("first", "second", "clusters", "message"),
     [
         ([0, 1], [0, 1], ["a", "a"], "one cluster"),
         ([1, 1], [1, 1], ["a", "b"], "no spread: both judges gave only `1`"),
         ([None, 1], [1, None], ["a", "b"], "no item has labels from two judges"),
     ],
 )
-def test_what_has_no_interval_says_why(first: Any, second: Any, clusters: Any, told: str) -> None:
+def test_what_has_no_interval_says_why(first: Any, second: Any, clusters: Any, message: str) -> None:
     """In words."""
-    assert kappa_interval(first, second, clusters, resamples=16) == Undefined(told)
+    assert kappa_interval(first, second, clusters, resamples=16) == Undefined(message)
 
 
 def test_a_resample_of_one_label_leaves_it_undefined() -> None:

@@ -113,7 +113,7 @@ def test_iman_davenports_f_follows_from_the_statistic() -> None:
 
 
 def test_cliques_are_the_longest_stretches_not_told_apart() -> None:
-    """Ranks 1 to 4 on 12 queries, all alike: CD is 1.354, so that neighbours alone are not told apart."""
+    """Ranks 1 to 4 on 12 queries, all alike: CD is 1.354, so that only neighbours do not differ significantly."""
     found = friedman_test([[0.4, 0.3, 0.2, 0.1]] * 12, systems=["a", "b", "c", "d"])
 
     assert found.critical_difference == pytest.approx(2.569 * np.sqrt(20 / 72), abs=0.001)

@@ -160,7 +160,7 @@ def test_the_result_does_not_depend_on_how_many_signs_are_drawn_at_a_time(
 ) -> None:
     """Blocks bound the memory and change no number."""
     whole = margin_test(drawn(21), test="randomisation")
-    monkeypatch.setattr("judged.stats.randomisation.CELLS", 21 * 17)
+    monkeypatch.setattr("judged.stats.margin.CELLS", 21 * 17)
 
     assert margin_test(drawn(21), test="randomisation").p_above == whole.p_above
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from judged.errors import BadSample, UnknownName
 from judged.stats import Undefined, prediction_powered_mean, rogan_gladen_rate, stratified_mean
-from rag25 import pairs
+from support.rag25_data import pairs
 
 HUMAN = [1, 0, 1, 1, 0, 0, 1, 0]
 MACHINE = [1, 0, 1, 1, 1, 0, 1, 0]
@@ -165,7 +165,7 @@ def test_values_without_spread_have_an_interval_of_width_0() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "told"),
+    ("arguments", "options", "message"),
     [
         (([1], [1], [0]), {}, "there is 1 human value, expected two or more"),
         (([], [], [0]), {}, "`human` holds no values"),
@@ -185,9 +185,9 @@ def test_values_without_spread_have_an_interval_of_width_0() -> None:
         (([1, 0], [1, 0], [0]), {"clusters": (["a", "a"], ["a"])}, "all items are of one cluster"),
     ],
 )
-def test_what_has_no_interval_is_refused(arguments: Any, options: dict[str, Any], told: str) -> None:
+def test_what_has_no_interval_is_refused(arguments: Any, options: dict[str, Any], message: str) -> None:
     """In words."""
-    with pytest.raises(BadSample, match=told):
+    with pytest.raises(BadSample, match=message):
         prediction_powered_mean(*arguments, **options)
 
 
@@ -208,16 +208,16 @@ def test_rogan_and_gladen_give_the_human_rate_of_their_own_sample() -> None:
 
 
 @pytest.mark.parametrize(
-    ("human", "machine", "told"),
+    ("human", "machine", "message"),
     [
         ([0, 0], [0, 1], "no item of the sample is good"),
         ([1, 1], [0, 1], "every item of the sample is good"),
         ([1, 0, 1, 0], [1, 1, 0, 0], "the machine calls good items good as often as others"),
     ],
 )
-def test_a_rate_that_cannot_be_corrected_says_why(human: list[int], machine: list[int], told: str) -> None:
+def test_a_rate_that_cannot_be_corrected_says_why(human: list[int], machine: list[int], message: str) -> None:
     """Never nan, never a division by 0."""
-    assert rogan_gladen_rate(human, machine).value == Undefined(told)
+    assert rogan_gladen_rate(human, machine).value == Undefined(message)
 
 
 def test_a_rate_is_of_zeros_and_ones() -> None:

@@ -118,7 +118,7 @@ def test_false_claims_among_many_pairs_stay_at_the_level() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "settings", "told"),
+    ("scores", "settings", "message"),
     [
         (np.zeros((3, 1)), {}, "two or more"),
         (np.array([[0.1, np.nan], [0.2, 0.3]]), {}, "holds nan"),
@@ -126,8 +126,8 @@ def test_false_claims_among_many_pairs_stay_at_the_level() -> None:
     ],
 )
 def test_what_cannot_be_randomised_is_refused(
-    scores: np.ndarray, settings: dict[str, int], told: str
+    scores: np.ndarray, settings: dict[str, int], message: str
 ) -> None:
     """In words."""
-    with pytest.raises(BadSample, match=told):
+    with pytest.raises(BadSample, match=message):
         randomise(scores, **settings)

@@ -145,7 +145,7 @@ def test_scores_are_paired_by_query() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda: urisk([0.1], [0.2, 0.3]), "`scores` and `baseline` have scores of different queries"),
         (lambda: urisk({"q1": 0.1}, {"q2": 0.2}), "q1, q2 in one only"),
@@ -165,9 +165,9 @@ def test_scores_are_paired_by_query() -> None:
         ),
     ],
 )
-def test_what_no_risk_can_be_made_of_is_refused_in_words(call: object, told: str) -> None:
+def test_what_no_risk_can_be_made_of_is_refused_in_words(call: object, message: str) -> None:
     """What, whose, and what was expected."""
     with pytest.raises(BadSample) as caught:
         call()  # type: ignore[operator]
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -29,9 +29,9 @@ def test_importing_and_using_them_leaves_scipys_statistics_alone() -> None:
         "stats.correlated_t_posterior([1, 2], [3, 5]); stats.kendall_tau([1, 2], [2, 1])\n"
         "print('scipy' in loaded, 'numpy' in loaded, 'scipy.stats' in sys.modules)"
     )
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 
-    assert told.stdout.split() == ["False", "False", "False"]
+    assert done.stdout.split() == ["False", "False", "False"]
 
 
 def test_scores_of_runs_go_in_as_they_are() -> None:

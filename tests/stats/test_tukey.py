@@ -161,11 +161,11 @@ def test_exchanging_systems_turns_signs_and_keeps_p_values(table: list[list[floa
 
 
 @pytest.mark.parametrize(
-    ("scores", "told", "p"),
+    ("scores", "message", "p"),
     [([[0.1, 0.2]], "undefined: one query", 1.0), ([[0.3, 0.1], [0.7, 0.5]], "undefined: no spread", 0.5)],
 )
 def test_no_chance_is_said_and_randomisation_still_answers(
-    scores: list[list[float]], told: str, p: float
+    scores: list[list[float]], message: str, p: float
 ) -> None:
     """Interval, p and effect are undefined with the reason; exchanging labels needs no spread.
 
@@ -174,7 +174,7 @@ def test_no_chance_is_said_and_randomisation_still_answers(
     (row,) = tukey_hsd(scores).rows()
     (other,) = randomised_tukey_hsd(scores).pairs
 
-    assert [row[name] for name in ("low", "high", "p", "effect")] == [told] * 4
+    assert [row[name] for name in ("low", "high", "p", "effect")] == [message] * 4
     assert other.p == p
     assert (other.low, other.high) == (None, None)
 

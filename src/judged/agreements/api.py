@@ -14,7 +14,10 @@ from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
 from judged.arrays import Floats
 from judged.errors import BadSample, Unusable
+from judged.measures.measure import Measure
 from judged.problem import Note, Problem
+from judged.profiles.profile import Profile
+from judged.protocol import Protocol
 from judged.result import InputFile, Provenance
 from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level
@@ -35,8 +38,8 @@ def agreement(
     *,
     judges: Mapping[str, Any] | None = None,
     runs: Mapping[str, Any] | None = None,
-    measures: Iterable[Any] | str = ("nDCG@10",),
-    protocol: Any = "trec_eval-9",
+    measures: Iterable[Measure | str] | Measure | str = ("nDCG@10",),
+    protocol: Protocol | Profile | str = "trec_eval-9",
     threshold: float = 2,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -70,7 +73,6 @@ def agreement(
     paired = set(positions)
     rest = [item for position, item in enumerate(machine.items) if position not in paired]
     others = [read_grades(source, name=name) for name, source in (judges or {}).items()]
-    names = [measures] if isinstance(measures, str) else list(measures)
     found = Agreement(
         labels=machine.name,
         human=people.name,
@@ -81,7 +83,7 @@ def agreement(
         other_tasks=tuple(item.task for item in rest),
         only_human=len(people) - len(pairs),
         panel=_collect_panel([people, machine, *others]),
-        systems=rank_runs(pairs, runs, names, protocol=protocol) if runs else (),
+        systems=rank_runs(pairs, runs, measures, protocol=protocol) if runs else (),
         threshold=threshold,
         level=level,
         resamples=resamples,

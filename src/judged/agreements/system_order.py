@@ -10,7 +10,10 @@ from judged.agreements.grades import GradedResult
 from judged.engine.evaluate import evaluate
 from judged.errors import BadSample, Unusable
 from judged.io.read import read_run
+from judged.measures.measure import Measure
 from judged.problem import Problem
+from judged.profiles.profile import Profile
+from judged.protocol import Protocol
 from judged.stats.outcome import Undefined
 from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
 from judged.tables.judgments import Judgments
@@ -99,15 +102,15 @@ def rank_systems(
 def rank_runs(
     pairs: Sequence[tuple[GradedResult, GradedResult]],
     runs: Mapping[str, Any],
-    measures: Iterable[Any],
+    measures: Iterable[Measure | str] | Measure | str,
     *,
-    protocol: Any,
+    protocol: Protocol | Profile | str,
 ) -> tuple[RankedSystems, ...]:
     """Score runs by each measure under both; `pairs` are a human grade and a label of the same results.
 
     Only these pairs count: a result that one side lacks would count as bad there and say nothing about its grades.
     """
-    chosen = list(measures)
+    chosen = measures if isinstance(measures, str | Measure) else list(measures)
     tables = {name: read_run(run, name=name) for name, run in runs.items()}
     scored = [
         {name: evaluate(judgments, run, chosen, protocol=protocol) for name, run in tables.items()}

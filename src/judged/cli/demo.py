@@ -58,11 +58,18 @@ def command(output: Path, limit: int | None) -> None:
 def _show(demonstration: Demonstration) -> None:
     """Print the means, and how each system compares with the first."""
     from judged.cli.output import says_bold
-    from judged.cli.scored import Scored, compared
+    from judged.cli.scored import Scored
+    from judged.comparison.contrasts import t_test_against_first
+    from judged.comparison.systems import to_system
     from judged.report.text import to_text
 
     evaluations = demonstration.evaluations
-    scored = Scored("", [], evaluations, compared=compared(evaluations))
+    scored = Scored(
+        "",
+        [],
+        evaluations,
+        compared=t_test_against_first([to_system(evaluation) for evaluation in evaluations]),
+    )
     click.echo(f"Protocol: {evaluations[0].protocol}\n", err=True)
     click.echo(to_text(scored.means(), bold=says_bold()))
     comparisons = scored.comparisons()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from judged.cli.options import Command, add_options
 from judged.cli.trace_options import trace_options
 from judged.dedup.rules import Unit
 
 if TYPE_CHECKING:
-    from judged.label.pool import Pool
+    from judged.label.pool import Pool, SourceKind
+    from judged.traces import TurnChoice
 
 __all__ = ["INPUT", "OUTPUT", "PoolInputs", "pool_options"]
 
@@ -54,41 +55,47 @@ _OPTIONS = (
     ),
     trace_options,
 )
-_POOL_NAMES = ("kind", "depth", "unit", "tools", "format", "turn", "lenient")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PoolInputs:
     """Sources, texts and options that a pool is built from."""
 
     sources: tuple[Path, ...]
     queries: Path | None
     documents: Path | None
-    options: dict[str, Any]
+    kind: SourceKind | None
+    depth: int | None
+    unit: Unit
+    tools: str | None
+    format: str | None
+    turn: TurnChoice
+    lenient: bool
 
     def build(self, *, judged: Path | None = None, relabel: bool = False) -> Pool:
         """Build the pool of results to label."""
         from judged.label.pool import PoolOptions, build_pool
 
-        return build_pool(
-            self.sources,
-            queries=self.queries,
-            documents=self.documents,
-            judged=judged,
-            options=PoolOptions(**self.options, relabel=relabel),
+        options = PoolOptions(
+            kind=self.kind,
+            depth=self.depth,
+            relabel=relabel,
+            unit=self.unit,
+            tools=self.tools,
+            format=self.format,
+            turn=self.turn,
+            lenient=self.lenient,
         )
+        texts = {"queries": self.queries, "documents": self.documents}
+        return build_pool(self.sources, **texts, judged=judged, options=options)
 
 
-def pool_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments and options of a pool to a command, which gets them as one `PoolInputs`."""
+def pool_options(command: Command) -> Command:
+    """Add the arguments and options of a pool to a command, which receives them as `inputs`."""
 
     @wraps(command)
-    def collect(**given: Any) -> None:
-        options = {name: given.pop(name) for name in _POOL_NAMES}
-        texts = given.pop("queries"), given.pop("documents")
-        command(PoolInputs(given.pop("sources"), *texts, options), **given)
+    def receive(**given: Any) -> None:
+        inputs = PoolInputs(**{field.name: given.pop(field.name) for field in fields(PoolInputs)})
+        command(inputs=inputs, **given)
 
-    decorated: Callable[..., None] = collect
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+    return add_options(receive, *_OPTIONS)

@@ -12,29 +12,15 @@ from typing import Any
 from judged import __version__
 from judged.blocks import Between, Estimate, Table, Value, format_p, mark_best
 from judged.cli.inputs import Input, digest
+from judged.comparison.contrasts import BaselineTest
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.stats.corrections import holm
 from judged.stats.intervals import student_interval
 from judged.stats.outcome import stars
-from judged.stats.paired_tests import TTest, paired_t
 
 __all__ = ["Scored"]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One run against the first, on one measure, over the queries they share."""
-
-    run: str
-    baseline: str
-    measure: str
-    queries: int
-    test: TTest
-    corrected: float
-    """The p-value, corrected by Holm's rule for all comparisons made."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +32,7 @@ class Scored:
     evaluations: Sequence[Evaluation]
     level: float | None = None
     """The confidence of the intervals; None: no intervals."""
-    compared: Sequence[Compared] = ()
+    compared: Sequence[BaselineTest] = ()
     bounded: bool = False
     """Whether it was asked how far ties and unjudged results could move each number."""
 
@@ -64,7 +50,7 @@ class Scored:
         """A row for each run, a column for each measure, the best of several runs marked."""
         columns = ("run", *map(str, self.averaged))
         rows = tuple(
-            (evaluation.run, *(self._shown(evaluation, measure, digits) for measure in self.averaged))
+            (evaluation.system, *(self._shown(evaluation, measure, digits) for measure in self.averaged))
             for evaluation in self.evaluations
         )
         better = {str(measure): measure.higher_is_better for measure in self.averaged}
@@ -73,7 +59,7 @@ class Scored:
     def mean_records(self) -> Table:
         """A row for each run and measure, with its interval and comparison where there are any."""
         records = [
-            {"run": evaluation.run, "measure": str(measure), **self._figures(evaluation, measure)}
+            {"run": evaluation.system, "measure": str(measure), **self._figures(evaluation, measure)}
             for evaluation in self.evaluations
             for measure in self.averaged
         ]
@@ -84,7 +70,7 @@ class Scored:
         """A row for each run; each measure has a column, and one for each figure beside it."""
         rows: list[dict[str, Value]] = []
         for evaluation in self.evaluations:
-            row: dict[str, Value] = {"run": evaluation.run}
+            row: dict[str, Value] = {"run": evaluation.system}
             for measure in self.averaged:
                 for name, figure in self._figures(evaluation, measure).items():
                     row[str(measure) if name == "value" else f"{measure} {name}"] = figure
@@ -101,7 +87,7 @@ class Scored:
             whole = tuple(
                 None if each.text else _plain(each, [evaluation[each]])[0] for each in self.measures
             )
-            title = evaluation.run if len(self.evaluations) > 1 else None
+            title = evaluation.system if len(self.evaluations) > 1 else None
             yield Table(("query", *map(str, self.measures)), (*rows, ("all", *whole)), title=title, foot=1)
 
     def query_records(self) -> Table:
@@ -112,7 +98,7 @@ class Scored:
             scores = evaluation.per_query()
             ids = scores.queries.to_pylist()
             for measure in self.measures:
-                head = [(evaluation.run, query, str(measure)) for query in ids]
+                head = [(evaluation.system, query, str(measure)) for query in ids]
                 values = _defined(scores[measure].tolist())
                 tail = zip_longest([], values) if measure.text else zip_longest(values, [])
                 rows += [(*names, *pair[: 1 + text]) for names, pair in zip(head, tail, strict=True)]
@@ -125,7 +111,7 @@ class Scored:
         columns = ("run", "measure", "difference", "t", "p", "p (Holm)", "effect size", "")
         rows = tuple(
             (
-                each.run,
+                each.system,
                 each.measure,
                 each.test.difference,
                 each.test.statistic,
@@ -142,7 +128,7 @@ class Scored:
         """How the scores were made, for a file's own metadata; `judged gate` compares it with how it makes its own."""
         first = self.evaluations[0]
         told = {"judged": __version__, "judged.protocol": str(first.protocol)}
-        if first.parts:
+        if len(first.parts) > 1:
             made = {str(each): part.protocol.fingerprint for part in first.parts for each in part.measures}
             told["judged.protocols"] = json.dumps(made)
         judgments = digest(self.judgments)
@@ -155,7 +141,7 @@ class Scored:
         document: dict[str, Any] = {
             "judged": __version__,
             "protocol": {
-                "profile": protocol.profile,
+                "profile": getattr(protocol, "profile", None),
                 "fingerprint": protocol.fingerprint,
                 **protocol.to_dict(),
             },
@@ -165,14 +151,14 @@ class Scored:
             "runs": [self._run(evaluation, per_query=per_query) for evaluation in self.evaluations],
         }
         if self.compared:
-            document["comparisons"] = [_comparison(each) for each in self.compared]
+            document["comparisons"] = [each.to_dict() for each in self.compared]
         return document
 
     def _profile(self) -> dict[str, Any]:
         """The profile that was asked for, and the protocol of each measure where it has several."""
         first = self.evaluations[0]
         told: dict[str, Any] = {} if first.profile is None else {"profile": str(first.profile)}
-        if first.parts:
+        if len(first.parts) > 1:
             told["protocols"] = [
                 {
                     "measures": [str(measure) for measure in part.measures],
@@ -184,13 +170,16 @@ class Scored:
         return told
 
     def _run(self, evaluation: Evaluation, *, per_query: bool) -> dict[str, Any]:
-        seen = evaluation.observations
-        sentences = list(dict.fromkeys(told for part in evaluation.every_part for told in part.sentences()))
+        seen = evaluation.counts
+        sentences = list(
+            dict.fromkeys(told for part in evaluation.parts for told in (note.message for note in part.notes))
+        )
         run: dict[str, Any] = {
-            "name": evaluation.run,
+            "name": evaluation.system,
             "queries": seen.queries,
             "means": evaluation.mean(),
-            "observations": {**asdict(seen), "sentences": sentences},
+            "counts": {name: value for name, value in asdict(seen).items() if name != "input_notes"},
+            "notes": sentences,
         }
         ranges = {
             str(measure): tie_range(evaluation, measure, asked=self.bounded) for measure in self.averaged
@@ -229,7 +218,7 @@ class Scored:
             return None
         columns = ("run", "measure", "value", "judged", "over all judgments", "over all tie orders")
         rows = tuple(
-            (evaluation.run, str(measure), evaluation[measure], *_spread(_moved(evaluation, measure)))
+            (evaluation.system, str(measure), evaluation[measure], *_spread(_moved(evaluation, measure)))
             for evaluation in self.evaluations
             for measure in self.averaged
         )
@@ -255,7 +244,7 @@ class Scored:
         if self.bounded:
             figures |= _moved(evaluation, measure)
         for each in self.compared:
-            if (each.run, each.measure) == (evaluation.run, str(measure)):
+            if (each.system, each.measure) == (evaluation.system, str(measure)):
                 figures |= {"difference": each.test.difference, "t": each.test.statistic, "p": each.test.p}
                 figures |= {"p_holm": each.corrected, "effect_size": each.test.effect}
         return figures
@@ -277,15 +266,15 @@ def tie_range(evaluation: Evaluation, measure: Measure, *, asked: bool) -> Range
 def _moved(evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
     """How much was judged, and between which values unjudged results and ties could move the number."""
     try:
-        holes: tuple[Value, Value] = evaluation.hole_range(measure)
+        unjudged: tuple[Value, Value] = evaluation.unjudged_range(measure)
         share: Value = evaluation.judged_share(measure)
     except BadMeasure:  # as for a table of gains that falls where grades rise
-        holes, share = (None, None), None
+        unjudged, share = (None, None), None
     ties = tie_range(evaluation, measure, asked=True) or (None, None)
     return {
         "judged": share,
-        "holes_low": holes[0],
-        "holes_high": holes[1],
+        "unjudged_low": unjudged[0],
+        "unjudged_high": unjudged[1],
         "ties_low": ties[0],
         "ties_high": ties[1],
     }
@@ -293,27 +282,8 @@ def _moved(evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
 
 def _spread(moved: Mapping[str, Any]) -> tuple[Value, ...]:
     """The share that was judged, and the two ranges in a cell each."""
-    ends = [(moved[f"{name}_low"], moved[f"{name}_high"]) for name in ("holes", "ties")]
+    ends = [(moved[f"{name}_low"], moved[f"{name}_high"]) for name in ("unjudged", "ties")]
     return (moved["judged"], *(None if low is None else Between(low, high) for low, high in ends))
-
-
-def compared(evaluations: Sequence[Evaluation]) -> list[Compared]:
-    """The paired t-test of every run against the first, on every measure that has a mean."""
-    first, *others = evaluations
-    measures = [each for each in first.measures if each.aggregate == "mean" and not each.text]
-    found: list[tuple[str, str, int, TTest]] = []
-    for other in others:
-        for measure in measures:
-            ours, theirs = other.scores.by_query(measure), first.scores.by_query(measure)
-            shared = [query for query in ours if query in theirs and not isnan(ours[query] + theirs[query])]
-            if shared:
-                test = paired_t([ours[query] for query in shared], [theirs[query] for query in shared])
-                found.append((other.run, str(measure), len(shared), test))
-    corrected = [p or 0.0 for p in holm([test.p for *_, test in found])]
-    return [
-        Compared(run, first.run, measure, queries, test, p)
-        for (run, measure, queries, test), p in zip(found, corrected, strict=True)
-    ]
 
 
 def _defined(values: list[Any]) -> list[Any]:
@@ -336,21 +306,4 @@ def _described(measure: Measure) -> dict[str, Any]:
         "aggregate": None if measure.text else measure.aggregate,
         "higher_is_better": measure.higher_is_better,
         "bounds": [low if abs(low) < float("inf") else None, high if abs(high) < float("inf") else None],
-    }
-
-
-def _comparison(each: Compared) -> dict[str, Any]:
-    finite = abs(each.test.statistic) < float("inf")
-    return {
-        "run": each.run,
-        "baseline": each.baseline,
-        "measure": each.measure,
-        "queries": each.queries,
-        "test": each.test.test,
-        "difference": each.test.difference,
-        "t": each.test.statistic if finite else None,
-        "p": each.test.p,
-        "p_holm": each.corrected,
-        "effect_size": each.test.effect if finite else None,
-        "stars": stars(each.test.p),
     }

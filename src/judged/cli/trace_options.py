@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import click
-
-from judged.traces.conversation import TurnChoice
 
 __all__ = ["trace_options"]
 
@@ -32,7 +30,7 @@ def trace_options(command: F) -> F:
             ),
             click.option(
                 "--turn",
-                type=click.Choice(get_args(TurnChoice)),
+                type=click.Choice(["last", "last-with-search"]),
                 default="last",
                 show_default=True,
                 help="Which turn of a conversation counts.",

@@ -13,7 +13,7 @@ from judged.comparison.settings import Settings
 from judged.comparison.systems import System
 from judged.errors import BadMeasure, BadSample
 from judged.measures.measure import Measure
-from judged.stats.corrections import CORRECTIONS
+from judged.stats.corrections import CORRECTIONS, holm
 from judged.stats.effects import (
     detectable_difference,
     hedges,
@@ -23,10 +23,19 @@ from judged.stats.effects import (
 from judged.stats.intervals import Interval, defined_student_interval, is_binary, wilson_interval
 from judged.stats.outcome import Outcome, Undefined, stars
 from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
-from judged.stats.paired_tests import difference_test
+from judged.stats.paired_tests import TTest, difference_test, paired_t
 from judged.stats.randomisation import randomise
 
-__all__ = ["Contrast", "Mean", "PairedScores", "contrast_systems", "estimate_means", "pair_systems"]
+__all__ = [
+    "BaselineTest",
+    "Contrast",
+    "Mean",
+    "PairedScores",
+    "contrast_systems",
+    "estimate_means",
+    "pair_systems",
+    "t_test_against_first",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +170,57 @@ def _number(value: float | Undefined) -> float | None:
 
 
 _AGGREGATES = {"sum": "a sum", "geometric": "a geometric mean", "pooled": "a pooled value"}
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineTest:
+    """The paired t-test of one system against the first, in one measure, on the queries that both have a value for."""
+
+    system: str
+    baseline: str
+    measure: str
+    queries: int
+    test: TTest
+    corrected: float
+    """The p-value by Holm's rule over all systems and measures."""
+
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name; None if it is infinite."""
+        finite = abs(self.test.statistic) < float("inf")
+        return {
+            "run": self.system,
+            "baseline": self.baseline,
+            "measure": self.measure,
+            "queries": self.queries,
+            "test": self.test.test,
+            "difference": self.test.difference,
+            "t": self.test.statistic if finite else None,
+            "p": self.test.p,
+            "p_holm": self.corrected,
+            "effect_size": self.test.effect if finite else None,
+            "stars": stars(self.test.p),
+        }
+
+
+def t_test_against_first(systems: Sequence[System]) -> list[BaselineTest]:
+    """Test every system against the first by the paired t-test, in every measure that has a mean.
+
+    Systems are paired two by two, and p-values are corrected over all systems and measures, unlike those of `compare`.
+    """
+    first, *others = systems
+    found: list[tuple[str, str, int, TTest]] = []
+    for other in others:
+        for measure in first.measures:
+            if measure.aggregate != "mean" or measure.text:
+                continue
+            queries, values, _ = pair_by_query([other[str(measure)], first[str(measure)]])
+            if queries:
+                found.append((other.name, str(measure), len(queries), paired_t(*values.T)))
+    corrected = holm([test.p for *_, test in found])
+    return [
+        BaselineTest(system, first.name, measure, queries, test, p or 0.0)
+        for (system, measure, queries, test), p in zip(found, corrected, strict=True)
+    ]
 
 
 def pair_systems(systems: Sequence[System]) -> tuple[PairedScores, ...]:

@@ -19,7 +19,7 @@ from judged.dedup.near import NearTexts
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
 from judged.tables.clusters import Clusters
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["Candidate", "Decision", "Deduplicator", "explain_duplicates", "find_duplicates"]
 
@@ -258,8 +258,8 @@ class Deduplicator:
         if self._record or len(numbers) <= match.FEW:
             return numbers
         bucket = Bucket(self._verdicts, by_text="text" in names)
-        for each in numbers:
-            bucket.add(self._group(each))
+        for item in numbers:
+            bucket.add(self._group(item))
         return bucket
 
     def _explain(self, keys: Keys, group: int, candidates: list[Candidate]) -> None:

@@ -11,7 +11,7 @@ from judged.dedup.rules import Rules
 from judged.dedup.url import loosen, strict_key
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["SHORTEST_PREFIX", "Keys", "cut_prefix", "make_keys", "normalise", "related", "to_comparable"]
 
@@ -57,7 +57,7 @@ class Keys(Struct, gc=False):
         return (self.space, self.id, self.url, self.loose_url, self.title, self.snippet)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to compare."""
+        """Return whether there is anything to compare."""
         return any((self.id, self.url, self.title, self.prefix))
 
 

@@ -122,7 +122,7 @@ class Cache:
         query = f"SELECT {names} FROM answers WHERE key = ? ORDER BY number"  # noqa: S608 - the names are constants
         return [Answer(*row) for row in self._execute(query, (key,))]
 
-    def _execute(self, query: str, values: tuple[Any, ...]) -> list[Any]:
+    def _execute(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         """Return all rows of a query; raise Unreadable if the disk or the file fails."""
         try:
             return self._db.execute(query, values).fetchall()

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.label.pool import Item
 from judged.problem import Problem
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = [
     "STRUCTURES",
@@ -82,7 +82,7 @@ class Prompt:
         return hashlib.blake2b(content, digest_size=8).hexdigest()
 
     @cached_property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """JSON schema of an answer."""
         grade = {"type": "integer", "enum": list(self.scale)}
         return {

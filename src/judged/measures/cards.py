@@ -11,6 +11,7 @@ import re
 import sys
 from dataclasses import dataclass
 
+from judged.measures._index import MEASURE_INDEX
 from judged.measures.families import FAMILIES, SCOPES, find_measure
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
@@ -32,26 +33,6 @@ _SECTIONS = ("Example", "References")
 _HEADING = re.compile(rf"^({'|'.join((*_NOTES, *_SECTIONS))}):[ \t]*\n?", re.MULTILINE)
 _FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 
-_ABOUT = {
-    "ranked": "Measures of ranked results against graded judgments.",
-    "diversity": "Measures of how many different answers a ranking brings. `DR` and `DiversityCount` look at the "
-    "`target` that judgments may give each document; a document without one is its own. All others look at "
-    "intents: a document may be judged for several intents of its query, with a grade for each. Where judgments "
-    "have targets and no intents, a document's target is its intent; where they have neither, these measures are "
-    "refused.",
-    "browsing": "Measures by a model of the reader, who goes on from each result to the next with a chance that may "
-    "depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too.",
-    "preference": "Measures against preferences, and against the grades of several judges: what groups of judgments "
-    "say, which may contradict each other. They need preferences (`judged.read_preferences`) in place of judgments.",
-    "session": "Measures of agents that search in iterations: how much that is new and good each iteration brings, how soon, and "
-    "how much is repeated. A session is the last turn of a conversation; its iterations are those that searched, numbered from "
-    "1. A result is new ($UR$) when it is no duplicate of an earlier one of the session, and good when its gain, from 0 to 4, "
-    "is at least `good`; a duplicate never adds gain. `@i` is the value after iteration $i$, `@last`, and no `@` at "
-    "all, the one after the session's own last; further on a session keeps its value. An unlabelled result counts as gain 0. What "
-    "is undefined is NaN: left out of the mean, and counted. A rate rises when an agent stops early, so it is never shown alone, but "
-    "with `CG` and `N`. Some names are those of other families (`DCG`, `nDCG`, `R`): a name is looked up in the family of what "
-    "is scored.",
-}
 _AGGREGATES = {
     "mean": "the mean over {unit}",
     "sum": "the sum over {unit}",
@@ -92,12 +73,16 @@ class Card:
 
     name: str
     family: str
+    heading: str
+    """The name, and the family where other families have measures of the same name."""
     title: str
-    """The name in words, as its file says it."""
+    """The name in words."""
     meaning: str
     formula: str
     """LaTeX, without dollar signs around it."""
     symbols: str
+    unknown: str
+    """The word for a result without a grade: "unjudged" or "unlabelled"."""
     unjudged: str
     """What happens to unjudged results, or in sessions to unlabelled ones."""
     ties: str
@@ -115,16 +100,6 @@ class Card:
     parameters: tuple[CardParameter, ...]
     spellings: tuple[str, ...]
     """The names that other tools have for it."""
-
-    @property
-    def heading(self) -> str:
-        """The name, and the family where other measures have the same name."""
-        return f"{self.name} (session)" if self.family == "session" else self.name
-
-    @property
-    def unknown(self) -> str:
-        """The word for a result without a grade."""
-        return "unlabelled" if self.family == "session" else "unjudged"
 
     def to_markdown(self, level: int = 2) -> str:
         """Return the card as Markdown, under a heading of that level."""
@@ -150,14 +125,16 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
     )
     head, sections = _split_sections(inspect.getdoc(bare.function) or "")
     _, formula, symbols = _split_formula(head)
-    unit = "sessions" if bare.family == "session" else "queries"
+    scope = SCOPES[_scope(bare)]
     return Card(
         name=bare.name,
         family=bare.family,
+        heading=bare.name if scope.name == "ranked" else f"{bare.name} ({scope.name})",
         title=bare.title or f"Defined in `{bare.function.__module__}`.",
         meaning=read_summary(bare),
         formula=formula,
         symbols=" ".join(filter(None, (symbols, bare.note, _explain_companions(bare)))),
+        unknown=scope.unknown,
         unjudged=_join(sections.get("Unlabelled", sections.get("Unjudged", ""))) or _unjudged_by_law(bare),
         ties=_join(sections.get("Ties", "")) or _ties_by_law(bare),
         empty=_join(sections.get("Empty", "")) or _empty_by_law(bare),
@@ -167,7 +144,9 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
         bounds=None if bare.text else bare.bounds,
         range=describe_range(bare),
         direction=_DIRECTIONS[bare.higher_is_better],
-        aggregate="shown for each query only" if bare.text else _AGGREGATES[bare.aggregate].format(unit=unit),
+        aggregate="shown for each query only"
+        if bare.text
+        else _AGGREGATES[bare.aggregate].format(unit=scope.unit),
         parameters=tuple(_describe_parameters(bare)),
         spellings=tuple(list_aliases(bare.name, _scope(bare))),
     )
@@ -196,7 +175,8 @@ def render_catalogue() -> str:
     """Return the page of all measures, family by family, as Markdown."""
     parts = [_PREFACE]
     every = list_cards()
-    for family, about in _ABOUT.items():
+    for family in MEASURE_INDEX:
+        about = SCOPES[_scope_of(family)].about.get(family, "")
         cards = [card for card in every if card.family == family]
         rows = [f"| [{card.name}](#{_anchor(card.heading)}) | {card.meaning} |" for card in cards]
         parts.append(f"## {family.capitalize()}\n\n{about}\n")
@@ -221,7 +201,7 @@ def _scope_of(family: str) -> str:
 
 def _ties_by_law(measure: Measure) -> str:
     """Say what ties do, for measures whose docstring leaves it to their laws and their family."""
-    if measure.family in {"session", "custom"}:
+    if measure.family == "custom" or _scope(measure) != "ranked":
         return ""
     if measure.laws & {Law.ORDER_FREE, Law.RUN_FREE}:
         return "do not matter."

@@ -18,7 +18,7 @@ from judged.errors import BadSample
 from judged.stats.effects import least_effect, least_size
 from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Sample, check_resamples, summarise
-from judged.stats.randomisation import EXACT_UP_TO, draw_signs
+from judged.stats.randomisation import EXACT_UP_TO, draw_flips
 
 __all__ = ["POWER", "Equivalence", "MarginTest", "OneSidedTest", "Verdict", "equivalence_test", "margin_test"]
 
@@ -27,6 +27,8 @@ OneSidedTest: TypeAlias = Literal["t", "randomisation"]
 
 POWER = 0.8
 """How often a detectable effect would be detected."""
+CELLS = 2**21
+"""About how many flips are held at once; the result does not depend on it."""
 SAME = 1e-12
 """Sums that differ by less than this share of the total are equal."""
 
@@ -173,14 +175,7 @@ def _sign_bounds(excess: Floats, alpha: float, resamples: int, seed: int) -> _Bo
     where the mean excess of that set is 0 or less. So p counts sets by their mean, and the bounds are means of sets.
     """
     exact = len(excess) <= EXACT_UP_TO
-    both = np.stack([excess, np.ones(len(excess))])
-    made = []
-    for signs in draw_signs(len(excess), resamples=resamples, seed=seed):
-        flipped = (1 - signs) / 2
-        made.append(both @ flipped)
-        if exact:  # the half in which the first query keeps its sign, and its mirror image
-            made.append(both @ (1 - flipped))
-    sums, sizes = np.concatenate(made, axis=1)
+    sums, sizes = _sum_all_sets(excess) if exact else _sum_random_sets(excess, resamples, seed)
     sums[np.abs(sums) <= SAME * float(np.abs(excess).sum())] = 0.0
     extra = 0 if exact else 1  # the observed signs themselves, which the random ones may not include
     total = len(sums) + extra
@@ -193,6 +188,23 @@ def _sign_bounds(excess: Floats, alpha: float, resamples: int, seed: int) -> _Bo
         float(np.partition(np.where(sizes == 0, -np.inf, way * means), allowed)[allowed]) for way in (1, -1)
     )
     return _Bounds(low, -high, above, below)
+
+
+def _sum_all_sets(excess: Floats) -> tuple[Floats, Floats]:
+    """Return the sum and the size of every set of queries, the empty one first."""
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for value in excess:
+        sums, sizes = np.concatenate([sums, sums + value]), np.concatenate([sizes, sizes + 1])
+    return sums, sizes
+
+
+def _sum_random_sets(excess: Floats, resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """Return the sums and the sizes of random sets of queries."""
+    both = np.stack([excess, np.ones(len(excess))], axis=1)
+    block = max(1, CELLS // len(excess))
+    flips = draw_flips(len(excess), resamples=resamples, seed=seed, block=block)
+    sums, sizes = np.concatenate([drawn.astype(np.float64) @ both for drawn in flips]).T
+    return sums, sizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Randomisation tests: sign flips of paired differences, and exchange of queries between groups.
 
-If two systems do not differ, each query's difference could as well have had the other sign. `draw_signs` is the one
-source of signs: all assignments up to `EXACT_UP_TO` queries, random ones beyond. They are shared by all pairs of
-systems, so one matrix product (assignments × queries) @ (queries × systems) gives the flipped sums of every system,
+If two systems do not differ, each query's difference could as well have had the other sign. Up to `EXACT_UP_TO`
+queries all assignments of signs are enumerated, beyond that `draw_flips` draws random ones. They are shared by all pairs
+of systems, so one matrix product (assignments × queries) @ (queries × systems) gives the flipped sums of every system,
 and the sum of a pair is the difference of two of them.
 """
 
@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judged.arrays import Floats, Ints
+from judged.arrays import Bytes, Floats, Ints
 from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
 from judged.stats.paired import check_resamples, check_values, steady
 
-__all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "draw_signs", "interaction_test", "randomise"]
+__all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "draw_flips", "interaction_test", "randomise"]
 
 EXACT_UP_TO = 20
 """Up to this many queries every assignment of signs is enumerated."""
@@ -32,28 +31,28 @@ STREAM = 64
 """How many permutations of groups share a stream of random numbers."""
 
 
-def draw_signs(queries: int, *, resamples: int, seed: int, block: int | None = None) -> Iterator[Floats]:
-    """Yield assignments of +1 and −1 to the queries, an assignment in each column, in blocks.
+def draw_flips(queries: int, *, resamples: int, seed: int, block: int | None = None) -> Iterator[Bytes]:
+    """Yield random sets of queries whose sign is flipped (1), an assignment in each row, in blocks.
 
-    Up to `EXACT_UP_TO` queries these are all assignments in which the first query keeps its sign; the other half mirrors
-    them. Beyond, they are `resamples` random ones, whole words of the generator for each, so that the size of a
-    `block` changes no sign.
+    Each assignment takes whole words of the generator, so that the size of a `block` changes no sign.
     """
-    at_once = block or max(1, CELLS // queries)
-    if queries <= EXACT_UP_TO:
-        bits, total = np.arange(queries - 1)[:, None], 1 << (queries - 1)
-        for start in range(0, total, at_once):
-            numbers = np.arange(start, min(start + at_once, total))
-            signs = np.ones((queries, len(numbers)))
-            signs[1:] -= 2.0 * ((numbers >> bits) & 1)
-            yield signs
-        return
     source, words = np.random.PCG64(seed), -(-queries // 64)
+    at_once = block or max(1, CELLS // queries)
     for start in range(0, resamples, at_once):
         count = min(at_once, resamples - start)
         raw = source.random_raw(count * words).astype("<u8").view(np.uint8).reshape(count, -1)
-        drawn: NDArray[np.uint8] = np.unpackbits(raw, axis=1, count=queries)
-        yield np.subtract(1.0, 2.0 * drawn.T, dtype=np.float64)
+        yield np.unpackbits(raw, axis=1, count=queries)
+
+
+def _enumerate_flips(queries: int, block: int | None) -> Iterator[Bytes]:
+    """Yield all assignments in which the first query keeps its sign; the other half mirrors them."""
+    at_once, total = block or max(1, CELLS // queries), 1 << (queries - 1)
+    places = np.arange(queries - 1)
+    for start in range(0, total, at_once):
+        numbers = np.arange(start, min(start + at_once, total))[:, None]
+        flips = np.zeros((len(numbers), queries), dtype=np.uint8)
+        flips[:, 1:] = (numbers >> places) & 1
+        yield flips
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,15 @@ def randomise(
         check_values(column)
     check_resamples(resamples)
     counts = _PairCounts(values, all_pairs(values.shape[1]) if pairs is None else list(pairs))
-    for signs in draw_signs(len(values), resamples=resamples, seed=seed, block=block):
-        counts.add(signs)
-    if len(values) <= EXACT_UP_TO:  # one half mirrors the other, and the observed assignment is among them
+    exact = len(values) <= EXACT_UP_TO
+    drawn = (
+        _enumerate_flips(len(values), block)
+        if exact
+        else draw_flips(len(values), resamples=resamples, seed=seed, block=block)
+    )
+    for flips in drawn:
+        counts.add(np.subtract(1.0, 2.0 * flips.T, dtype=np.float64))
+    if exact:  # one half mirrors the other, and the observed assignment is among them
         done = 1 << (len(values) - 1)
         return Randomised(
             counts.alone / done, counts.make_monotone(counts.stepped / done), exact=True, resamples=2 * done

@@ -15,6 +15,25 @@ RANKED = Scope(
     form="write it as `nDCG@10` or `P(rel=2)@5`",
     families=("ranked", "diversity", "browsing", "custom", "preference"),
     trec_spelling=True,
+    about={
+        "ranked": ("Measures of ranked results against graded judgments."),
+        "diversity": (
+            "Measures of how many different answers a ranking brings. `DR` and `DiversityCount` look at "
+            "the `target` that judgments may give each document; a document without one is its own. All "
+            "others look at intents: a document may be judged for several intents of its query, with a "
+            "grade for each. Where judgments have targets and no intents, a document's target is its "
+            "intent; where they have neither, these measures are refused."
+        ),
+        "browsing": (
+            "Measures by a model of the reader, who goes on from each result to the next with a chance "
+            "that may depend on rank and gain (C/W/L). `RBP` and `ERR` are of this kind too."
+        ),
+        "preference": (
+            "Measures against preferences, and against the grades of several judges: what groups of "
+            "judgments say, which may contradict each other. They need preferences "
+            "(`judged.read_preferences`) in place of judgments."
+        ),
+    },
     aliases=TREC_ALIASES
     | {
         "mrr": Alias("RR"),
