@@ -19,16 +19,18 @@ NARROW = 96
 def list_commands() -> str:
     """Return the page of all commands: their help, and the exit codes."""
     parts = [
-        f"{HEAD}# Commands\n\nWhat `judged COMMAND --help` prints, for every command. "
-        "The [guide to the command line](../guides/command-line.md) explains what they share.\n",
+        f"{HEAD}# Commands\n",
+        "What `judged COMMAND --help` prints; the [guide](../guides/command-line.md) explains what commands share.\n",
         "## Exit codes\n\n| code | meaning |\n|---:|---|",
         "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()),
     ]
     for name in COMMANDS:
         command: click.Command = import_module(f"judged.cli.{name}").command
         parts.append(f"\n## judged {name}\n\n```text\n{print_help([name])}```")
-        for inner in getattr(command, "commands", {}):
-            parts.append(f"\n### judged {name} {inner}\n\n```text\n{print_help([name, inner])}```")
+        parts += [
+            f"\n### judged {name} {inner}\n\n```text\n{print_help([name, inner])}```"
+            for inner in getattr(command, "commands", {})
+        ]
     return "\n".join(parts) + "\n"
 
 
@@ -45,8 +47,8 @@ def list_profiles() -> str:
     from judged.profiles.catalogue import PROFILES
 
     parts = [
-        f"{HEAD}# Profiles\n\nWhat `judged measures --profile NAME` prints, for every profile. "
-        "[Profiles of other tools](../concepts/profiles.md) explains what they are.",
+        f"{HEAD}# Profiles",
+        "What `judged measures --profile NAME` prints; [the concept](../concepts/profiles.md) is explained elsewhere.",
     ]
     for name in PROFILES:
         result = CliRunner().invoke(judged, ["measures", "--profile", name], prog_name="judged")
