@@ -14,8 +14,9 @@ import numpy as np
 
 from judged._optional import need
 from judged._version import __version__
+from judged.arrays import Floats
 from judged.demo.collection import Collection, Text, build, find_entries
-from judged.demo.systems import Floats, fuse, need_bm25s, score_by_bm25, score_by_lsa
+from judged.demo.systems import fuse, need_bm25s, score_by_bm25, score_by_lsa
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
 from judged.errors import JudgedError
@@ -143,12 +144,12 @@ def write(directory: Path, demonstration: Demonstration) -> None:
     _write_text(directory / "qrels.txt", "".join(rows))
     for run in demonstration.runs:
         write_run(run, directory / f"{run.name}.run", format="trec", force=True)
-    means = {evaluation.run: evaluation.mean() for evaluation in evaluations}
+    means = {evaluation.system: evaluation.mean() for evaluation in evaluations}
     _write_table(
         directory / "scores.csv", ("run", *MEASURES), ((run, *row.values()) for run, row in means.items())
     )
     values = (
-        (evaluation.run, query, measure, value)
+        (evaluation.system, query, measure, value)
         for evaluation in evaluations
         for measure in MEASURES
         for query, value in evaluation.per_query().by_query(measure).items()
@@ -158,7 +159,9 @@ def write(directory: Path, demonstration: Demonstration) -> None:
         "judged": __version__,
         "protocol": evaluations[0].protocol.to_dict(),
         "means": means,
-        "notes": {evaluation.run: evaluation.observations.sentences() for evaluation in evaluations},
+        "notes": {
+            evaluation.system: [note.message for note in evaluation.notes] for evaluation in evaluations
+        },
     }
     _write_text(directory / "scores.json", json.dumps(scores, indent=2) + "\n")
     bars: list[Record] = [

@@ -11,23 +11,23 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judged._optional import need
 from judged.agreements.api import agreement
-from judged.agreements.grades import Grades, describe_result, read_grades
+from judged.agreements.grades import Grades, GradesLike, describe_result, read_grades
 from judged.agreements.result import Agreement
-from judged.arrays import Floats
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.label.pool import Item
 from judged.problem import Problem
 from judged.stats.paired import Values, check_values
 from judged.tables.labels import Label, Labels
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = [
     "Cuts",
@@ -40,7 +40,6 @@ __all__ = [
     "measure_similarity",
 ]
 
-Ints: TypeAlias = NDArray[np.int64]
 
 MIN_GRADES = 20
 """Fewer human grades than this say too little about where grades begin."""
@@ -98,7 +97,7 @@ class SimilarityLabels:
 def label_by_similarity(
     items: Iterable[Item],
     *,
-    calibration: Any,
+    calibration: GradesLike,
     model: str | Path | Embedder | None = None,
     threshold: float = 2,
     folds: int = 5,
@@ -130,14 +129,14 @@ def label_by_similarity(
     name = f"similarity {embedder.name}, calibrated on {len(graded):,} grades of {people.name}"
     sample = [pool[at] for at in graded]
     found = agreement(
-        Labels(_make_labels(sample, held_out), name=name),
-        Labels(_make_labels(sample, grades), name=people.name),
+        Labels.from_rows(_make_labels(sample, held_out), name=name),
+        Labels.from_rows(_make_labels(sample, grades), name=people.name),
         threshold=threshold,
         seed=seed,
     )
     rest = [at for at, position in enumerate(positions) if position is None]
     labels = _make_labels([pool[at] for at in rest], cuts.grades(similarity[rest]), labeller=name)
-    return SimilarityLabels(Labels(labels, name="similarity"), cuts, found, embedder.name)
+    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, found, embedder.name)
 
 
 def measure_similarity(

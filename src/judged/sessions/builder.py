@@ -1,0 +1,224 @@
+"""Build the view of session measures, one session at a time: find duplicates, look up labels, resolve conflicts."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import nan
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from judged.dedup.find import Decision, Deduplicator
+from judged.errors import BadInput
+from judged.kernels.segments import Ints
+from judged.kernels.sessions.view import UNLABELLED, SessionView
+from judged.problem import Problem
+from judged.sessions.label_lookup import LabelIndex
+from judged.sessions.protocol import SessionProtocol
+from judged.tables.sessions import Result, Search, Session
+
+__all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
+
+Keep: TypeAlias = Literal["none", "good", "all"]
+Assign: TypeAlias = Callable[[int, Result, str | None], int]
+"""Assigns a result of an iteration, from a tool, to a cluster of duplicates."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """What identifies a session."""
+
+    conversation: str
+    system: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewResult:
+    """A result that its session had not found before: kept where sessions are compared by what they found."""
+
+    session: int
+    place: int
+    """The position of its gain among the gains of all sessions."""
+    result: Result
+    scope: str | None
+    query: str | None
+    gain: int
+
+
+@dataclass(frozen=True, slots=True)
+class DedupDecision:
+    """A result of a session, and why it is new or a duplicate."""
+
+    session: int
+    iteration: int
+    result: Result
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCounts:
+    """What is counted for each session beside what its measures use."""
+
+    idle: Ints
+    conflicts: Ints
+    overruled: Ints
+    earlier_turns: Ints
+
+    def select(self, sessions: Ints) -> SessionCounts:
+        """Return the counts of some sessions only."""
+        return SessionCounts(
+            self.idle[sessions],
+            self.conflicts[sessions],
+            self.overruled[sessions],
+            self.earlier_turns[sessions],
+        )
+
+
+class SessionViewBuilder:
+    """Reduces sessions to counts and gains as they arrive, so that none of their texts need be kept.
+
+    `keep` says which new results are kept for references and overlaps: those with a gain, all of them (since judgments
+    may give them a gain), or none. `explain` keeps the reason for each decision on duplicates.
+    """
+
+    def __init__(
+        self,
+        protocol: SessionProtocol,
+        *,
+        labels: LabelIndex | None = None,
+        keep: Keep = "none",
+        explain: bool = False,
+    ) -> None:
+        self.protocol = protocol
+        self.keys: list[SessionKey] = []
+        self.new_results: list[NewResult] = []
+        self.decisions: list[DedupDecision] = []
+        self._explain = explain
+        self._labels = labels
+        self._keep = keep
+        self._offset, self._results, self._searches = array("q", [0]), array("q"), array("q")
+        self._cut, self._gains = array("q", [0]), array("b")
+        self._tokens, self._seconds = array("d"), array("d")
+        self._idle, self._earlier = array("q"), array("q")
+        self._conflicts, self._overruled = array("q"), array("q")
+        self._places: dict[tuple[str, str], str] = {}
+
+    def add(self, session: Session) -> None:
+        """Add a session."""
+        self._places[session.system, session.conversation] = session.place
+        self._idle.append(max(0, session.steps - len(session.iterations)))
+        self._earlier.append(session.turns - 1)
+        self._conflicts.append(0)
+        self._overruled.append(0)
+        assign = self._make_assign()
+        gains: list[int] = []
+        new: list[tuple[Result, Search]] = []
+        returned = 0
+        for number, iteration in enumerate(session.iterations, start=1):
+            before = returned
+            for search in iteration.searches:
+                returned += len(search.results)
+                new += self._add_search(session, search, number, assign, gains)
+            self._results.append(returned - before)
+            self._cut.append(len(self._gains) + len(gains))
+            self._searches.append(len(iteration.searches))
+            self._tokens.append(nan if iteration.tokens is None else iteration.tokens)
+            self._seconds.append(nan if iteration.seconds is None else iteration.seconds)
+        self._keep_new(gains, new)
+        self._gains.extend(gains)
+        self._offset.append(len(self._results))
+        self.keys.append(SessionKey(session.conversation, session.system, session.task))
+
+    def build(self) -> SessionView:
+        """Return the view of all sessions so far."""
+        return SessionView(
+            offset=np.array(self._offset, dtype=np.int64),
+            results=np.array(self._results, dtype=np.int64),
+            cut=np.array(self._cut, dtype=np.int64),
+            gains=np.array(self._gains, dtype=np.int8),
+            searches=np.array(self._searches, dtype=np.int64),
+            tokens=np.array(self._tokens, dtype=np.float64),
+            seconds=np.array(self._seconds, dtype=np.float64),
+        )
+
+    def counts(self) -> SessionCounts:
+        """Return what was counted for each session so far."""
+        columns = (self._idle, self._conflicts, self._overruled, self._earlier)
+        return SessionCounts(*(np.array(column, dtype=np.int64) for column in columns))
+
+    def _make_assign(self) -> Assign:
+        """Return what assigns the results of one session to clusters, and keeps the reasons if asked to."""
+        deduplicator = Deduplicator(self.protocol.rules, record=self._explain)
+        if not self._explain:
+            return lambda _, result, scope: deduplicator.place(result, scope)
+
+        def assign(iteration: int, result: Result, scope: str | None) -> int:
+            group = deduplicator.place(result, scope)
+            decision = deduplicator.decisions[-1]
+            self.decisions.append(DedupDecision(len(self.keys), iteration, result, decision))
+            return group
+
+        return assign
+
+    def _add_search(
+        self, session: Session, search: Search, iteration: int, assign: Assign, gains: list[int]
+    ) -> list[tuple[Result, Search]]:
+        """Add the results of a search; return the new ones, if they are kept."""
+        new = []
+        for result in search.results:
+            cluster = assign(iteration, result, search.tool)
+            gain = self._gain(session, search, result)
+            if cluster == len(gains):
+                gains.append(UNLABELLED if gain is None else gain)
+                if self._keep != "none":
+                    new.append((result, search))
+            elif gain is not None and gain != gains[cluster]:
+                gains[cluster] = self._resolve(session, result, gains[cluster], gain)
+        return new
+
+    def _keep_new(self, gains: list[int], new: list[tuple[Result, Search]]) -> None:
+        """Keep what a session found, now that all its labels are known."""
+        least = UNLABELLED if self._keep == "all" else 1
+        for at, (result, search) in enumerate(new):
+            if gains[at] >= least:
+                place = len(self._gains) + at
+                self.new_results.append(
+                    NewResult(len(self.keys), place, result, search.tool, search.query, gains[at])
+                )
+
+    def _gain(self, session: Session, search: Search, result: Result) -> int | None:
+        """Return the gain of a result: that of the labels file, if it has one, else that of the trace."""
+        entry = (
+            None
+            if self._labels is None
+            else self._labels.find(session.task, search.query, result, search.tool)
+        )
+        if entry is None or self._labels is None:
+            return result.gain
+        gain = self._labels.gains[entry]
+        self._overruled[-1] += result.gain is not None and result.gain != gain
+        return gain
+
+    def _resolve(self, session: Session, result: Result, known: int, gain: int) -> int:
+        """Return the gain of a result that was labelled again, differently."""
+        if known == UNLABELLED:
+            return gain
+        self._conflicts[-1] += 1
+        if self.protocol.conflict != "error":
+            return self.protocol.resolve_conflict(known, gain)
+        name = result.title or result.url or result.id or result.domain_id or "a result"
+        where, what = f"session `{session.conversation}`", f"`{name}` is labelled {known} and later {gain}"
+        fault = Problem.error("conflicting-labels", where, what)
+        hint = "`first`, `max` or `last` says which label counts"
+        raise BadInput(session.place or session.conversation, [fault], hint=hint)
+
+    def check_new(self, session: Session) -> Problem | None:
+        """Return what is wrong with a session that was added before; None for a new one."""
+        key = session.system, session.conversation
+        if key not in self._places:
+            return None
+        what = f"is there twice for the system `{session.system}`, before in {self._places[key] or 'this source'}"
+        return Problem.error("repeated-session", f"session `{session.conversation}`", what)
