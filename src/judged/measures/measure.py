@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Aggregate", "Measure", "Needs", "Values", "pooled_parts", "pooled_value"]
 
-Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "pooled"]
-"""How the values of queries become one: their mean, their sum (counts), their geometric mean, or pooled: the sum of
-their numerators over the sum of their denominators."""
+Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "percentile", "pooled"]
+"""How the values of queries become one: their mean, their sum (counts), their geometric mean, their percentile `p`, or
+pooled: the sum of their numerators over the sum of their denominators."""
 
 Values: TypeAlias = Literal["number", "binary", "binary at 1", "text"]
 """What a value is: a number, either 0 or 1 (always, or at a cutoff of 1), or a string, which is never averaged."""
@@ -134,6 +134,8 @@ class Measure:
 
     def __call__(self, **parameters: object) -> Measure:
         """Return this measure with other parameters; None unsets a parameter whose default is None."""
+        if not parameters:
+            return self
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
             kind, known = f"parameter of {self.name}", list(self.defaults)
