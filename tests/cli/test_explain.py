@@ -92,15 +92,25 @@ def test_every_format_is_printed(invoke: Invoke, kind: str) -> None:
 
 def test_files_are_written_in_the_format_of_their_name(invoke: Invoke, collection: Path) -> None:
     """A page beside what is printed."""
-    done = invoke("explain", "qrels.txt", "bm25.run", "--query", "q1", "-o", "told.md", "-o", "told.parquet")
+    done = invoke(
+        "explain",
+        "qrels.txt",
+        "bm25.run",
+        "--query",
+        "q1",
+        "-o",
+        "explanation.md",
+        "-o",
+        "explanation.parquet",
+    )
 
-    assert "Wrote: told.md" in done.stderr
-    assert "| rank |" in (collection / "told.md").read_text()
-    assert (collection / "told.parquet").read_bytes()[:4] == b"PAR1"
+    assert "Wrote: explanation.md" in done.stderr
+    assert "| rank |" in (collection / "explanation.md").read_text()
+    assert (collection / "explanation.parquet").read_bytes()[:4] == b"PAR1"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "got none of them"),
         (["--query", "q1", "--against", "ranx"], "`--query` and `--against`"),
@@ -112,9 +122,9 @@ def test_files_are_written_in_the_format_of_their_name(invoke: Invoke, collectio
         (["--published", "much"], "`much` is not a number"),
     ],
 )
-def test_what_makes_no_sense_is_refused(invoke: Invoke, arguments: list[str], told: str) -> None:
+def test_what_makes_no_sense_is_refused(invoke: Invoke, arguments: list[str], message: str) -> None:
     """In words, with exit code 2."""
     done = invoke("explain", "qrels.txt", "bm25.run", *arguments)
 
     assert done.exit_code == 2
-    assert told in done.output
+    assert message in done.output

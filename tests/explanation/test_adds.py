@@ -68,7 +68,7 @@ def test_measures_with_terms() -> None:
 @few
 @given(data=st.data(), query=queries())
 def test_filled_in_formulas_give_the_value(name: str, data: st.DataObject, query: Query) -> None:
-    """The formula, computed from the numbers that it shows, is what the measure says; columns have a value for each rank."""
+    """The formula, computed from the numbers that it shows, is the value of the measure; columns have a value for every rank."""
     measure = data.draw(variants(MEASURES[name]))
     own = view([query])
     assert measure.terms is not None
@@ -97,11 +97,11 @@ def test_an_explanation_holds_the_value_that_evaluate_gives(
     run = {"q": {f"d{i}": float(-(i // 2)) for i in range(len(query.found))}}
     if not qrels["q"]:
         return
-    told = judged.explain(qrels, run, measure, query="q")
+    result = judged.explain(qrels, run, measure, query="q")
 
-    assert told.value == judged.evaluate(qrels, run, [measure]).scores[measure][0]
+    assert result.value == judged.evaluate(qrels, run, [measure]).scores[measure][0]
     if run["q"]:
-        assert told.empty + sum(row["adds"] for row in told.rows) == pytest.approx(told.value, abs=1e-9)
+        assert result.empty + sum(row["adds"] for row in result.rows) == pytest.approx(result.value, abs=1e-9)
 
 
 protocols = st.fixed_dictionaries(
@@ -128,9 +128,11 @@ protocols = st.fixed_dictionaries(
 def test_every_protocol_is_explained(grades: Any, scores: Any, given_: Any, measure: str) -> None:
     """Whatever the conventions, the ranking shown is the one that was scored."""
     protocol = judged.Protocol(**given_)
-    told = judged.explain({"q": grades}, {"q": scores}, measure, query="q", protocol=protocol)
+    result = judged.explain({"q": grades}, {"q": scores}, measure, query="q", protocol=protocol)
 
-    assert told.value == judged.evaluate({"q": grades}, {"q": scores}, [measure], protocol=protocol)[measure]
-    assert told.empty + sum(row["adds"] for row in told.rows) == pytest.approx(told.value, abs=1e-9)
-    if told.formula is not None and told.rows:
-        assert told.formula.value == pytest.approx(told.value, abs=1e-9)
+    assert (
+        result.value == judged.evaluate({"q": grades}, {"q": scores}, [measure], protocol=protocol)[measure]
+    )
+    assert result.empty + sum(row["adds"] for row in result.rows) == pytest.approx(result.value, abs=1e-9)
+    if result.formula is not None and result.rows:
+        assert result.formula.value == pytest.approx(result.value, abs=1e-9)

@@ -55,42 +55,44 @@ ONE_MISSING = {"q1": {"a": 1}, "q2": {"b": 1}}
 def test_crafted_cases_have_the_right_cause(
     case: str, qrels: Any, run: Any, measure: str, against: str, values: tuple[float, float], cause: str
 ) -> None:
-    """The whole difference comes from one convention, and that is the first one told."""
-    told = judged.explain_difference(qrels, run, measure, against=against)
+    """The whole difference comes from one convention, and that comes first."""
+    result = judged.explain_difference(qrels, run, measure, against=against)
 
-    assert told.values == pytest.approx(values, abs=5e-5), case
-    assert told.rows[0]["cause"] == cause
-    assert told.rows[0]["share"] == pytest.approx(told.difference)
-    assert all(row["share"] == 0 for row in told.rows[1:])
-    assert told.rows[0]["queries"] == 1
+    assert result.values == pytest.approx(values, abs=5e-5), case
+    assert result.rows[0]["cause"] == cause
+    assert result.rows[0]["share"] == pytest.approx(result.difference)
+    assert all(row["share"] == 0 for row in result.rows[1:])
+    assert result.rows[0]["queries"] == 1
 
 
 def test_a_gain_may_be_the_cause() -> None:
     """By hand: grades 1, 3 give (1 + 3/log₂3)/(3 + 1/log₂3) and (1 + 7/log₂3)/(7 + 1/log₂3)."""
-    told = judged.explain_difference(
+    result = judged.explain_difference(
         {"q": {"a": 1, "b": 3}}, {"q": {"a": 2.0, "b": 1.0}}, "nDCG@10", against="gain=exp"
     )
 
-    assert told.values == pytest.approx((0.796708, 0.709810), abs=1e-6)
-    assert [(row["cause"], row["first"], row["second"]) for row in told.rows] == [("gain", "linear", "exp")]
-    assert told.queries.rows[0][-1] == "grade 3 is worth 3 or 7"
+    assert result.values == pytest.approx((0.796708, 0.709810), abs=1e-6)
+    assert [(row["cause"], row["first"], row["second"]) for row in result.rows] == [("gain", "linear", "exp")]
+    assert result.queries.rows[0][-1] == "grade 3 is worth 3 or 7"
 
 
 def test_a_denominator_may_be_the_cause() -> None:
     """One of two relevant documents among the first: 1/2, or 1 of the one that there is room for."""
-    told = judged.explain_difference({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, "R@1", against="over=cutoff")
+    result = judged.explain_difference(
+        {"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, "R@1", against="over=cutoff"
+    )
 
-    assert (told.values, told.rows[0]["cause"]) == ((0.5, 1.0), "over")
+    assert (result.values, result.rows[0]["cause"]) == ((0.5, 1.0), "over")
 
 
 def test_the_precision_of_scores_may_be_the_cause() -> None:
     """16.0000001 and 16 are equal to trec_eval 9, and then stand by id; version 10 tells them apart."""
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 16.0000001, "b": 16.0}}
-    told = judged.explain_difference(qrels, run, "RR", against="trec_eval-10")
+    result = judged.explain_difference(qrels, run, "RR", against="trec_eval-10")
 
-    assert told.values == (0.5, 1.0)
-    assert told.rows[0]["cause"] == "precision"
-    assert told.queries.rows[0][-1] == (
+    assert result.values == (0.5, 1.0)
+    assert result.rows[0]["cause"] == "precision"
+    assert result.queries.rows[0][-1] == (
         "`a` (grade 1) at rank 2 or 1; 16.0000001 and 16.0 are equal as 32-bit floats"
     )
 
@@ -98,36 +100,36 @@ def test_the_precision_of_scores_may_be_the_cause() -> None:
 def test_shares_are_averaged_over_the_orders_of_exchange() -> None:
     """By hand: q1 scores 1/2 or 1 by its tie, q2 is missing. Ties first: +1/4, +1/2; missing first: +1/4, +1/2."""
     run = {"q1": {"a": 1.0, "b": 1.0}}
-    told = judged.explain_difference(ONE_MISSING, run, "RR", against="missing=skip,ties=input-order")
+    result = judged.explain_difference(ONE_MISSING, run, "RR", against="missing=skip,ties=input-order")
 
-    assert told.values == (0.25, 1.0)
-    assert {row["cause"]: row["share"] for row in told.rows} == {"missing": 0.375, "ties": 0.375}
-    assert [row["percent"] for row in told.rows] == [50.0, 50.0]
-    assert (told.first.queries, told.second.queries) == (2, 1)
+    assert result.values == (0.25, 1.0)
+    assert {row["cause"]: row["share"] for row in result.rows} == {"missing": 0.375, "ties": 0.375}
+    assert [row["percent"] for row in result.rows] == [50.0, 50.0]
+    assert (result.first.queries, result.second.queries) == (2, 1)
 
 
 def test_evidence_names_documents_ranks_and_scores() -> None:
     """Queries most affected first: q1 loses half, q2 a sixth; then what ties there."""
     qrels = {"q1": {"a": 1}, "q2": {"a": 1, "z": 0}, "q3": {"n": 1}}
     run = {"q1": {"a": 2.5, "b": 2.5}, "q2": {"x": 9.0, "a": 2.5, "z": 2.5}, "q3": {"n": 1.0}}
-    told = judged.explain_difference(qrels, run, "RR", against="ties=document-ascending")
+    result = judged.explain_difference(qrels, run, "RR", against="ties=document-ascending")
 
-    assert [row[:5] for row in told.queries.rows] == [
+    assert [row[:5] for row in result.queries.rows] == [
         ("q1", 0.5, 1.0, 0.5, "ties"),
         ("q2", 1 / 3, 0.5, pytest.approx(1 / 6), "ties"),
     ]
-    assert told.queries.rows[0][5] == "`a` (grade 1) at rank 2 or 1; 2 results share the score 2.5"
-    assert told.queries.rows[1][5] == (
+    assert result.queries.rows[0][5] == "`a` (grade 1) at rank 2 or 1; 2 results share the score 2.5"
+    assert result.queries.rows[1][5] == (
         "`a` (grade 1) at rank 3 or 2, `z` (grade 0) at rank 2 or 3; 2 results share the score 2.5"
     )
 
 
-def test_queries_that_one_side_leaves_out_are_told() -> None:
+def test_queries_that_one_side_leaves_out_are_listed() -> None:
     """They have one value and no difference."""
-    told = judged.explain_difference(ONE_MISSING, {"q1": {"a": 1.0}}, "AP", against="pytrec_eval")
+    result = judged.explain_difference(ONE_MISSING, {"q1": {"a": 1.0}}, "AP", against="pytrec_eval")
 
-    assert told.queries.rows == (("q2", 0.0, None, None, "missing", "no results"),)
-    assert "trec_eval-9 is over 2 queries, pytrec_eval over 1" in str(told)
+    assert result.queries.rows == (("q2", 0.0, None, None, "missing", "no results"),)
+    assert "trec_eval-9 is over 2 queries, pytrec_eval over 1" in str(result)
 
 
 def test_either_side_may_be_a_protocol_a_profile_or_changes() -> None:
@@ -139,29 +141,29 @@ def test_either_side_may_be_a_protocol_a_profile_or_changes() -> None:
         {"protocol": "ranx,missing=skip", "against": "ranx,missing=skip,ties=document-descending"},
         {"protocol": "ties=input-order", "against": "ties=document-descending"},
     ]
-    told = [judged.explain_difference({"q": {"a": 1}}, run, **settings_, **each) for each in ways]
+    results = [judged.explain_difference({"q": {"a": 1}}, run, **settings_, **sides) for sides in ways]
 
-    assert [each.values for each in told] == [(1.0, 0.5)] * 4
-    assert [each.rows[0]["cause"] for each in told] == ["ties"] * 4
+    assert [result.values for result in results] == [(1.0, 0.5)] * 4
+    assert [result.rows[0]["cause"] for result in results] == ["ties"] * 4
 
 
 def test_the_same_conventions_differ_in_nothing() -> None:
     """No cause, no query, and a sentence that says so."""
-    told = judged.explain_difference(ONE_MISSING, TIED, "AP", against="trec_eval-9")
+    result = judged.explain_difference(ONE_MISSING, TIED, "AP", against="trec_eval-9")
 
-    assert (told.causes.rows, told.queries.rows, told.difference) == ((), (), 0.0)
-    assert "both have the same conventions for this measure" in str(told)
+    assert (result.causes.rows, result.queries.rows, result.difference) == ((), (), 0.0)
+    assert "both have the same conventions for this measure" in str(result)
 
 
-def test_conventions_that_change_nothing_here_are_told_as_such() -> None:
+def test_conventions_that_change_nothing_here_have_no_share() -> None:
     """They differ, their share is 0, and no query is affected."""
-    told = judged.explain_difference({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "AP", against="ranx")
+    result = judged.explain_difference({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, "AP", against="ranx")
 
-    assert [(row["cause"], row["share"], row["queries"]) for row in told.rows] == [
+    assert [(row["cause"], row["share"], row["queries"]) for row in result.rows] == [
         ("ties", 0, 0),
         ("precision", 0, 0),
     ]
-    assert "no query of this run is affected" in str(told)
+    assert "no query of this run is affected" in str(result)
 
 
 def test_a_document_retrieved_twice_is_refused_with_its_line() -> None:
@@ -172,7 +174,7 @@ def test_a_document_retrieved_twice_is_refused_with_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("against", "error", "told"),
+    ("against", "error", "message"),
     [
         ("rnax", UnknownName, "did you mean `ranx`"),
         ("tise=input-order", UnknownName, "did you mean `ties`"),
@@ -181,9 +183,11 @@ def test_a_document_retrieved_twice_is_refused_with_its_line() -> None:
         ("gain=cubic", BadMeasure, "cubic"),
     ],
 )
-def test_conventions_that_are_not_known_are_refused(against: str, error: type[Exception], told: str) -> None:
+def test_conventions_that_are_not_known_are_refused(
+    against: str, error: type[Exception], message: str
+) -> None:
     """With what was probably meant."""
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         judged.explain_difference(ONE_MISSING, TIED, "nDCG@10", against=against)
 
 
@@ -195,13 +199,13 @@ def test_text_has_no_difference() -> None:
 
 @given(values=st.lists(st.floats(-10, 10), min_size=8, max_size=8))
 def test_shapley_values_are_the_mean_over_all_orders(values: list[float]) -> None:
-    """Against the definition: each order of three causes, one after another, and the mean of what each changes."""
+    """Against the definition: the mean change of every cause over all orders of three causes."""
     table = np.array(values)
     orders = list(permutations(range(3)))
     expected = np.zeros(3)
     for order in orders:
         for place, cause in enumerate(order):
-            before = sum(1 << each for each in order[:place])
+            before = sum(1 << other for other in order[:place])
             expected[cause] += (table[before | 1 << cause] - table[before]) / len(orders)
 
     assert shapley(table) == pytest.approx(expected, abs=1e-9)
@@ -229,17 +233,17 @@ def test_shares_sum_up_between_any_two_profiles(qrels: Any, run: Any, sides: tup
         ends = [judged.evaluate(qrels, run, ["nDCG@10"], protocol=side) for side in sides]
     except BadMeasure:
         return
-    told = judged.explain_difference(qrels, run, "nDCG@10", protocol=sides[0], against=sides[1])
+    result = judged.explain_difference(qrels, run, "nDCG@10", protocol=sides[0], against=sides[1])
 
-    assert told.values == pytest.approx([next(iter(each.mean().values())) for each in ends])
-    assert sum(row["share"] for row in told.rows) == pytest.approx(told.difference, abs=1e-9)
+    assert result.values == pytest.approx([next(iter(end.mean().values())) for end in ends])
+    assert sum(row["share"] for row in result.rows) == pytest.approx(result.difference, abs=1e-9)
 
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     """What comes back prints the same."""
-    told = judged.explain_difference(ONE_MISSING, {"q1": {"a": 1.0}}, "AP", against="pytrec_eval")
-    told.save(tmp_path / "result.json")
+    result = judged.explain_difference(ONE_MISSING, {"q1": {"a": 1.0}}, "AP", against="pytrec_eval")
+    result.save(tmp_path / "result.json")
     loaded = load(tmp_path / "result.json")
 
     assert isinstance(loaded, judged.Difference)
-    assert (str(loaded), loaded.to_dict()) == (str(told), told.to_dict())
+    assert (str(loaded), loaded.to_dict()) == (str(result), result.to_dict())

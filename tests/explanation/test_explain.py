@@ -1,4 +1,4 @@
-"""`explain` shows the arithmetic that a hand would do, and marks what a reader should know of each rank."""
+"""`explain` shows the arithmetic that a hand would do, and marks what a reader should know of every rank."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ RUN = {
 }
 
 
-def column(told: judged.Explanation, name: str) -> list[Any]:
+def column(result: judged.Explanation, name: str) -> list[Any]:
     """One column of the ranking."""
-    return [row[name] for row in told.rows]
+    return [row[name] for row in result.rows]
 
 
 def explained(measure: str, query: str = "q1", **settings: Any) -> judged.Explanation:
@@ -40,18 +40,18 @@ def explained(measure: str, query: str = "q1", **settings: Any) -> judged.Explan
 
 def test_discounted_gain_is_shown_term_by_term() -> None:
     """Grades 3, 0, 2, 1 give 4.4307 of 4.7619, by hand: 3 + 2/2 + 1/log₂5 over 3 + 2/log₂3 + 1/2."""
-    told = explained("nDCG@4")
+    result = explained("nDCG@4")
 
-    assert column(told, "document") == ["a", "b", "c", "d"]
-    assert column(told, "gain") == [3, 0, 2, 1]
-    assert column(told, "discount") == pytest.approx([1, math.log2(3), 2, math.log2(5)])
-    assert column(told, "term") == pytest.approx([3, 0, 1, 0.430677], abs=1e-6)
-    assert column(told, "total") == pytest.approx([3, 3, 4, 4.430677], abs=1e-6)
-    assert column(told, "adds") == pytest.approx(
+    assert column(result, "document") == ["a", "b", "c", "d"]
+    assert column(result, "gain") == [3, 0, 2, 1]
+    assert column(result, "discount") == pytest.approx([1, math.log2(3), 2, math.log2(5)])
+    assert column(result, "term") == pytest.approx([3, 0, 1, 0.430677], abs=1e-6)
+    assert column(result, "total") == pytest.approx([3, 3, 4, 4.430677], abs=1e-6)
+    assert column(result, "adds") == pytest.approx(
         [3 / 4.761860, 0, 1 / 4.761860, 0.430677 / 4.761860], abs=1e-6
     )
-    assert told.formula is not None
-    assert told.formula.text() == "DCG@4 / ideal DCG@4 = 4.4307 / 4.7619 = 0.9305"
+    assert result.formula is not None
+    assert result.formula.text() == "DCG@4 / ideal DCG@4 = 4.4307 / 4.7619 = 0.9305"
 
 
 def test_the_best_order_stands_beside_the_ranking() -> None:
@@ -139,24 +139,24 @@ def test_every_family_shows_its_own_arithmetic(
     measure: str, columns: dict[str, list[float]], formula: str
 ) -> None:
     """Columns and formula as a hand computes them from grades 3, 0, 2, 1, of which all are retrieved."""
-    told = explained(measure)
+    result = explained(measure)
 
     for name, expected in columns.items():
-        assert column(told, name)[: len(expected)] == pytest.approx(expected), name
-    assert told.formula is not None
-    assert told.formula.text() == formula
+        assert column(result, name)[: len(expected)] == pytest.approx(expected), name
+    assert result.formula is not None
+    assert result.formula.text() == formula
 
 
 def test_unjudged_and_tied_results_are_marked() -> None:
     """Ties stand by id, descending; a negative grade is no judgment, and says so."""
-    told = explained("AP", "q2")
+    result = explained("AP", "q2")
 
-    assert column(told, "document") == ["u", "f", "a", "g"]
-    assert column(told, "note") == ["unjudged, tied with 1", "tied with 1", None, "not assessed"]
-    assert column(told, "grade") == [None, 0, 1, -1]
-    assert told.beyond == 1
-    assert (told.tied, told.unjudged) == (2, 1)
-    assert str(told).splitlines()[-2:] == [
+    assert column(result, "document") == ["u", "f", "a", "g"]
+    assert column(result, "note") == ["unjudged, tied with 1", "tied with 1", None, "not assessed"]
+    assert column(result, "grade") == [None, 0, 1, -1]
+    assert result.beyond == 1
+    assert (result.tied, result.unjudged) == (2, 1)
+    assert str(result).splitlines()[-2:] == [
         "2 of these results share their score with others; the tie rule decided their order",
         "1 of these results is unjudged",
     ]
@@ -170,7 +170,7 @@ def test_what_was_missed_is_shown() -> None:
 
 
 def test_the_protocol_decides_what_the_ranking_is() -> None:
-    """Ascending ids exchange the tied two; condensed lists lose what nobody judged."""
+    """Ascending ids exchange the tied two; condensed lists lose unjudged results."""
     ascending = explained("AP", "q2", protocol=judged.Protocol(ties="document-ascending"))
     condensed = explained("AP", "q2", protocol=judged.Protocol(unjudged="removed"))
 
@@ -181,17 +181,17 @@ def test_the_protocol_decides_what_the_ranking_is() -> None:
 
 def test_a_profile_reads_the_measure_in_its_own_way() -> None:
     """The `ndcg_burges` of ranx has exponential gains: 7, 0, 3, 1."""
-    told = judged.explain(QRELS, RUN, "ndcg_burges@10", query="q1", protocol="ranx")
+    result = judged.explain(QRELS, RUN, "ndcg_burges@10", query="q1", protocol="ranx")
 
-    assert column(told, "gain") == [7, 0, 3, 1]
+    assert column(result, "gain") == [7, 0, 3, 1]
 
 
 def test_a_query_without_results_scores_0_and_says_why() -> None:
     """The row is empty, the missed documents are named."""
-    told = explained("nDCG@10", "q3")
+    result = explained("nDCG@10", "q3")
 
-    assert (told.value, told.rows, told.missed.rows) == (0.0, [], (("x", 1),))
-    assert "the run has no results for this query" in str(told)
+    assert (result.value, result.rows, result.missed.rows) == (0.0, [], (("x", 1),))
+    assert "the run has no results for this query" in str(result)
 
 
 def test_a_query_that_the_protocol_leaves_out_has_no_value() -> None:
@@ -205,7 +205,7 @@ def test_a_query_that_the_protocol_leaves_out_has_no_value() -> None:
 
 
 def test_a_query_that_is_not_known_is_refused_with_a_hint() -> None:
-    """A slip of the pen is told from a query that nobody judged."""
+    """A misspelt query is distinguished from an unjudged one."""
     with pytest.raises(UnknownName, match="did you mean `q1`"):
         explained("AP", "q11")
     with pytest.raises(BadInput, match="query `q9`: has results and no judgments"):
@@ -216,10 +216,10 @@ def test_a_query_that_is_not_known_is_refused_with_a_hint() -> None:
 
 def test_text_is_explained_without_arithmetic() -> None:
     """A string has no terms; the ranking stands all the same."""
-    told = explained("relstring")
+    result = explained("relstring")
 
-    assert (told.value, told.formula) == ("3021", None)
-    assert told.ranking.columns == ("rank", "document", "score", "grade", "note")
+    assert (result.value, result.formula) == ("3021", None)
+    assert result.ranking.columns == ("rank", "document", "score", "grade", "note")
 
 
 def test_a_measure_that_looks_at_no_grades_is_refused() -> None:
@@ -232,31 +232,31 @@ def test_a_measure_that_looks_at_no_grades_is_refused() -> None:
 def test_a_measure_of_ones_own_is_explained_by_what_each_rank_adds() -> None:
     """No column but `adds`, and their sum as the formula."""
     judged.define("TopGrade", lambda ranking: segment_max(ranking.grade, ranking.offset) / 4)
-    told = explained("TopGrade")
+    result = explained("TopGrade")
 
-    assert column(told, "adds") == [0.75, 0, 0, 0]
-    assert told.formula is not None
-    assert told.formula.text() == "the sum of what the ranks add = 0.7500"
+    assert column(result, "adds") == [0.75, 0, 0, 0]
+    assert result.formula is not None
+    assert result.formula.text() == "the sum of what the ranks add = 0.7500"
 
 
-def test_a_value_that_an_empty_list_has_is_told() -> None:
+def test_the_value_of_an_empty_list_is_shown() -> None:
     """`RBP_residual` begins at 1 and falls; the ranks and the beginning sum up."""
-    told = explained("RBP_residual(p=0.5)")
+    result = explained("RBP_residual(p=0.5)")
 
-    assert (told.empty, told.value) == (1.0, 0.0625)
-    assert sum(column(told, "adds")) == pytest.approx(-0.9375)
-    assert "an empty list would score 1.0000" in str(told)
+    assert (result.empty, result.value) == (1.0, 0.0625)
+    assert sum(column(result, "adds")) == pytest.approx(-0.9375)
+    assert "an empty list would score 1.0000" in str(result)
 
 
 def test_long_lists_show_what_matters() -> None:
     """A hundred results, relevant ones at 1, 30 and 60: the first twenty, and what adds something."""
     run = {"q": {f"d{i:03}": float(-i) for i in range(1, 101)}}
-    told = judged.explain({"q": {"d001": 1, "d030": 1, "d060": 1}}, run, "AP", query="q")
-    shown = next(block for block in told.blocks(Display()) if isinstance(block, Table))
+    result = judged.explain({"q": {"d001": 1, "d030": 1, "d060": 1}}, run, "AP", query="q")
+    shown = next(block for block in result.blocks(Display()) if isinstance(block, Table))
 
-    assert (len(told.rows), told.beyond) == (60, 40)
+    assert (len(result.rows), result.beyond) == (60, 40)
     assert [row[0] for row in shown.rows] == [*range(1, 21), 30, 60]
-    assert str(told).splitlines()[-3:-1] == [
+    assert str(result).splitlines()[-3:-1] == [
         "38 more ranks that add nothing",
         "40 more results below, which add nothing",
     ]
@@ -266,37 +266,37 @@ def test_all_ways_to_hold_a_run_are_explained_alike() -> None:
     """TREC text, a dict and a table have the same ranks, scores and marks."""
     lines = "".join(f"{q} Q0 {d} 1 {s} t\n" for q, own in RUN.items() for d, s in own.items())
     table = judged.read_run(RUN).to_arrow()
-    told = [judged.explain(QRELS, run, "AP", query="q2").ranking.rows for run in (RUN, lines.encode(), table)]
+    rows = [judged.explain(QRELS, run, "AP", query="q2").ranking.rows for run in (RUN, lines.encode(), table)]
 
-    assert told[0] == told[1] == told[2]
+    assert rows[0] == rows[1] == rows[2]
 
 
 def test_a_byte_order_mark_and_indented_lines_hide_no_results() -> None:
     """The lines of a query are found as the scanner finds them."""
-    told = judged.explain(
+    result = judged.explain(
         QRELS, b"\xef\xbb\xbfq1 Q0 a 1 2 t\n \tq1\tQ0\tc 2 1 t\nq11 Q0 d 1 1 t\n", "AP", query="q1"
     )
 
-    assert column(told, "document") == ["a", "c"]
+    assert column(result, "document") == ["a", "c"]
 
 
 def test_explanations_become_frames_and_plain_data() -> None:
     """The main table is the ranking; infinite scores are text in JSON, which has no infinity."""
-    told = judged.explain({"q": {"a": 1}}, {"q": {"a": math.inf}}, "AP", query="q")
+    result = judged.explain({"q": {"a": 1}}, {"q": {"a": math.inf}}, "AP", query="q")
 
-    assert told.to_pandas()["document"].tolist() == ["a"]
-    assert told.to_polars("missed").height == 0
-    assert told.to_dict()["tables"]["ranking"][0]["score"] == "Infinity"
-    assert str(told) == repr(told)
+    assert result.to_pandas()["document"].tolist() == ["a"]
+    assert result.to_polars("missed").height == 0
+    assert result.to_dict()["tables"]["ranking"][0]["score"] == "Infinity"
+    assert str(result) == repr(result)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "relstring", "RBP_residual(p=0.5)"])
 def test_an_explanation_is_saved_and_loaded(measure: str, tmp_path: Path) -> None:
     """What comes back prints the same, digit for digit."""
-    told = explained(measure)
-    told.save(tmp_path / "explanation.json")
+    result = explained(measure)
+    result.save(tmp_path / "explanation.json")
     loaded = load(tmp_path / "explanation.json")
 
     assert isinstance(loaded, judged.Explanation)
-    assert str(loaded) == str(told)
-    assert loaded.to_dict() == told.to_dict()
+    assert str(loaded) == str(result)
+    assert loaded.to_dict() == result.to_dict()

@@ -19,24 +19,26 @@ RUN = {"q1": {"b": 3.0, "u": 2.0, "a": 1.0}, "q2": {"a": 2.0, "e": 2.0, "f": 1.0
 
 def found(measure: str, published: str | float, **settings: Any) -> list[str]:
     """What has to be changed to get the number."""
-    told = judged.explain_published(QRELS, RUN, measure, published, **settings)
-    return [row["changed"] for row in told.rows]
+    result = judged.explain_published(QRELS, RUN, measure, published, **settings)
+    return [row["changed"] for row in result.rows]
 
 
 def test_the_number_itself_needs_no_change() -> None:
     """RR: q1 1, q2 1 (both are relevant), q3 missing: 2/3."""
-    told = judged.explain_published(QRELS, RUN, "RR", "0.6667")
+    result = judged.explain_published(QRELS, RUN, "RR", "0.6667")
 
-    assert told.rows == [{"changes": 0, "changed": "nothing", "measure": "RR", "value": pytest.approx(2 / 3)}]
-    assert str(told).splitlines()[-1] == "the conventions as given match"
+    assert result.rows == [
+        {"changes": 0, "changed": "nothing", "measure": "RR", "value": pytest.approx(2 / 3)}
+    ]
+    assert str(result).splitlines()[-1] == "the conventions as given match"
 
 
 def test_one_change_is_found_before_two() -> None:
     """Leaving out the missing query makes RR 1; so do the profiles that do that."""
-    told = judged.explain_published(QRELS, RUN, "RR", "1.0000")
+    result = judged.explain_published(QRELS, RUN, "RR", "1.0000")
 
-    assert {row["changes"] for row in told.rows} == {1}
-    assert {"missing=skip", "profile=pytrec_eval (missing=skip)"} <= {row["changed"] for row in told.rows}
+    assert {row["changes"] for row in result.rows} == {1}
+    assert {"missing=skip", "profile=pytrec_eval (missing=skip)"} <= {row["changed"] for row in result.rows}
 
 
 def test_the_gain_of_a_measure_is_among_the_changes() -> None:
@@ -51,10 +53,10 @@ def test_two_changes_are_found() -> None:
 
 def test_a_profile_says_what_it_changes() -> None:
     """The exponential gain over the two queries that have results, 0.7949, is gdeval.pl's."""
-    (told,) = found("nDCG@10", "0.7949")
+    (result,) = found("nDCG@10", "0.7949")
 
-    assert told.startswith("profile=gdeval (")
-    assert {"missing=skip", "gain=exp"} <= set(told.removesuffix(")").partition("(")[2].split(", "))
+    assert result.startswith("profile=gdeval (")
+    assert {"missing=skip", "gain=exp"} <= set(result.removesuffix(")").partition("(")[2].split(", "))
 
 
 def test_printed_digits_say_how_exactly_a_number_is_known() -> None:
@@ -66,33 +68,36 @@ def test_printed_digits_say_how_exactly_a_number_is_known() -> None:
 @pytest.mark.parametrize("published", ["66.67", "66.67%", " 66.7 % "])
 def test_percentages_are_understood(published: str) -> None:
     """A number above 1 for a measure up to 1, or one with its sign."""
-    told = judged.explain_published(QRELS, RUN, "RR", published)
+    result = judged.explain_published(QRELS, RUN, "RR", published)
 
-    assert told.rows[0]["changed"] == "nothing"
-    assert f"{published.strip()} was taken as a percentage" in str(told)
+    assert result.rows[0]["changed"] == "nothing"
+    assert f"{published.strip()} was taken as a percentage" in str(result)
 
 
-def test_where_nothing_matches_the_nearest_is_told() -> None:
-    """With its distance, how many were tried, and how easily a number is met there."""
-    told = judged.explain_published(QRELS, RUN, "RR", "0.1234", changes=1)
-    distances = [abs(row[-1]) for row in told.nearest.rows]  # type: ignore[arg-type]
+def test_where_nothing_matches_the_nearest_is_shown() -> None:
+    """With its distance, how many were tried, and how likely a chance match is there."""
+    result = judged.explain_published(QRELS, RUN, "RR", "0.1234", changes=1)
+    distances = [abs(row[-1]) for row in result.nearest.rows]  # type: ignore[arg-type]
 
-    assert told.rows == []
+    assert result.rows == []
     assert distances == sorted(distances)
-    assert "no combination that was tried gives the published number" in str(told)
-    assert f"{told.tried} combinations were tried; they also give 0 of the 200 numbers around 0.1234" in str(
-        told
+    assert "no combination that was tried gives the published number" in str(result)
+    assert (
+        f"{result.tried} combinations were tried; they also give 0 of the 200 numbers around 0.1234"
+        in str(result)
     )
-    assert told.chance == 0
+    assert result.chance == 0
 
 
 def test_other_orders_of_ties_may_give_it() -> None:
     """One relevant document of three tied ones: RR is 1/3, 1/2 or 1; no rule of the search gives 1/2 here."""
     run = {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
-    told = judged.explain_published({"q": {"c": 1}}, {"q": {**run["q"], "d": 1.0}}, "RR", "0.7000")
+    result = judged.explain_published({"q": {"c": 1}}, {"q": {**run["q"], "d": 1.0}}, "RR", "0.7000")
 
-    assert told.orders == (0.25, 1.0)
-    assert "the orders of tied results give values from 0.2500 to 1.0000: some order may give it" in str(told)
+    assert result.orders == (0.25, 1.0)
+    assert "the orders of tied results give values from 0.2500 to 1.0000: some order may give it" in str(
+        result
+    )
 
 
 @pytest.mark.parametrize("published", ["about 0.7", "", "0,7", "170", "-0.1", "1.2e3"])
@@ -104,10 +109,10 @@ def test_what_the_measure_cannot_be_is_refused(published: str) -> None:
 
 def test_every_match_gives_the_number_when_it_is_asked_for() -> None:
     """What a match states, `evaluate` confirms."""
-    told = judged.explain_published(QRELS, RUN, "nDCG@10", "0.4621")
+    result = judged.explain_published(QRELS, RUN, "nDCG@10", "0.4621")
 
-    assert told.rows
-    for row in told.rows:
+    assert result.rows
+    for row in result.rows:
         given = dict(change.split("=") for change in row["changed"].split(", "))
         fields = {name: value for name, value in given.items() if name in judged.Protocol().to_dict()}
         ends = judged.evaluate(QRELS, RUN, [row["measure"]], protocol=judged.Protocol().replace(**fields))
@@ -120,16 +125,16 @@ def test_the_threshold_behind_a_real_run_is_found(shared_data: Callable[[str], P
     with tarfile.open(folder / "runs.tar.gz") as runs:
         runs.extract("retrieve/BM25__trec_results_dl19.txt", tmp_path, filter="data")
     run = tmp_path / "retrieve" / "BM25__trec_results_dl19.txt"
-    told = judged.explain_published(folder / "qrels.dl19-passage.txt", run, "AP@100", "0.2476")
+    result = judged.explain_published(folder / "qrels.dl19-passage.txt", run, "AP@100", "0.2476")
 
-    assert [row["changed"] for row in told.rows] == ["rel=2"]
+    assert [row["changed"] for row in result.rows] == ["rel=2"]
 
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     """What comes back prints the same."""
-    told = judged.explain_published(QRELS, RUN, "RR", "66.67%")
-    told.save(tmp_path / "result.json")
+    result = judged.explain_published(QRELS, RUN, "RR", "66.67%")
+    result.save(tmp_path / "result.json")
     loaded = load(tmp_path / "result.json")
 
     assert isinstance(loaded, judged.Published)
-    assert (str(loaded), loaded.to_dict()) == (str(told), told.to_dict())
+    assert (str(loaded), loaded.to_dict()) == (str(result), result.to_dict())

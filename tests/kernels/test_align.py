@@ -139,12 +139,13 @@ def test_every_rank_is_the_one_that_sorting_everything_gives(
         patch.setattr(kernel, "STRETCH_ROWS", stretch)
         found = list(aligned_in_every_way(index, run, ties=ties, single=single))
 
-    for each in found:
-        assert places(index, each) == expected
-        assert each.retrieved.tolist() == [len(run.get(query, {})) for query in names(index)[0]]
-        assert each.counts == {}
+    for aligned in found:
+        assert places(index, aligned) == expected
+        assert aligned.retrieved.tolist() == [len(run.get(query, {})) for query in names(index)[0]]
+        assert aligned.counts == {}
         assert all(
-            (np.diff(each.rank[i:j]) > 0).all() for i, j in zip(each.offset, each.offset[1:], strict=False)
+            (np.diff(aligned.rank[i:j]) > 0).all()
+            for i, j in zip(aligned.offset, aligned.offset[1:], strict=False)
         )
 
 
@@ -352,7 +353,7 @@ def test_documents_whose_hashes_meet_are_told_apart(monkeypatch: pytest.MonkeyPa
 def test_what_is_not_scored_is_not_searched_for_repetitions(
     stretch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A document twice in a query that nobody judged spoils no number, wherever the text is cut."""
+    """A document twice in an unjudged query changes no number, wherever the text is cut."""
     monkeypatch.setattr(kernel, "STRETCH_BYTES", stretch)
     text = b"stranger Q0 d 1 2 t\nstranger Q0 d 2 1 t\nq Q0 d 1 1 t\nstranger Q0 d 3 0 t\n"
 

@@ -1,4 +1,4 @@
-"""Arithmetic within segments: each result is its own segment's, and nobody else's."""
+"""Arithmetic within segments: every result depends on its own segment alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUICK = settings(max_examples=60, deadline=None)
 
 
 def flat(parts: list[list[float]]) -> tuple[seg.Floats, seg.Ints]:
-    """The values of all segments one after another, and where each begins."""
+    """The values of all segments one after another, and their offsets."""
     offset = np.cumsum([0, *map(len, parts)], dtype=np.int64)
     return np.array([value for part in parts for value in part], dtype=np.float64), offset
 

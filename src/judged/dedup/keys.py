@@ -57,7 +57,7 @@ class Keys(Struct, gc=False):
         return (self.space, self.id, self.url, self.loose_url, self.title, self.snippet)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to compare."""
+        """Return whether there is anything to compare."""
         return any((self.id, self.url, self.title, self.prefix))
 
 

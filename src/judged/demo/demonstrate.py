@@ -14,8 +14,9 @@ import numpy as np
 
 from judged._optional import need
 from judged._version import __version__
+from judged.arrays import Floats
 from judged.demo.collection import Collection, Text, build, find_entries
-from judged.demo.systems import Floats, fuse, need_bm25s, score_by_bm25, score_by_lsa
+from judged.demo.systems import fuse, need_bm25s, score_by_bm25, score_by_lsa
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
 from judged.errors import JudgedError

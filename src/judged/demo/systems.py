@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged._optional import need
+from judged.arrays import Floats
 
 __all__ = ["DEPTH", "fuse", "keep_best", "need_bm25s", "score_by_bm25", "score_by_lsa"]
 
-Floats: TypeAlias = NDArray[np.float64]
 DEPTH = 100
 """How many documents a system returns for a query."""
 DIMENSIONS = 200

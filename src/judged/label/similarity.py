@@ -11,16 +11,16 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judged._optional import need
 from judged.agreements.api import agreement
 from judged.agreements.grades import Grades, describe_result, read_grades
 from judged.agreements.result import Agreement
-from judged.arrays import Floats
+from judged.arrays import Floats, Ints
 from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
 from judged.io.labels import read_labels
 from judged.label.pool import Item
@@ -40,7 +40,6 @@ __all__ = [
     "measure_similarity",
 ]
 
-Ints: TypeAlias = NDArray[np.int64]
 
 MIN_GRADES = 20
 """Fewer human grades than this say too little about where grades begin."""

@@ -1,1 +1,1 @@
-"""Traces of agents as they are written by others, one file for each format."""
+"""Agents' traces → sessions; one small file per format."""

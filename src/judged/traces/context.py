@@ -1,4 +1,4 @@
-"""The state of one reading: the tools and options it uses, what it counts, and its problems."""
+"""The state of reading one source: the tools and options used, what is counted, and the problems found."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ __all__ = ["FOREIGN", "UNREAD", "ReadContext", "TraceProblems"]
 
 
 class TraceProblems:
-    """What was left out of traces, and what was noticed on the way; made by whoever wants to know, to be filled."""
+    """What was left out of traces, and notes on the rest; created by the caller, filled by the reader."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        """How many results, searches or sessions were left out, by the kind of their fault."""
+        """How many results, searches or sessions were left out, by the code of the problem."""
         self.first: dict[str, Problem] = {}
-        """The first fault of each kind."""
+        """The first problem of each code."""
         self.notes: list[str] = []
-        """Sentences on what is no fault and yet should be known."""
+        """Sentences on what is no problem, but worth knowing."""
 
-    def add(self, faults: Iterable[Problem]) -> None:
-        """Count faults whose results, searches or sessions were left out."""
-        for fault in faults:
-            self.counts[fault.code] += 1
-            self.first.setdefault(fault.code, fault)
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Count problems whose results, searches or sessions were left out."""
+        for problem in problems:
+            self.counts[problem.code] += 1
+            self.first.setdefault(problem.code, problem)
 
     def note(self, sentence: str) -> None:
-        """Keep a sentence, once."""
+        """Add a sentence unless it is there."""
         if sentence not in self.notes:
             self.notes.append(sentence)
 
     def sentences(self) -> tuple[str, ...]:
-        """All that was left out, the most frequent kind first, then the notes."""
+        """Return what was left out, the most frequent code first, then the notes."""
         kinds = sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))
         return (
             *(f"left out: {kind} ({count:,}); first {self.first[kind]}" for kind, count in kinds),
@@ -53,7 +53,7 @@ class TraceProblems:
 NO_SEARCH = "no-search"
 FOREIGN = "foreign-call"
 OPENTELEMETRY = frozenset(("otlp", "openinference", "openllmetry"))
-"""Formats in which contents are recorded only if asked for."""
+"""Formats in which contents are recorded only on request."""
 UNREAD = "unread-output"
 NO_OUTPUT = "no-search-output"
 EARLIER_ONLY = "no-search-in-last-turn"
@@ -62,102 +62,106 @@ _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 @dataclass
 class ReadContext:
-    """What formats are given beside the trace, and where they leave their faults."""
+    """What formats get besides the trace, and where they record problems."""
 
     label: str
-    """What messages call the source."""
+    """The name of the source in messages."""
     name: str
-    """What a system is called if the trace does not say."""
+    """The name of the system if the trace does not give one."""
     tools: Tools = field(default_factory=Tools)
     lenient: bool = False
     turn: TurnChoice = "last"
     problems: TraceProblems = field(default_factory=TraceProblems)
     searches: Counter[str] = field(default_factory=Counter)
-    """Searches by tool, in the turns that were taken."""
+    """Searches by tool, in the turns that count."""
     others: Counter[str] = field(default_factory=Counter)
-    """Calls by tool that are known to be no searches."""
+    """Calls of tools that are known not to search."""
     unknown: Counter[str] = field(default_factory=Counter)
-    """Calls by tool of which it is not known what they do."""
+    """Calls of tools that may or may not search."""
     formats: Counter[str] = field(default_factory=Counter)
     """How many files are written in each format."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
-    _met: dict[str, str] = field(default_factory=dict)
-    """Where each tool that is no search was met first."""
-    _faults: list[Problem] = field(default_factory=list)
+    _first_places: dict[str, str] = field(default_factory=dict)
+    """The first place of each tool that is not known to search."""
+    _problems: list[Problem] = field(default_factory=list)
 
-    def fault(self, kind: str, where: str, what: str) -> None:
-        """Note a fault of the session at hand; the caller leaves out what has it."""
-        self._faults.append(Problem.error(kind, where, what))
+    def report(self, kind: str, where: str, what: str) -> None:
+        """Record a problem of the current session; the caller leaves out what has it."""
+        self._problems.append(Problem.error(kind, where, what))
 
     def settle(self) -> None:
-        """End a session: refuse it for its faults, or count them if the reading is lenient."""
-        if not self._faults:
+        """End a session: raise its problems, or count them if lenient."""
+        if not self._problems:
             return
-        faults, self._faults = self._faults, []
+        problems, self._problems = self._problems, []
         if not self.lenient:
-            raise BadInput(self.label, faults, hint=_hint(faults))
-        self.problems.add(faults)
+            raise BadInput(self.label, problems, hint=_choose_hint(problems))
+        self.problems.add(problems)
 
-    def broken(self, place: str, what: str) -> None:
-        """Note a document that is no JSON, and with it a session that cannot be used."""
-        self.fault("broken-json", place, what)
+    def report_broken(self, place: str, what: str) -> None:
+        """Record a document that is no JSON, and therefore an unusable session."""
+        self.report("broken-json", place, what)
         self.settle()
 
     def count_call(self, tool: str, *, search: bool | None, where: str) -> None:
-        """Count a call of a tool by what the tool is known to do; None is unknown."""
+        """Count a call of a tool that searches, does not search, or is unknown (None)."""
         counter = self.unknown if search is None else self.searches if search else self.others
         counter[tool] += 1
         if not search:
-            self._met.setdefault(tool, where)
+            self._first_places.setdefault(tool, where)
 
     def finish(self, sessions: int) -> None:
-        """End the trace: refuse it if nothing in it searches, and note what should be known of it."""
+        """End the source: refuse it if nothing in it searches, and add notes on the rest."""
         self.settle()
         if not self.searches:
-            self._without_search(sessions)
+            self._refuse(sessions)
         elif self.unknown:
-            first = self._met[next(iter(self.unknown))]
+            first = self._first_places[next(iter(self.unknown))]
             self.problems.note(
-                f"{self.label}: not known to be searches and left aside: {_named(self.unknown)}, first at {first}; {_mapping(next(iter(self.unknown)))}"
+                f"{self.label}: not known to be searches and left aside: {_list_tools(self.unknown)}, first at {first}; {_advise_mapping(next(iter(self.unknown)))}"
             )
         if self.unanswered:
-            self._without_outputs()
+            self._check_outputs()
         if self.earlier:
             self.problems.note(
                 f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
             )
 
-    def _without_outputs(self) -> None:
-        """Note searches without an output, which may have been stopped; refuse a trace that holds no output at all."""
-        told = counted(self.unanswered, "search")
+    def _check_outputs(self) -> None:
+        """Note searches without an output, which may have been interrupted; refuse a trace without any output."""
+        count = counted(self.unanswered, "search")
         if self.unanswered < self.searches.total():
-            self.problems.note(f"{self.label}: {told} without an output in the trace: counted as empty")
+            self.problems.note(f"{self.label}: {count} without an output in the trace: counted as empty")
             return
-        what = f"no output of its {told} is in the trace, expected what they found"
-        self.fault(NO_OUTPUT, self.label, what)
+        what = f"no output of its {count} is in the trace, expected what they found"
+        self.report(NO_OUTPUT, self.label, what)
         self.settle()
 
-    def _without_search(self, sessions: int) -> None:
-        """Refuse a trace in which no session searches; a reading that is lenient notes it."""
+    def _refuse(self, sessions: int) -> None:
+        """Refuse a trace in which no session searches; only note it if lenient."""
         if not sessions:
-            self.fault("empty", self.label, "holds no session")
+            self.report("empty", self.label, "holds no session")
         elif self.earlier:
-            self.fault(
+            self.report(
                 EARLIER_ONLY,
                 self.label,
                 f"{self.earlier:,} sessions searched in an earlier turn, none in its last",
             )
         elif self.unknown:
             tool = next(iter(self.unknown))
-            known = f"; others that are no searches: {_named(self.others)}" if self.others else ""
-            what = f"no tool is known to be a search; the trace calls {_named(self.unknown)}{known}"
-            self.fault("unknown-tool", self._met[tool], what)
+            known = f"; others that are no searches: {_list_tools(self.others)}" if self.others else ""
+            what = f"no tool is known to be a search; the trace calls {_list_tools(self.unknown)}{known}"
+            self.report("unknown-tool", self._first_places[tool], what)
         elif self.others:
             tool = next(iter(self.others))
-            self.fault(NO_SEARCH, self._met[tool], f"calls {_named(self.others)}, none of which is a search")
+            self.report(
+                NO_SEARCH,
+                self._first_places[tool],
+                f"calls {_list_tools(self.others)}, none of which is a search",
+            )
         else:
             count = (
                 "its one session calls no tool"
@@ -166,45 +170,45 @@ class ReadContext:
             )
             if not OPENTELEMETRY.isdisjoint(self.formats):
                 count += "; its spans tell of no tool, as is so where contents are not recorded"
-            self.fault(NO_SEARCH, self.label, count)
+            self.report(NO_SEARCH, self.label, count)
         self.settle()
 
 
-def _named(tools: Counter[str]) -> str:
-    """Tools with how often they were called, the most frequent first."""
+def _list_tools(tools: Counter[str]) -> str:
+    """List tools with the number of their calls, the most frequent first."""
     shown = ", ".join(f"`{tool}` ({count:,})" for tool, count in tools.most_common(10))
     return shown if len(tools) <= 10 else f"{shown} and {len(tools) - 10:,} more"
 
 
-def _mapping(tool: str) -> str:
-    """What to write for a tool to be known as a search."""
+def _advise_mapping(tool: str) -> str:
+    """Return advice on how to declare a tool as a search."""
     return (
-        f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{_quoted(tool)}: search}}`"
+        f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{_quote(tool)}: search}}`"
     )
 
 
-def _tool(fault: Problem) -> str | None:
-    """The tool that a fault is about: told last of where it is, else first of what it is."""
-    found = re.search(r", `([^`]+)`$", str(fault.place)) or re.search(r"`([^`]+)`", fault.message)
+def _find_tool(problem: Problem) -> str | None:
+    """Return the tool that a problem is about: the last name in its place, else the first in its message."""
+    found = re.search(r", `([^`]+)`$", str(problem.place)) or re.search(r"`([^`]+)`", problem.message)
     return found[1] if found else None
 
 
-def _quoted(tool: str) -> str:
-    """A tool's name as YAML has it."""
+def _quote(tool: str) -> str:
+    """Quote a tool's name for YAML if necessary."""
     return tool if _PLAIN_NAME.fullmatch(tool) else f'"{tool}"'
 
 
-def _hint(faults: list[Problem]) -> str | None:
-    first = {fault.code: fault for fault in reversed(faults)}
+def _choose_hint(problems: list[Problem]) -> str | None:
+    first = {problem.code: problem for problem in reversed(problems)}
     unsearched = first.get("unknown-tool") or first.get(NO_SEARCH)
     if unsearched:
-        tool = _tool(unsearched)
-        return _mapping(tool) if tool else None
+        tool = _find_tool(unsearched)
+        return _advise_mapping(tool) if tool else None
     known = next((kind for kind in _HINTS if kind in first), None)
     if known is not None:
         return _HINTS[known]
     if UNREAD in first:
-        return _paths(_quoted(_tool(first[UNREAD]) or "NAME"))
+        return _advise_paths(_quote(_find_tool(first[UNREAD]) or "NAME"))
     return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"
 
 
@@ -214,11 +218,11 @@ _HINTS = {
     EARLIER_ONLY: 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
     NO_OUTPUT: "have contents recorded: capture of messages in OpenTelemetry, `include` of sources in OpenAI Responses",
 }
-"""What to do about a kind of fault, the gravest first; None: nothing that is known here."""
+"""What to do about a problem by its code, the gravest first; None: no advice."""
 
 
-def _paths(tool: str) -> str:
-    """What to write for the results of a tool to be found."""
+def _advise_paths(tool: str) -> str:
+    """Return advice on how to declare where the results of a tool are."""
     written = (
         f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
     )

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import UNSET, Struct, field
+
+from judged.traces.json_values import Json
 
 __all__ = ["Call", "Conversation", "Step", "Turn", "TurnChoice"]
 
 
 class Call(Struct, kw_only=True):
-    """One call of a tool: what it was asked, and what it gave back, as the trace has them."""
+    """One call of a tool: its arguments and its output, as in the trace."""
 
     tool: str
-    arguments: Any = None
+    arguments: Json = None
     """An object, JSON text of one, or the query itself."""
-    output: Any = UNSET
+    output: Json = UNSET
     """A list of results, an object or text that holds one, or UNSET if the trace does not hold it."""
     id: str | None = None
-    """What joins the call to its output, where they lie apart."""
+    """The id that links the call to its output, if they are apart."""
     failed: bool = False
     """Whether the trace says that the call failed; its output is then not read."""
     search: bool | None = None
-    """Whether it is a search; None: the tool's name tells."""
+    """Whether it is a search; None: decided by the tool's name."""
 
 
 class Step(Struct, kw_only=True):
-    """One step of the agent: all the calls it made at once, in the order it asked for them."""
+    """One step of the agent: all the calls it made at once, in order."""
 
     calls: list[Call] = field(default_factory=list)
     tokens: float | None = None
@@ -47,10 +49,10 @@ class Conversation(Struct, kw_only=True):
     place: str
     turns: list[Turn]
     system: str | None = None
-    """None: the file's name stands for it."""
+    """None: the file's name is used."""
     task: str | None = None
-    """None: the conversation's id stands for it."""
+    """None: the conversation's id is used."""
 
 
 TurnChoice: TypeAlias = Literal["last", "last-with-search"]
-"""The last one, or the last one that searched."""
+"""Which turn of a conversation counts: the last one, or the last one that searched."""

@@ -1,14 +1,14 @@
-"""The seam of the trace formats: what a format is recognised by, what it makes of a trace, and the list of all formats."""
+"""Trace formats: how one recognises and reads a trace, and the list of all formats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from judged.registry import Registry
 from judged.tables.session import Session
 from judged.traces.context import ReadContext
+from judged.traces.json_values import Json
 from judged.traces.open import Trace
 
 __all__ = ["TRACE_FORMATS", "Head", "TraceFormat"]
@@ -18,29 +18,29 @@ __all__ = ["TRACE_FORMATS", "Head", "TraceFormat"]
 class Head:
     """The beginning of a trace: its first JSON documents, or its first text."""
 
-    documents: tuple[Any, ...] = ()
-    """At most `trace.SHOWN` of them: the first lines of JSONL, the first elements of an array, or one object."""
+    documents: tuple[Json, ...] = ()
+    """At most `open.SHOWN` of them: the first lines of JSONL, the first elements of an array, or one object."""
     text: str = ""
     """Empty where the trace is JSON."""
 
     @property
-    def mappings(self) -> tuple[Mapping[str, Any], ...]:
-        """The documents that are objects, which nearly all formats are."""
-        return tuple(each for each in self.documents if isinstance(each, dict))
+    def mappings(self) -> tuple[Mapping[str, Json], ...]:
+        """The documents that are objects, as in nearly all formats."""
+        return tuple(document for document in self.documents if isinstance(document, dict))
 
 
 @dataclass(frozen=True, slots=True)
 class TraceFormat:
-    """One way in which others write down what agents did."""
+    """One way of recording what agents did."""
 
     name: str
-    """What users call it: `openai-chat`."""
+    """The name that users write: `openai-chat`."""
     title: str
     """What it is, in words that fit after "read as"."""
     recognises: Callable[[Head], bool]
-    """Whether a trace that begins so is written in this way."""
-    sessions: Callable[[Trace, ReadContext], Iterator[Session]]
-    """The sessions of a trace, one at a time; faults go to the reading."""
+    """Returns whether a trace with this beginning has this format."""
+    read: Callable[[Trace, ReadContext], Iterator[Session]]
+    """Yields the sessions of a trace; problems go to the context."""
 
 
 TRACE_FORMATS: Registry[TraceFormat] = Registry("trace format")

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["first_text", "get_body", "get_object", "get_str", "preview"]
+__all__ = ["Json", "JsonObject", "first_text", "get_body", "get_object", "get_str", "preview"]
+
+Json: TypeAlias = Any
+"""A decoded JSON value of unknown shape: formats look for what they know, and ignore the rest."""
+JsonObject: TypeAlias = dict[str, Json]
 
 
-def get_object(value: Any, name: str) -> dict[str, Any]:
-    """The object that another holds under a name, or an empty one."""
+def get_object(value: Json, name: str) -> JsonObject:
+    """Return the object under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def get_body(value: Any, name: str) -> dict[str, Any]:
-    """The request or the response that an object holds under a name, or its body where it was recorded with one."""
+def get_body(value: Json, name: str) -> JsonObject:
+    """Return the request or the response under a name, or its body if it has one."""
     found = get_object(value, name)
     return get_object(found, "body") or found
 
 
-def get_str(value: Any, name: str) -> str:
-    """The text that an object holds under a name, or an empty one."""
+def get_str(value: Json, name: str) -> str:
+    """Return the text under a name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
 
 
-def first_text(value: Any, names: Iterable[str]) -> str | None:
-    """The first of the names under which an object holds a text that is not empty, or a whole number, as text."""
+def first_text(value: Json, names: Iterable[str]) -> str | None:
+    """Return the first non-empty text, or integer as text, that an object has under one of the names."""
     for name in names if isinstance(value, dict) else ():
         found = value.get(name)
         if (isinstance(found, str) and found) or type(found) is int:
@@ -35,8 +39,8 @@ def first_text(value: Any, names: Iterable[str]) -> str | None:
     return None
 
 
-def preview(value: Any, *, size: int = 60) -> str:
-    """A value as messages show it: on one line, between backticks, cut short.
+def preview(value: Json, *, size: int = 60) -> str:
+    """Format a value for a message: on one line, in backticks, truncated.
 
     >>> shown({"gain": 7}), shown("a long text", size=8)
     ("`{'gain': 7}`", "`'a long…`")

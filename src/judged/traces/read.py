@@ -1,11 +1,10 @@
-"""`stream_sessions` and `read_sessions`: whatever holds traces of agents, as sessions."""
+"""`stream_sessions` and `read_sessions`: agents' traces of any format as sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from judged.errors import BadInput
 from judged.problem import Problem
@@ -21,7 +20,7 @@ __all__ = ["detect", "read_sessions", "read_source", "stream_sessions"]
 
 
 def stream_sessions(
-    source: Any,
+    source: object,
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
@@ -30,13 +29,12 @@ def stream_sessions(
     turn: TurnChoice = "last",
     problems: TraceProblems | None = None,
 ) -> Iterator[Session]:
-    """The sessions of a source, one at a time; `problems` is filled with what was left out or noticed.
+    """Yield the sessions of a source, one at a time; `problems` collects what was left out, and notes.
 
     The source is a path (`-` is standard input), a folder of files, bytes, an open file, an iterable of objects
-    as the lines of a file would be, or a table of sessions. `format` says how it is written where its content
-    does not; `name` is the system of sessions that name none; `tools` is a mapping of tools or the file of one.
-    Strictly, the first session with a fault is refused with all its faults; `lenient` leaves out the results,
-    searches and sessions that have one.
+    as in the lines of a file, or a table of sessions. `format` names the format if detection is not wanted; `name` is
+    the system of sessions that name none; `tools` is a mapping of tools or a file of one. By default the first session
+    with problems is refused with all of them; `lenient` leaves out the results, searches and sessions that have any.
     """
     if isinstance(source, Sessions):
         yield from source
@@ -54,7 +52,7 @@ def stream_sessions(
 
 
 def read_sessions(
-    source: Any,
+    source: object,
     *,
     format: str | None = None,  # noqa: A002
     name: str | None = None,
@@ -62,7 +60,7 @@ def read_sessions(
     lenient: bool = False,
     turn: TurnChoice = "last",
 ) -> Sessions:
-    """The sessions of a source as a table; its notes say what was left out or noticed.
+    """Return the sessions of a source as a table; its notes say what was left out, and what is worth knowing.
 
     Source and options are those of `stream_sessions`, which holds one session at a time.
 
@@ -81,31 +79,31 @@ def read_sessions(
 
 
 def read_source(source: TraceSource, context: ReadContext, *, format: str | None = None) -> Iterator[Session]:  # noqa: A002
-    """The sessions of a source that has been opened; the reading takes what is to be known of it."""
+    """Yield the sessions of an open source; the context collects counts and problems."""
     count = 0
     for trace in source.traces:
         if trace.is_empty():
             continue
-        trace.broken = context.broken
-        written = _format_of(trace, context) if format is None else TRACE_FORMATS[format]
+        trace.on_broken = context.report_broken
+        written = _detect_or_skip(trace, context) if format is None else TRACE_FORMATS[format]
         if written is None:
             continue
         context.formats[written.name] += 1
         try:
-            for session in written.sessions(trace, context):
+            for session in written.read(trace, context):
                 context.settle()
                 count += 1
                 yield session
         except RecursionError:
-            context.fault(
+            context.report(
                 "malformed-session", trace.label, "holds objects within objects, too deep to be read"
             )
             context.settle()
     context.finish(count)
 
 
-def _format_of(trace: Trace, context: ReadContext) -> TraceFormat | None:
-    """The format of a trace; None if nothing recognises it and the reading is lenient."""
+def _detect_or_skip(trace: Trace, context: ReadContext) -> TraceFormat | None:
+    """Return the format of a trace; None if it is unknown and the context is lenient."""
     try:
         return detect(trace)
     except BadInput as error:
@@ -116,18 +114,18 @@ def _format_of(trace: Trace, context: ReadContext) -> TraceFormat | None:
 
 
 def detect(trace: Trace) -> TraceFormat:
-    """The format of a trace, by its first documents or its first text, which stay to be read."""
+    """Return the format of a trace, by its first documents or its first text, without consuming them."""
     head = Head(trace.first_documents()) if trace.is_json else Head(text=trace.first_text())
     if trace.is_json and not head.documents:
         next(trace.documents(), None)  # says what is wrong with them
     for name in TRACE_FORMATS:
         if TRACE_FORMATS[name].recognises(head):
             return TRACE_FORMATS[name]
-    raise _unknown(trace, head)
+    raise _unknown_format(trace, head)
 
 
-def _unknown(trace: Trace, head: Head) -> BadInput:
-    """That a trace is in no format known here, with what it begins with."""
+def _unknown_format(trace: Trace, head: Head) -> BadInput:
+    """Return the error for a trace of unknown format, with its beginning."""
     if head.mappings:
         keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
         what = f"is in no trace format known here: its first object has {keys or 'no keys'}"

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from judged.errors import BadInput
 from judged.tables.session import Result, Session
 from judged.traces.context import ReadContext
 from judged.traces.conversation import TurnChoice
+from judged.traces.json_values import JsonObject
 from judged.traces.open import open_traces
 from judged.traces.plain.write import to_plain
 from judged.traces.read import read_source
@@ -20,12 +20,12 @@ from judged.traces.results.tools import Tools, load_tools
 __all__ = ["FIELDS", "TraceSummary", "summarise"]
 
 FIELDS = ("id", "domain_id", "url", "title", "snippet", "score", "gain")
-"""What results may be known by, and what may be known of them."""
+"""The fields that results may have."""
 
 
 @dataclass
 class TraceSummary:
-    """Counts over all sessions of a source, one session as an example, and what stopped the reading, if anything."""
+    """Counts over all sessions of a source, one session as an example, and the error that stopped reading, if any."""
 
     context: ReadContext
     systems: Counter[str] = field(default_factory=Counter)
@@ -49,7 +49,7 @@ class TraceSummary:
     example: Session | None = None
     """The first session with results, else the first of all."""
     refused: BadInput | None = None
-    """Why the reading stopped before the end."""
+    """The error that stopped reading."""
 
     @property
     def sessions(self) -> int:
@@ -57,7 +57,7 @@ class TraceSummary:
         return self.systems.total()
 
     def tools(self) -> Iterator[tuple[str, int, str]]:
-        """Each tool with its calls and what it was taken as: `search`, `no search` or `unknown`."""
+        """Yield each tool with its calls and what it was taken as: `search`, `no search` or `unknown`."""
         kinds = (
             (self.context.searches, "search"),
             (self.context.unknown, "unknown"),
@@ -91,8 +91,8 @@ class TraceSummary:
         for name in FIELDS:
             self.fields[name] += getattr(result, name) is not None
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+    def to_dict(self) -> JsonObject:
+        """Return all counts and the example as plain values."""
         return {
             "source": self.context.label,
             "formats": dict(self.context.formats),
@@ -118,14 +118,14 @@ class TraceSummary:
 
 
 def summarise(
-    source: Any,
+    source: object,
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     tools: Tools | str | Path | None = None,
     lenient: bool = False,
     turn: TurnChoice = "last",
 ) -> TraceSummary:
-    """What is understood of a source when it is read so; a fault that stops the reading is kept, not raised."""
+    """Summarise a source read with these options; an error that stops reading is kept, not raised."""
     opened = open_traces(source)
     context = ReadContext(
         opened.label, opened.name or "system", load_tools(tools), lenient=lenient, turn=turn

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
 from judged.kernels.diversity.intents import Intents
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Flags, Floats, Ints, divide, segment_sum
+from judged.kernels.segments import divide, segment_sum
 
 __all__ = [
     "INTENTS_HINT",

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judged.kernels.segments import Flags, Floats, Ints, segment_ids, take_segments
+from judged.arrays import Flags, Floats, Ints
+from judged.kernels.segments import segment_ids, take_segments
 
 __all__ = ["Intents"]
 

@@ -15,10 +15,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.diversity.intent_aware import intent_hits, intent_weight, require_intents
 from judged.kernels.diversity.intents import Intents
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Flags, Floats, Ints, divide, segment_ids, segment_sum
+from judged.kernels.segments import divide, segment_ids, segment_sum
 
 __all__ = [
     "GREEDY_RATIO",

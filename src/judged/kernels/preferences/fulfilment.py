@@ -6,17 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.preferences.view import PreferenceView
-from judged.kernels.segments import (
-    Flags,
-    Floats,
-    Ints,
-    divide,
-    segment_count,
-    segment_ids,
-    segment_running_count,
-    segment_sum,
-)
+from judged.kernels.segments import divide, segment_count, segment_ids, segment_running_count, segment_sum
 
 __all__ = [
     "balanced_share",

@@ -8,8 +8,9 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking, RecallPoints
-from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
+from judged.kernels.segments import segment_count, segment_ids
 
 __all__ = [
     "PreferencePairs",

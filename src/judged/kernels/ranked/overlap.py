@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, Ints, segment_count, segment_sum
+from judged.kernels.segments import segment_count, segment_sum
 
 __all__ = ["ideal_overlap", "ideal_places", "overlap_of_ideals", "overlap_weights"]
 

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.diversity.intents import Intents
-from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids, segment_running_count
+from judged.kernels.segments import segment_count, segment_ids, segment_running_count
 
 __all__ = ["Ranking", "RecallPoints"]
 

@@ -202,6 +202,10 @@ def _hit_columns(view: Ranking, rel: float | None) -> Columns:
     return {"found": found, "precision": found / view.rank}
 
 
+def _hit_terms(view: Ranking, rel: float | None, formula: Formula | None) -> Terms:
+    return Terms(_hit_columns(view, rel), formula)
+
+
 def _found(view: Ranking, cutoff: int | None, rel: float | None) -> int:
     return int(view.hits_within(cutoff, rel)[0])
 
@@ -217,35 +221,31 @@ def precision_terms(view: Ranking, *, cutoff: int, rel: float | None, over: str)
     length, name = cutoff, str(cutoff)
     if over == "retrieved":
         length, name = min(cutoff, int(view.retrieved[0])), f"min({cutoff}, retrieved)"
-    return Terms(_hit_columns(view, rel), _quotient(f"found / {name}", _found(view, cutoff, rel), length))
+    return _hit_terms(view, rel, _quotient(f"found / {name}", _found(view, cutoff, rel), length))
 
 
 def recall_terms(view: Ranking, *, cutoff: int, rel: float | None, over: str) -> Terms:
     """Return the relevant results found, over all relevant documents, or at most the cutoff of them."""
     relevant, name = _relevant(view, rel, cutoff if over == "cutoff" else None)
-    return Terms(_hit_columns(view, rel), _quotient(f"found / {name}", _found(view, cutoff, rel), relevant))
+    return _hit_terms(view, rel, _quotient(f"found / {name}", _found(view, cutoff, rel), relevant))
 
 
 def f1_terms(view: Ranking, *, cutoff: int, rel: float | None) -> Terms:
     """Return the relevant results found, over the cutoff and all relevant documents together."""
     numbers = (_found(view, cutoff, rel), cutoff, _relevant(view, rel)[0])
-    return Terms(
-        _hit_columns(view, rel), Formula("2 × found / (k + relevant)", "2 × {} / ({} + {})", numbers)
-    )
+    return _hit_terms(view, rel, Formula("2 × found / (k + relevant)", "2 × {} / ({} + {})", numbers))
 
 
 def success_terms(view: Ranking, *, cutoff: int, rel: float | None) -> Terms:
     """Return the relevant results found, of which one is enough."""
-    return Terms(
-        _hit_columns(view, rel), Formula("min(1, found)", "min(1, {})", (_found(view, cutoff, rel),))
-    )
+    return _hit_terms(view, rel, Formula("min(1, found)", "min(1, {})", (_found(view, cutoff, rel),)))
 
 
 def reciprocal_rank_terms(view: Ranking, *, cutoff: int | None, rel: float | None) -> Terms:
     """Return the rank of the first relevant result."""
     ranks = view.rank[view.hits(rel) & view.within(cutoff)].tolist()
     formula = Formula("1 / rank of the first relevant result", "1 / {}", (ranks[0],)) if ranks else None
-    return Terms(_hit_columns(view, rel), formula)
+    return _hit_terms(view, rel, formula)
 
 
 def average_precision_terms(
@@ -262,12 +262,12 @@ def r_precision_terms(view: Ranking, *, rel: float | None, multiple: float) -> T
     """Return the relevant results found among as many results as there are relevant documents."""
     length = int(np.floor(multiple * _relevant(view, rel)[0] + 0.9))
     words = f"found among the first {length} / {length}"
-    return Terms(_hit_columns(view, rel), _quotient(words, _found(view, length, rel), length))
+    return _hit_terms(view, rel, _quotient(words, _found(view, length, rel), length))
 
 
 def hits_terms(view: Ranking, *, rel: float | None) -> Terms:
     """Return the number of relevant results."""
-    return Terms(_hit_columns(view, rel), Formula("found", "{}", (_found(view, None, rel),)))
+    return _hit_terms(view, rel, Formula("found", "{}", (_found(view, None, rel),)))
 
 
 def interpolated_terms(view: Ranking, *, rel: float | None, **_points: object) -> Terms:
@@ -280,25 +280,22 @@ def interpolated_terms(view: Ranking, *, rel: float | None, **_points: object) -
 # All results as a set
 
 
-def _set_terms(view: Ranking, rel: float | None, words: str, below: Callable[[int, int], int]) -> Terms:
-    found, relevant = _found(view, None, rel), _relevant(view, rel)[0]
-    formula = _quotient(f"found / {words}", found, below(int(view.retrieved[0]), relevant))
-    return Terms({"found": view.found(rel)}, formula)
+def _set_terms(words: str, below: Callable[[int, int], int]) -> TermsFunction:
+    """Return the function of a measure that divides the relevant results by a count of all results or documents."""
+
+    def terms(view: Ranking, *, rel: float | None) -> Terms:
+        """Return the relevant results found."""
+        count = below(int(view.retrieved[0]), _relevant(view, rel)[0])
+        return Terms(
+            {"found": view.found(rel)}, _quotient(f"found / {words}", _found(view, None, rel), count)
+        )
+
+    return terms
 
 
-def set_precision_terms(view: Ranking, *, rel: float | None) -> Terms:
-    """Return the relevant results over all results."""
-    return _set_terms(view, rel, "retrieved", lambda retrieved, _: retrieved)
-
-
-def set_recall_terms(view: Ranking, *, rel: float | None) -> Terms:
-    """Return the relevant results over all relevant documents."""
-    return _set_terms(view, rel, "relevant", lambda _, relevant: relevant)
-
-
-def set_relative_precision_terms(view: Ranking, *, rel: float | None) -> Terms:
-    """Return the relevant results over as many as there could be."""
-    return _set_terms(view, rel, "min(retrieved, relevant)", min)
+set_precision_terms = _set_terms("retrieved", lambda retrieved, _: retrieved)
+set_recall_terms = _set_terms("relevant", lambda _, relevant: relevant)
+set_relative_precision_terms = _set_terms("min(retrieved, relevant)", min)
 
 
 def set_average_precision_terms(view: Ranking, *, rel: float | None) -> Terms:

@@ -16,12 +16,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Bytes, Floats, Ints
 from judged.kernels.scan import scanner
 from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
-from judged.kernels.scan.strings import Bytes, Strings
+from judged.kernels.scan.strings import Strings
 from judged.kernels.scan.text import find_line_end
-from judged.kernels.segments import Floats, Ints
 
 __all__ = [
     "Aligned",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.kernels.scan.strings import Strings, Words, mix
+from judged.arrays import Words
+from judged.kernels.scan.strings import Strings, mix
 
 __all__ = ["FOLDED", "LEFT", "PLAIN", "fold", "lower_words"]
 

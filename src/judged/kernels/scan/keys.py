@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from judged.kernels.scan.strings import Words
-from judged.kernels.segments import Flags, Ints
+from judged.arrays import Flags, Ints, Words
 
 __all__ = ["Keys", "distinct"]
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Bytes, Flags, Floats, Ints, Words
 from judged.kernels.scan.compiled import load_compiled
 from judged.kernels.scan.folding import fold
-from judged.kernels.scan.strings import Buffer, Bytes, Strings, Words
+from judged.kernels.scan.strings import Buffer, Strings
 from judged.kernels.scan.text import parse_numbers
-from judged.kernels.segments import Flags, Floats, Ints
 
 __all__ = ["BLANK", "COMMENT", "RETURN", "ROW", "SHORT", "Rows", "cut_rows", "read_rows"]
 

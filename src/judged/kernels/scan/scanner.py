@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Bytes, Flags, Floats, Ints
 from judged.kernels.scan.keys import Keys
-from judged.kernels.scan.strings import Bytes, Strings
+from judged.kernels.scan.strings import Strings
 from judged.kernels.scan.text import parse_numbers, split_lines
-from judged.kernels.segments import Flags, Floats, Ints
 
 __all__ = [
     "KINDS",

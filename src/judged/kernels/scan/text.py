@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.kernels.scan.strings import Buffer, Bytes, Strings
-from judged.kernels.segments import Flags, Floats, Ints
+from judged.arrays import Bytes, Flags, Floats, Ints
+from judged.kernels.scan.strings import Buffer, Strings
 
 __all__ = ["Lines", "find_line_end", "parse_numbers", "split_lines"]
 

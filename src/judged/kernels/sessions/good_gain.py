@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.errors import BadMeasure
-from judged.kernels.segments import Flags, Floats, Ints, divide, segment_count, segment_max
+from judged.kernels.segments import divide, segment_count, segment_max
 from judged.kernels.sessions.view import GAINS, Reference, SessionView, count_by_gain, offsets_from_counts
 
 __all__ = [

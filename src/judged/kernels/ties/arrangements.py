@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from judged.arrays import Flags, Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Flags, Floats, Ints, segment_ids, take_segments
+from judged.kernels.segments import segment_ids, take_segments
 
 __all__ = [
     "Arrangements",

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, Ints
 from judged.kernels.ties.arrangements import Valuation
 
 __all__ = ["UnjudgedResults", "best_completion_counts", "find_unjudged", "grade_levels"]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import Floats, Ints
 from judged.kernels.ties.arrangements import (
     Arrangements,
     TiedGroup,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import UNSET
 
@@ -12,19 +11,19 @@ from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
-from judged.traces.json_values import first_text, get_object, get_str
+from judged.traces.json_values import Json, JsonObject, first_text, get_object, get_str
 from judged.traces.open import Document, Trace
 
 __all__ = ["FORMAT"]
 
 
 def recognises(head: Head) -> bool:
-    """Objects with the id of a query and a list of what the agent did."""
-    return bool(head.mappings) and all(_is_run(each) for each in head.mappings)
+    """Recognise objects with the id of a query and a list of actions."""
+    return bool(head.mappings) and all(_is_run(document) for document in head.mappings)
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """A session for each query."""
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield a session for each query."""
     return to_sessions(_conversations(trace, context), context)
 
 
@@ -33,7 +32,7 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
         if isinstance(document.value, dict) and _is_run(document.value):
             yield _conversation(document, context)
         else:
-            context.fault("malformed-session", document.place, "has no `query_id` with a list `result`")
+            context.report("malformed-session", document.place, "has no `query_id` with a list `result`")
             context.settle()
 
 
@@ -49,7 +48,7 @@ def _conversation(document: Document, context: ReadContext) -> Conversation:
         what = (
             f"says that it called {', '.join(f'`{tool}`' for tool in counted)}, and holds none of its calls"
         )
-        context.fault("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
+        context.report("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
     return Conversation(
         id=str(value["query_id"]),
         place=document.place,
@@ -58,13 +57,13 @@ def _conversation(document: Document, context: ReadContext) -> Conversation:
     )
 
 
-def _steps(entries: list[Any]) -> list[Step]:
-    """The steps of a run: calls that nothing parts are one step, unless the agent never said anything between any.
+def _steps(entries: list[Json]) -> list[Step]:
+    """Return the steps of a run: adjacent calls are one step, unless the agent never wrote anything between calls.
 
-    The responses of the agent were put into one list, so that calls made at once and calls made one after the other
-    look alike; what it thought or wrote between them tells them apart.
+    The responses of the agent were concatenated, so that parallel and successive calls look alike; only the thoughts
+    and texts between them separate steps.
     """
-    kinds = [get_str(each, "type") for each in entries]
+    kinds = [get_str(item, "type") for item in entries]
     spoke = any(kind != "tool_call" for kind in kinds[: _last_call(kinds)])
     steps: list[Step] = []
     previous = ""
@@ -84,7 +83,7 @@ def _last_call(kinds: list[str]) -> int:
     return max((at for at, kind in enumerate(kinds) if kind == "tool_call"), default=0)
 
 
-def _call(entry: dict[str, Any]) -> Call:
+def _call(entry: JsonObject) -> Call:
     output = entry.get("output")
     return Call(
         tool=str(entry.get("tool_name") or "unnamed"),
@@ -93,8 +92,8 @@ def _call(entry: dict[str, Any]) -> Call:
     )
 
 
-def _is_run(value: Any) -> bool:
+def _is_run(value: Json) -> bool:
     return "query_id" in value and isinstance(value.get("result"), list)
 
 
-FORMAT = TraceFormat("browsecomp-plus", "BrowseComp-Plus runs", recognises, sessions)
+FORMAT = TraceFormat("browsecomp-plus", "BrowseComp-Plus runs", recognises, read)

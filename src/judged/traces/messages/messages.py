@@ -5,45 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Any
 
 from judged.traces.context import FOREIGN, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head
-from judged.traces.json_values import first_text, get_body, get_object, get_str
+from judged.traces.json_values import Json, JsonObject, first_text, get_body, get_object, get_str
 from judged.traces.open import Document, Trace
 
 __all__ = [
     "Messages",
     "Reader",
     "Transcript",
-    "conversations",
     "count_tokens",
     "find_messages",
     "is_message",
     "join_text",
     "messages_in_head",
     "parse_time",
+    "read_conversations",
     "to_conversation",
 ]
 
 
 class Transcript:
-    """A conversation as it is gone through, message by message."""
+    """A conversation, recorded message by message."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
         self.strays: list[str] = []
-        """What answers no call, by the tool or id that it names."""
+        """Outputs that answer no call, by the tool or id that they name."""
         self.foreign: str | None = None
-        """The format that calls are written in which this one does not have."""
+        """Another format in which calls are written."""
         self._open: list[Call] = []
         """Calls that nothing has answered yet."""
         self._began: float | None = None
         self._now: float | None = None
 
     def ask(self, question: str | None, *, time: float | None = None) -> None:
-        """The user writes: a new turn, unless the agent has done nothing since they last wrote."""
+        """Record what the user wrote: a new turn, unless the agent has done nothing since the last one."""
         if not self.turns or self.turns[-1].steps:
             self.turns.append(Turn())
         turn = self.turns[-1]
@@ -51,43 +50,43 @@ class Transcript:
         self._now = time
 
     def step(self, calls: list[Call], *, tokens: float | None = None, time: float | None = None) -> Step:
-        """The agent takes a step, with all the calls it makes at once; it began when the message before was there."""
+        """Record a step of the agent, with its parallel calls; it began at the time of the message before."""
         if not self.turns:
             self.turns.append(Turn())
         step = Step(calls=calls, tokens=tokens)
         self.turns[-1].steps.append(step)
         self._open.extend(calls)
         self._began = self._now
-        self._pass(time)
+        self._extend_to(time)
         return step
 
     def answer(
         self,
-        output: Any,
+        output: Json,
         *,
         id: str | None = None,  # noqa: A002 - what the formats call it
         tool: str | None = None,
         failed: bool = False,
         time: float | None = None,
     ) -> None:
-        """A tool answers the open call of that id; without an id the first of that tool, or the first of all."""
-        call = self._answered(id, tool)
+        """Record an output: it answers the open call of that id, else the first of that tool, or the first of all."""
+        call = self._find_call(id, tool)
         if call is None:
             self.strays.append(id or tool or "unnamed")
             return
-        self._open = [each for each in self._open if each is not call]
+        self._open = [item for item in self._open if item is not call]
         call.output, call.failed = output, failed
-        self._pass(time)
+        self._extend_to(time)
 
-    def wrong(self) -> Iterator[tuple[str, str]]:
-        """What is wrong with the conversation as a whole: the kind of each fault, and its sentence."""
+    def find_problems(self) -> Iterator[tuple[str, str]]:
+        """Yield the code and the message of each problem of the conversation as a whole."""
         for stray in self.strays:
             yield "outputs without a call", f"holds the output of a call that was never made: `{stray}`"
         if self.foreign:
-            what = f"holds calls written as `{self.foreign}`, while the beginning of the trace looked like another format"
-            yield FOREIGN, what
+            text = f"holds calls written as `{self.foreign}`, while the beginning of the trace looked like another format"
+            yield FOREIGN, text
 
-    def _answered(self, identity: str | None, tool: str | None) -> Call | None:
+    def _find_call(self, identity: str | None, tool: str | None) -> Call | None:
         if identity is not None:
             for call in self._open:
                 if call.id == identity:
@@ -95,27 +94,27 @@ class Transcript:
         unnamed = [call for call in self._open if identity is None or call.id is None]
         return next((call for call in unnamed if tool is None or call.tool == tool), None)
 
-    def _pass(self, time: float | None) -> None:
-        """Time passes in the step at hand."""
+    def _extend_to(self, time: float | None) -> None:
+        """Extend the current step to a time."""
         self._now = time
         if time is not None and self._began is not None and time >= self._began:
             self.turns[-1].steps[-1].seconds = time - self._began
 
 
-def join_text(content: Any) -> str:
-    """The text of a message, which may be in blocks."""
+def join_text(content: Json) -> str:
+    """Return the text of a message, which may be in blocks."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list):
         return ""
-    texts = (each.get("text") if isinstance(each, dict) else each for each in content)
+    texts = (item.get("text") if isinstance(item, dict) else item for item in content)
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def count_tokens(message: dict[str, Any]) -> float | None:
-    """The tokens that a message or a response says it took, in and out."""
+def count_tokens(message: JsonObject) -> float | None:
+    """Return the number of input and output tokens that a message or a response states."""
     for holder in (message, *(message.get(name) for name in ("response_metadata", "metadata", "meta"))):
         if not isinstance(holder, dict):
             continue
@@ -123,11 +122,11 @@ def count_tokens(message: dict[str, Any]) -> float | None:
             (holder[name] for name in ("usage", "token_usage", "usage_metadata") if holder.get(name)), None
         )
         if isinstance(usage, dict):
-            return _summed(usage)
+            return _sum_usage(usage)
     return None
 
 
-def _summed(usage: dict[str, Any]) -> float | None:
+def _sum_usage(usage: JsonObject) -> float | None:
     total = usage.get("total_tokens")
     if isinstance(total, (int, float)):
         return float(total)
@@ -139,8 +138,8 @@ def _summed(usage: dict[str, Any]) -> float | None:
     return None
 
 
-def parse_time(message: dict[str, Any]) -> float | None:
-    """When a message was written, in seconds since 1970 or any other beginning."""
+def parse_time(message: JsonObject) -> float | None:
+    """Return the time of a message, in seconds since 1970 or another epoch."""
     for name in ("timestamp", "created_at", "created", "time"):
         value = message.get(name)
         if isinstance(value, bool) or value is None:
@@ -158,7 +157,7 @@ def parse_time(message: dict[str, Any]) -> float | None:
 
 
 HOLDERS = ("messages", "conversation", "conversations", "trajectory", "history", "chat")
-"""Where the messages of a document lie."""
+"""Fields that hold the messages of a document."""
 NAMES = (
     *("conversation_id", "session_id", "thread_id", "conversation", "custom_id", "id", "uuid"),
     *("query_id", "qid"),
@@ -171,44 +170,48 @@ ROLES = frozenset(
 SPELLED = {"human": "user", "gpt": "assistant", "ai": "assistant", "observation": "tool"}
 LANGCHAIN = frozenset(("human", "ai", "system", "tool"))
 
-Messages = list[dict[str, Any]]
+Messages = list[JsonObject]
 Reader = Callable[[Messages, Transcript], None]
-"""Goes through messages and tells the transcript of them."""
+"""Records messages in a transcript."""
 
 
-def is_message(value: Any) -> bool:
-    """Whether a value is a message: an object with a role."""
+def is_message(value: Json) -> bool:
+    """Return whether a value is a message: an object with a role."""
     return _role(value) is not None
 
 
-def find_messages(value: Any) -> Messages | None:
-    """The messages that a document holds, those of its request and its response together; None if it holds none."""
+def find_messages(value: Json) -> Messages | None:
+    """Return the messages of a document, those of its request and its response together; None if there are none."""
     if isinstance(value, list):
-        return [_named(each) for each in value] if value and all(is_message(each) for each in value) else None
+        return (
+            [_normalise(item) for item in value]
+            if value and all(is_message(item) for item in value)
+            else None
+        )
     if not isinstance(value, dict):
         return None
     if is_message(value):
-        return [_named(value)]
+        return [_normalise(value)]
     for holder in (
         value,
         *(get_body(value, name) for name in ("request", "body", "inputs", "kwargs", "values")),
     ):
         for name in HOLDERS:
             if isinstance(holder.get(name), list) and (found := find_messages(holder[name])) is not None:
-                return found + _responded(value)
-    return _responded(value) or None
+                return found + _response_messages(value)
+    return _response_messages(value) or None
 
 
 def messages_in_head(head: Head) -> list[Messages]:
-    """The messages of the first documents, for a format to be recognised by."""
-    return [found for each in head.documents if (found := find_messages(each))]
+    """Return the messages of the first documents, for a format to be recognised by."""
+    return [found for document in head.documents if (found := find_messages(document))]
 
 
-def conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
-    """The conversations of a trace whose documents hold messages, or are the messages of one conversation."""
+def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
+    """Yield the conversations of a trace whose documents hold messages, or are the messages of one conversation."""
     held: tuple[Document, Messages] | None = None
     superseded = 0
-    for document, messages in _held(trace, context):
+    for document, messages in _read_documents(trace, context):
         if held is not None and _continues(messages, held[1]):
             superseded += 1  # a log of requests, each with all that came before
             messages[: len(held[1])] = held[1]  # a response tells more than its copy in the next request
@@ -224,7 +227,7 @@ def conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[
 
 
 def _continues(messages: Messages, before: Messages) -> bool:
-    """Whether messages begin with all that there was before, and go on."""
+    """Return whether messages repeat all the earlier ones and continue."""
     parts = ("role", "content", "tool_calls")
     return len(messages) > len(before) and all(
         one.get(part) == other.get(part)
@@ -233,13 +236,13 @@ def _continues(messages: Messages, before: Messages) -> bool:
     )
 
 
-def _held(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
-    """Each document with its messages; documents that are messages themselves are one conversation."""
+def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
+    """Yield each document with its messages; documents that are messages themselves are one conversation."""
     alone: Messages = []
     for document in trace.documents():
         messages = find_messages(document.value)
         if messages is None:
-            context.fault("malformed-session", document.place, "holds no messages")
+            context.report("malformed-session", document.place, "holds no messages")
             context.settle()
         elif is_message(document.value) and not _is_response(document.value):
             alone += messages
@@ -249,23 +252,23 @@ def _held(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messag
         yield Document(trace.label, {}, trace.name or "1"), alone
 
 
-def _is_response(value: dict[str, Any]) -> bool:
-    """Whether a message is all of what an endpoint answered, with its searches inside."""
+def _is_response(value: JsonObject) -> bool:
+    """Return whether a message is the whole response of an endpoint, with its searches inside."""
     return value.get("type") == "message" and value.get("role") == "assistant" and "usage" in value
 
 
 def to_conversation(
     document: Document, messages: Messages, context: ReadContext, read: Reader
 ) -> Conversation:
-    """The conversation that messages make, called as their document says."""
+    """Return the conversation that messages make, named as in their document."""
     transcript = Transcript()
     read(messages, transcript)
     value = document.value if isinstance(document.value, dict) else {}
     metadata = get_object(value, "metadata")
     tasks = TASKS if value.get("type") == "chatml" else (*TASKS, "task")  # there it names the kind of task
     name = first_text(value, NAMES) or first_text(metadata, NAMES) or document.name
-    for kind, what in transcript.wrong():
-        context.fault(kind, f"{document.place}: session `{name}`", what)
+    for code, text in transcript.find_problems():
+        context.report(code, f"{document.place}: session `{name}`", text)
     return Conversation(
         id=name,
         place=document.place,
@@ -275,26 +278,26 @@ def to_conversation(
     )
 
 
-def _system(value: dict[str, Any]) -> str | None:
-    """What the system is called; `system` may also be its instructions, which are no name."""
+def _system(value: JsonObject) -> str | None:
+    """Return the name of the system; `system` may also be its instructions, which are no name."""
     names = (name for name in SYSTEMS if name != "system" or not re.search(r"\s", str(value.get(name))))
     return first_text(value, names)
 
 
-def _responded(value: dict[str, Any]) -> Messages:
-    """The messages that an endpoint answered with, if the document holds its response."""
+def _response_messages(value: JsonObject) -> Messages:
+    """Return the messages of an endpoint's response, if the document has one."""
     response = get_body(value, "response") or value
     choices = response.get("choices")
     if isinstance(choices, list) and choices:
         message = get_object(choices[0], "message")
-        return [_named({**message, "usage": response.get("usage")})] if is_message(message) else []
-    return [_named(response)] if response is not value and is_message(response) else []
+        return [_normalise({**message, "usage": response.get("usage")})] if is_message(message) else []
+    return [_normalise(response)] if response is not value and is_message(response) else []
 
 
-def _named(message: dict[str, Any]) -> dict[str, Any]:
-    """A message with its role and content under their usual names."""
+def _normalise(message: JsonObject) -> JsonObject:
+    """Return a message with its role and content under their usual names."""
     role = _role(message) or ""
-    message = _bare(message)
+    message = _unwrap(message)
     return {
         **message,
         "role": SPELLED.get(role, role),
@@ -302,17 +305,17 @@ def _named(message: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _role(value: Any) -> str | None:
-    """The role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
+def _role(value: Json) -> str | None:
+    """Return the role of a message: ShareGPT says `from`, and LangChain puts it into `type`; None if it is no message."""
     for name in ("role", "from"):
         if get_str(value, name) in ROLES:
             return get_str(value, name)
-    bare = _bare(value)
-    kind = get_str(bare, "type")
-    return kind if kind in LANGCHAIN and "content" in bare else None
+    bare = _unwrap(value)
+    code = get_str(bare, "type")
+    return code if code in LANGCHAIN and "content" in bare else None
 
 
-def _bare(value: Any) -> Any:
-    """A message without the envelopes of LangChain's `messages_to_dict` and `dumps`."""
+def _unwrap(value: Json) -> Json:
+    """Return a message without the envelopes of LangChain's `messages_to_dict` and `dumps`."""
     envelope = get_object(value, "data") or get_object(value, "kwargs")
     return envelope if "content" in envelope and "type" in envelope else value

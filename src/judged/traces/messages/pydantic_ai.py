@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from judged.tables.session import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation
 from judged.traces.format import Head, TraceFormat
-from judged.traces.json_values import first_text, get_str
+from judged.traces.json_values import Json, JsonObject, first_text, get_str
 from judged.traces.messages.messages import Transcript, count_tokens, join_text, parse_time
 from judged.traces.open import Document, Trace
 
@@ -19,16 +18,16 @@ __all__ = ["FORMAT"]
 CALLS = frozenset(("tool-call", "builtin-tool-call"))
 ANSWERS = frozenset(("tool-return", "builtin-tool-return", "retry-prompt"))
 
-Messages = list[dict[str, Any]]
+Messages = list[JsonObject]
 
 
 def recognises(head: Head) -> bool:
-    """Objects in parts that say they are a request or a response; lists of them, or objects that hold such lists."""
-    return any(_messages(each) for each in head.documents)
+    """Recognise requests and responses in parts, lists of them, or objects that hold such lists."""
+    return any(_messages(document) for document in head.documents)
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """A session for each list of messages; messages that stand alone are one conversation."""
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield a session for each list of messages; single messages are one conversation."""
     return to_sessions(_conversations(trace, context), context)
 
 
@@ -37,7 +36,7 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
     for document in trace.documents():
         messages = _messages(document.value)
         if not messages:
-            context.fault("malformed-session", document.place, "holds no messages")
+            context.report("malformed-session", document.place, "holds no messages")
             context.settle()
         elif _is_message(document.value):
             alone += messages
@@ -50,11 +49,11 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
 def _conversation(document: Document, messages: Messages, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for message in messages:
-        _read(message, transcript)
+        _record(message, transcript)
     name = first_text(document.value, ("conversation_id", "session_id", "id"))
     name = name or first_text(messages[0], ("conversation_id",)) or document.name
-    for kind, what in transcript.wrong():
-        context.fault(kind, f"{document.place}: session `{name}`", what)
+    for kind, what in transcript.find_problems():
+        context.report(kind, f"{document.place}: session `{name}`", what)
     models = (first_text(message, ("model_name",)) for message in messages)
     return Conversation(
         id=name,
@@ -65,8 +64,8 @@ def _conversation(document: Document, messages: Messages, context: ReadContext) 
     )
 
 
-def _read(message: dict[str, Any], transcript: Transcript) -> None:
-    """Tell the transcript of a message: what the user wrote and tools gave back, or what the model asked for."""
+def _record(message: JsonObject, transcript: Transcript) -> None:
+    """Record a message: what the user wrote and tools returned, or the calls of the model."""
     parts, time = _parts(message), parse_time(message)
     if message["kind"] == "response":
         calls = [_call(part) for part in parts if get_str(part, "part_kind") in CALLS]
@@ -86,13 +85,13 @@ def _read(message: dict[str, Any], transcript: Transcript) -> None:
             transcript.ask(join_text(part.get("content")), time=time)
 
 
-def _call(part: dict[str, Any]) -> Call:
+def _call(part: JsonObject) -> Call:
     tool = str(part.get("tool_name") or "unnamed")
     return Call(tool=tool, arguments=part.get("args"), id=part.get("tool_call_id"))
 
 
-def _messages(value: Any) -> Messages:
-    """The messages that a document is or holds; none if it holds others."""
+def _messages(value: Json) -> Messages:
+    """Return the messages that a document is or holds; none if it holds others."""
     if isinstance(value, dict):
         value = [value] if _is_message(value) else value.get("messages")
     if not isinstance(value, list) or not all(map(_is_message, value)):
@@ -100,16 +99,16 @@ def _messages(value: Any) -> Messages:
     return value
 
 
-def _is_message(value: Any) -> bool:
+def _is_message(value: Json) -> bool:
     return (
         isinstance(value, dict) and get_str(value, "kind") in {"request", "response"} and bool(_parts(value))
     )
 
 
-def _parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+def _parts(message: JsonObject) -> list[JsonObject]:
     parts = message.get("parts")
     found = parts if isinstance(parts, list) else []
     return [part for part in found if isinstance(part, dict) and "part_kind" in part]
 
 
-FORMAT = TraceFormat("pydantic-ai", "Pydantic AI messages", recognises, sessions)
+FORMAT = TraceFormat("pydantic-ai", "Pydantic AI messages", recognises, read)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -11,7 +10,8 @@ from msgspec import Struct
 from judged.tables.session import GRADES, Iteration, Result, Search, Session
 from judged.traces.context import ReadContext
 from judged.traces.format import Head, TraceFormat
-from judged.traces.open import BROKEN, Trace, told
+from judged.traces.json_values import Json
+from judged.traces.open import BROKEN, Trace, describe_error
 from judged.traces.results.fields import has_key, parse_result, split_domain
 
 __all__ = ["FORMAT", "parse_session"]
@@ -34,42 +34,40 @@ class _Line(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def recognises(head: Head) -> bool:
-    """Objects with turns, or with the iterations of one."""
-    return any("turns" in each or "iterations" in each for each in head.mappings)
+    """Recognise objects with turns, or with the iterations of one."""
+    return any("turns" in document or "iterations" in document for document in head.mappings)
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """One session for each line, or for each element of an array; those that are not usable are left out."""
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield one session for each line, or for each element of an array; those that are not usable are left out."""
     if not trace.is_lines:
         for document in trace.documents():
-            yield from _settled(
-                parse_session(document.value, document.place, document.name, context), context
-            )
+            yield from _settle(parse_session(document.value, document.place, document.name, context), context)
         return
     decode = msgspec.json.Decoder(_Line).decode
     for number, line in trace.lines():
         try:
-            session = _quick(decode(line), trace.place(number), context)
+            session = _convert(decode(line), trace.place(number), context)
         except BROKEN:
             session = None
         if session is None:
-            yield from _settled(_slow(line, number, trace, context), context)
+            yield from _settle(_parse_line(line, number, trace, context), context)
         else:
             yield session
 
 
-def _settled(session: Session | None, context: ReadContext) -> Iterator[Session]:
+def _settle(session: Session | None, context: ReadContext) -> Iterator[Session]:
     context.settle()
     if session is not None:
         yield session
 
 
-def _quick(line: _Line, place: str, context: ReadContext) -> Session | None:
-    """The session of a line that needs nothing changed; None if anything in it does, or may be wrong."""
+def _convert(line: _Line, place: str, context: ReadContext) -> Session | None:
+    """Return the session of a line that needs nothing changed; None if anything in it does, or may be wrong."""
     if not line.conversation or not line.turns:
         return None
     turn = line.turns[-1]
-    iterations = tuple(each for each in turn.iterations if each.searches)
+    iterations = tuple(iteration for iteration in turn.iterations if iteration.searches)
     if context.turn != "last" and not iterations:
         return None
     if not all(map(_is_sound, turn.iterations)):
@@ -80,7 +78,7 @@ def _quick(line: _Line, place: str, context: ReadContext) -> Session | None:
     if (
         not iterations
         and len(line.turns) > 1
-        and any(each.searches for t in line.turns for each in t.iterations)
+        and any(iteration.searches for t in line.turns for iteration in t.iterations)
     ):
         context.earlier += 1
     return Session(
@@ -96,14 +94,14 @@ def _quick(line: _Line, place: str, context: ReadContext) -> Session | None:
 
 
 def _is_sound(iteration: Iteration) -> bool:
-    """Whether an iteration took no less than nothing, and all its searches are sound."""
+    """Return whether an iteration took no negative time or tokens, and all its searches are sound."""
     if (iteration.tokens or 0) < 0 or (iteration.seconds or 0) < 0:
         return False
     return all(map(_is_sound_search, iteration.searches))
 
 
 def _is_sound_search(search: Search) -> bool:
-    """Whether every result of a search has a key, one kind of id, and a gain that is a grade if any."""
+    """Return whether every result of a search has a key, one kind of id, and a gain that is a grade if any."""
     for result in search.results:
         if result.gain is not None and result.gain not in GRADES:
             return False
@@ -120,18 +118,18 @@ def _is_sound_search(search: Search) -> bool:
     return bool(search.results)  # a search that has none may lack them altogether
 
 
-def _slow(line: bytes, number: int, trace: Trace, context: ReadContext) -> Session | None:
-    """The session of a line with other names than ours, or with faults, which are noted."""
+def _parse_line(line: bytes, number: int, trace: Trace, context: ReadContext) -> Session | None:
+    """Return the session of a line with other names than ours, or with problems, which are recorded."""
     place = trace.place(number)
     try:
         value = msgspec.json.decode(line)
     except BROKEN as error:
-        trace.broken(place, told(error, line))
+        trace.on_broken(place, describe_error(error, line))
         return None
-    return parse_session(value, place, trace.called(number), context)
+    return parse_session(value, place, trace.default_name(number), context)
 
 
-FORMAT = TraceFormat("plain", "sessions in the plain form", recognises, sessions)
+FORMAT = TraceFormat("plain", "sessions in the plain form", recognises, read)
 
 
 MALFORMED = "malformed-session"
@@ -143,34 +141,36 @@ SEARCHES = ("searches", "invocations")
 RESULTS = ("results", "documents")
 
 
-def parse_session(value: Any, place: str, name: str, context: ReadContext) -> Session | None:
-    """The last turn of a conversation as a session; None, with faults noted, if it is not usable."""
+def parse_session(value: Json, place: str, name: str, context: ReadContext) -> Session | None:
+    """Return the last turn of a conversation as a session; None, with problems recorded, if it is unusable."""
     return _Object(value, place, name, context).session()
 
 
 class _Object:
-    """One conversation, and where its faults go."""
+    """One conversation, and the context for its problems."""
 
-    def __init__(self, value: Any, place: str, name: str, context: ReadContext) -> None:
+    def __init__(self, value: Json, place: str, name: str, context: ReadContext) -> None:
         self.value = value
         self.context = context
         self.place = place
-        self.name = _identity(value) or name
+        self.name = _find_name(value) or name
         self.sound = True
 
     def session(self) -> Session | None:
         if not isinstance(self.value, Mapping):
-            self.refuse("", f"is {_kind(self.value)}, expected an object")
+            self.refuse("", f"is {_describe_type(self.value)}, expected an object")
             return None
         self.text(self.value, NAMES)
         turns = self.turns()
         if turns is None:
             return None
-        turn, at = self.chosen(turns)
-        steps = self.parts(turn, ("iterations",), f", turn {at}", "iteration") or []
+        turn, at = self.choose(turns)
+        steps = self.get_list(turn, ("iterations",), f", turn {at}", "iteration") or []
         iterations = [self.iteration(step, f", iteration {n}") for n, step in enumerate(steps, 1)]
-        searched = tuple(each for each in iterations if each is not None and each.searches)
-        if not searched and any(_searched(each) for each in turns):
+        searched = tuple(
+            iteration for iteration in iterations if iteration is not None and iteration.searches
+        )
+        if not searched and any(_has_search(turn) for turn in turns):
             self.context.earlier += 1
         session = Session(
             conversation=self.name,
@@ -184,8 +184,8 @@ class _Object:
         )
         return session if self.sound else None
 
-    def turns(self) -> list[Any] | None:
-        """The turns; a conversation that has iterations itself has one turn."""
+    def turns(self) -> list[Json] | None:
+        """Return the turns; a conversation that has iterations itself has one turn."""
         if "turns" not in self.value and "iterations" in self.value:
             return [{"iterations": self.value["iterations"]}]
         if "turns" not in self.value:
@@ -193,105 +193,107 @@ class _Object:
             return None
         turns = self.value["turns"]
         if not isinstance(turns, list):
-            self.refuse("", f"its `turns` are {_kind(turns)}, expected a list")
+            self.refuse("", f"its `turns` are {_describe_type(turns)}, expected a list")
             return None
         return turns
 
-    def chosen(self, turns: list[Any]) -> tuple[Any, int]:
-        """The turn that counts, and its number."""
+    def choose(self, turns: list[Json]) -> tuple[Json, int]:
+        """Return the turn that counts, and its number."""
         if not turns:
             return {}, 1
         if self.context.turn == "last-with-search":
             for at in range(len(turns), 0, -1):
-                if _searched(turns[at - 1]):
+                if _has_search(turns[at - 1]):
                     return turns[at - 1], at
         return turns[-1], len(turns)
 
-    def iteration(self, value: Any, where: str) -> Iteration | None:
-        """An iteration with its searches; None if it is not usable."""
-        searches = self.parts(value, SEARCHES, where, "search")
+    def iteration(self, value: Json, where: str) -> Iteration | None:
+        """Return an iteration with its searches; None if it is unusable."""
+        searches = self.get_list(value, SEARCHES, where, "search")
         if searches is None:
             return None
-        found = [self.search(each, f"{where}, search {n}") for n, each in enumerate(searches, 1)]
+        found = [self.search(search, f"{where}, search {n}") for n, search in enumerate(searches, 1)]
         return Iteration(
-            searches=tuple(each for each in found if each is not None),
+            searches=tuple(item for item in found if item is not None),
             tokens=self.number(value, "tokens", where),
             seconds=self.number(value, "seconds", where),
         )
 
-    def search(self, value: Any, where: str) -> Search | None:
-        """A search with its results; None if it is not usable."""
-        results = self.parts(value, RESULTS, where, "result", needed=True)
+    def search(self, value: Json, where: str) -> Search | None:
+        """Return a search with its results; None if it is unusable."""
+        results = self.get_list(value, RESULTS, where, "result", needed=True)
         if results is None:
             return None
         tool = self.text(value, ("tool",))
         self.context.searches[tool or "search"] += 1
-        found = [self.result(each, f"{where}, result {n}") for n, each in enumerate(results, 1)]
-        kept = tuple(each for each in found if each is not None)
+        found = [self.result(result, f"{where}, result {n}") for n, result in enumerate(results, 1)]
+        kept = tuple(item for item in found if item is not None)
         return Search(query=self.text(value, ("query",)), tool=tool, results=kept)
 
-    def result(self, value: Any, where: str) -> Result | None:
-        """A result; None if it has a fault."""
+    def result(self, value: Json, where: str) -> Result | None:
+        """Return a result; None if it is malformed."""
         result = parse_result(value, plain=True)
         if isinstance(result, Result):
             return result
         for kind, what in result:
-            self.context.fault(kind, self.at(where), what)
+            self.context.report(kind, self.at(where), what)
         return None
 
-    def parts(
-        self, value: Any, names: tuple[str, ...], where: str, part: str, *, needed: bool = False
-    ) -> list[Any] | None:
-        """The list that an object holds under one of the names; None, with a fault noted, if that is none."""
+    def get_list(
+        self, value: Json, names: tuple[str, ...], where: str, part: str, *, needed: bool = False
+    ) -> list[Json] | None:
+        """Return the list that an object holds under one of the names; None, with a problem recorded, if there is none."""
         if not isinstance(value, Mapping):
-            self.fault(where, f"is {_kind(value)}, expected an object")
+            self.report(where, f"is {_describe_type(value)}, expected an object")
             return None
-        name = next((each for each in names if value.get(each) is not None), None)
+        name = next((name for name in names if value.get(name) is not None), None)
         if name is None and not needed:
             return []
         if name is None:
-            self.fault(where, f"has no `{names[0]}`; one that found nothing has `[]`")
+            self.report(where, f"has no `{names[0]}`; one that found nothing has `[]`")
             return None
         if not isinstance(value[name], list):
-            self.fault(where, f"its `{name}` are {_kind(value[name])}, expected a list of {part} objects")
+            self.report(
+                where, f"its `{name}` are {_describe_type(value[name])}, expected a list of {part} objects"
+            )
             return None
         return list(value[name])
 
-    def text(self, value: Any, names: tuple[str, ...]) -> str | None:
-        """A text under the first of the names that is there; whole numbers become text."""
+    def text(self, value: Json, names: tuple[str, ...]) -> str | None:
+        """Return the text under the first of the names present; integers become text."""
         for name in names:
             found = value.get(name) if isinstance(value, Mapping) else None
             if isinstance(found, str) or (isinstance(found, int) and not isinstance(found, bool)):
                 return str(found) or None
             if found is not None and name == names[0]:
-                self.fault("", f"its `{name}` is {_kind(found)}, expected text")
+                self.report("", f"its `{name}` is {_describe_type(found)}, expected text")
         return None
 
-    def number(self, value: Mapping[str, Any], name: str, where: str) -> float | None:
-        """A number of at least 0."""
+    def number(self, value: Mapping[str, Json], name: str, where: str) -> float | None:
+        """Return a number of at least 0."""
         found = value.get(name)
         if found is None:
             return None
         if isinstance(found, bool) or not isinstance(found, (int, float)) or not found >= 0:
-            self.fault(where, f"its `{name}` are `{found}`, expected a number of at least 0")
+            self.report(where, f"its `{name}` are `{found}`, expected a number of at least 0")
             return None
         return float(found)
 
     def at(self, where: str) -> str:
         return f"{self.place}: session `{self.name}`{where}"
 
-    def fault(self, where: str, what: str) -> None:
-        """Note that a part is malformed."""
-        self.context.fault(MALFORMED, self.at(where), what)
+    def report(self, where: str, what: str) -> None:
+        """Record that a part is malformed."""
+        self.context.report(MALFORMED, self.at(where), what)
 
     def refuse(self, where: str, what: str) -> None:
-        """Note that the whole session is not usable."""
+        """Record that the whole session is unusable."""
         self.sound = False
-        self.fault(where, what)
+        self.report(where, what)
 
 
-def _identity(value: Any) -> str | None:
-    """What a conversation calls itself."""
+def _find_name(value: Json) -> str | None:
+    """Return the name of a conversation."""
     if isinstance(value, Mapping):
         for name in NAMES:
             found = value.get(name)
@@ -300,15 +302,18 @@ def _identity(value: Any) -> str | None:
     return None
 
 
-def _searched(turn: Any) -> bool:
-    """Whether a turn has an iteration with a search."""
+def _has_search(turn: Json) -> bool:
+    """Return whether a turn has an iteration with a search."""
     iterations = turn.get("iterations") if isinstance(turn, Mapping) else None
     if not isinstance(iterations, list):
         return False
-    return any(isinstance(each, Mapping) and any(each.get(name) for name in SEARCHES) for each in iterations)
+    return any(
+        isinstance(iteration, Mapping) and any(iteration.get(name) for name in SEARCHES)
+        for iteration in iterations
+    )
 
 
-def _kind(value: Any) -> str:
-    """What kind of JSON value it is, in words."""
+def _describe_type(value: Json) -> str:
+    """Describe the type of a JSON value."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")

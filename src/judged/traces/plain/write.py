@@ -1,27 +1,28 @@
-"""Sessions → the plain form, a line for each."""
+"""Sessions → the plain form, one per line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
 from judged.tables.session import Iteration, Session
+from judged.traces.json_values import JsonObject
 
 __all__ = ["to_plain", "write_sessions"]
 
 
 def write_sessions(sessions: Iterable[Session], sink: BinaryIO) -> None:
-    """Write each session as a line of JSON, which `read_sessions` reads as it was."""
+    """Write each session as a line of JSON, which `read_sessions` reads back."""
     encoder = msgspec.json.Encoder()
     sink.writelines(encoder.encode(to_plain(session)) + b"\n" for session in sessions)
 
 
-def to_plain(session: Session) -> dict[str, Any]:
-    """A session in the plain form; turns before the last, and steps that did not search, are there as empty ones."""
-    searched = [_iteration(each) for each in session.iterations]
-    steps: list[dict[str, Any]] = [*searched, *({} for _ in range(session.steps - len(searched)))]
+def to_plain(session: Session) -> JsonObject:
+    """Return a session in the plain form; turns before the last, and steps that did not search, are kept as empty ones."""
+    searched = [_iteration(iteration) for iteration in session.iterations]
+    steps: list[JsonObject] = [*searched, *({} for _ in range(session.steps - len(searched)))]
     asked = {} if session.question is None else {"question": session.question}
     return {
         "conversation": session.conversation,
@@ -31,15 +32,15 @@ def to_plain(session: Session) -> dict[str, Any]:
     }
 
 
-def _iteration(iteration: Iteration) -> dict[str, Any]:
-    """An iteration without what is missing in it."""
+def _iteration(iteration: Iteration) -> JsonObject:
+    """Return an iteration without missing fields."""
     spent = {"tokens": iteration.tokens, "seconds": iteration.seconds}
     searches = [
         {
-            **({} if each.query is None else {"query": each.query}),
-            **({} if each.tool is None else {"tool": each.tool}),
-            "results": each.results,
+            **({} if search.query is None else {"query": search.query}),
+            **({} if search.tool is None else {"tool": search.tool}),
+            "results": search.results,
         }
-        for each in iteration.searches
+        for search in iteration.searches
     ]
     return {"searches": searches, **{name: value for name, value in spent.items() if value is not None}}

@@ -1,15 +1,14 @@
-"""One result out of whatever a tool gave back for it: fields by their many names, ids by their kind."""
+"""One result from the value that a tool returned for it: fields by their many names, ids by their kind."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from judged.tables.session import GRADES, Result
-from judged.traces.json_values import preview
+from judged.traces.json_values import Json, JsonObject, preview
 
 __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "has_key", "parse_result", "split_domain"]
 
@@ -29,10 +28,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "score": ("score", "relevance_score", "similarity", "relevance", "_score", "@search.score"),
     "gain": ("gain",),
 }
-"""The names that a field goes by, the first that is there winning; the very first is ours."""
+"""The names of each field, in order of precedence; the first is ours."""
 
 NESTED = ("metadata", "document", "node", "_source", "payload", "fields", "attributes", "chunk", "extra_info")
-"""Where a result keeps further fields; those of the result itself come first."""
+"""Objects inside a result with further fields; those of the result itself take precedence."""
 
 DOMAINS = {
     "doi": "doi",
@@ -55,34 +54,34 @@ _DOMAINED = re.compile(r"(doi|arxiv|pmid|pmcid|isbn|issn|youtube|github|urn):\s*
 _DOI_URL = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S|www\.\S+\.\S", re.IGNORECASE)
 
-Wrong = list[tuple[str, str]]
-"""What is wrong with a result: the kind of each fault, and its sentence."""
+Defects = list[tuple[str, str]]
+"""The problems of a result: code and message of each."""
 
 
-def parse_result(value: Any, *, plain: bool = False) -> Result | Wrong:
-    """The result that a value stands for, or what is wrong with it; a text alone is its snippet.
+def parse_result(value: Json, *, plain: bool = False) -> Result | Defects:
+    """Parse a result, or return what is wrong with it; a text alone is its snippet.
 
-    In the `plain` form our own names must hold values of their type; what tools give back is taken as it comes.
+    In the `plain` form our own names must hold values of their type; the outputs of tools are parsed leniently.
     """
     if isinstance(value, str) and not plain:
         return Result(snippet=value) if value.strip() else [(NO_KEY, "is an empty text")]
     if not isinstance(value, dict):
         return [(MALFORMED, f"is {preview(value)}, expected an object")]
-    wrong: Wrong = []
-    found = _find(value, wrong, plain=plain)
-    result = Result(**_identity(found, wrong), **_describe(found, wrong))
-    if not wrong and not has_key(result):
-        wrong.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {preview(value)}"))
-    return wrong or result
+    defects: Defects = []
+    found = _find_fields(value, defects, plain=plain)
+    result = Result(**_ids(found, defects), **_other_fields(found, defects))
+    if not defects and not has_key(result):
+        defects.append((NO_KEY, f"has no id, domain id, URL, title or snippet, only {preview(value)}"))
+    return defects or result
 
 
 def has_key(result: Result) -> bool:
-    """Whether a result can be told from others by anything."""
+    """Return whether a result has anything that identifies it."""
     return bool(result.id or result.domain_id or result.url or result.title or result.snippet)
 
 
 def split_domain(identity: str) -> tuple[str, str] | None:
-    """The domain and the id in it that an id names by its prefix; None if it is a generic one.
+    """Split an id with the prefix of a domain into domain and id; None if it is a generic id.
 
     >>> domain_of("doi:10.1145/582415.582418"), domain_of("chunk-17")
     (('doi', '10.1145/582415.582418'), None)
@@ -91,27 +90,27 @@ def split_domain(identity: str) -> tuple[str, str] | None:
     return (matched[1].lower(), matched[2]) if matched else None
 
 
-def _find(value: dict[str, Any], wrong: Wrong, *, plain: bool) -> dict[str, Any]:
-    """The values of our fields, by the first of their names, in the result or in what it keeps inside."""
-    found: dict[str, Any] = {}
+def _find_fields(value: JsonObject, defects: Defects, *, plain: bool) -> JsonObject:
+    """Return the values of our fields, by the first of their names, in the result or the objects inside it."""
+    found: JsonObject = {}
     for holder in _holders(value, 0):
-        here: dict[str, tuple[int, Any]] = {}
-        for name, each in holder.items():
+        here: dict[str, tuple[int, Json]] = {}
+        for name, item in holder.items():
             field, rank = _BY_NAME.get(name, ("", 0))
-            if not field or field in found or each is None or each == "":
+            if not field or field in found or item is None or item == "":
                 continue
-            taken = each if plain and rank == 0 else _taken(field, name, each)
+            taken = item if plain and rank == 0 else _convert(field, name, item)
             if taken is not None and rank <= here.get(field, (rank, None))[0]:
                 here[field] = rank, taken
         if not (plain and "id" in here):
-            _domain(holder, here, found)
+            _take_domain(holder, here, found)
         found.update((field, taken) for field, (_, taken) in here.items())
     for field in ("id", "domain", "domain_id", "url", "title", "snippet"):
-        found[field] = _text(field, found.get(field), wrong)
+        found[field] = _to_text(field, found.get(field), defects)
     return found
 
 
-def _domain(holder: dict[str, Any], here: dict[str, tuple[int, Any]], found: dict[str, Any]) -> None:
+def _take_domain(holder: JsonObject, here: dict[str, tuple[int, Json]], found: JsonObject) -> None:
     """Take a field that is the id of a domain, such as `doi`, in place of the generic id."""
     if DOMAINS.keys().isdisjoint(holder) or "domain_id" in here or "domain_id" in found:
         return
@@ -124,77 +123,77 @@ def _domain(holder: dict[str, Any], here: dict[str, tuple[int, Any]], found: dic
             return
 
 
-def _taken(field: str, name: str, value: Any) -> Any:
-    """A value under another name than ours, as far as it can stand for the field."""
+def _convert(field: str, name: str, value: Json) -> Json:
+    """Return a value under another name than ours, if it suits the field."""
     if field == "snippet" and isinstance(value, list):
-        texts = [each.get("text") if isinstance(each, dict) else each for each in value]
-        return "\n".join(each for each in texts if isinstance(each, str)) or None
+        texts = [item.get("text") if isinstance(item, dict) else item for item in value]
+        return "\n".join(text for text in texts if isinstance(text, str)) or None
     if field == "url" and name == "source" and not (isinstance(value, str) and _URL.match(value)):
         return None
     if field == "score":
-        return _number(value)
+        return _to_number(value)
     return None if isinstance(value, (dict, list)) else value
 
 
-def _holders(value: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
+def _holders(value: JsonObject, depth: int) -> Iterator[JsonObject]:
     yield value
     for name in () if _NESTED.isdisjoint(value) else NESTED:
         inner = value.get(name)
         if isinstance(inner, str) and name == "metadata" and inner.startswith("{"):
-            inner = _decode_each(inner)
+            inner = _decode(inner)
         if isinstance(inner, dict) and depth < 4:
             yield from _holders(inner, depth + 1)
 
 
-def _decode_each(text: str) -> Any:
+def _decode(text: str) -> Json:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return None
 
 
-def _identity(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
-    """The generic id, or the domain with the id in it."""
+def _ids(found: JsonObject, defects: Defects) -> JsonObject:
+    """Return the generic id, or the domain with the id in it."""
     own, domain, within = found["id"], found["domain"], found["domain_id"]
     if own and within:
-        wrong.append(
+        defects.append(
             (BOTH_IDS, f"has the id `{own}` and the domain id `{within}`, expected one or the other")
         )
     if within and domain is None:
         domain, within = split_domain(within) or (None, within)
         if domain is None:
-            wrong.append((MALFORMED, f"has the domain id `{within}` and no `domain` that it belongs to"))
+            defects.append((MALFORMED, f"has the domain id `{within}` and no `domain` that it belongs to"))
     if within:
         return {"domain": domain, "domain_id": within}
     named = split_domain(own) if own else None
     return {"domain": named[0], "domain_id": named[1]} if named else {"id": own}
 
 
-def _describe(found: dict[str, Any], wrong: Wrong) -> dict[str, Any]:
-    """All that is no id."""
+def _other_fields(found: JsonObject, defects: Defects) -> JsonObject:
+    """Return all fields but the ids."""
     score, gain = found.get("score"), found.get("gain")
-    if score is not None and _number(score, text=False) is None:
-        wrong.append((MALFORMED, f"its score is {preview(score)}, expected a number"))
+    if score is not None and _to_number(score, text=False) is None:
+        defects.append((MALFORMED, f"its score is {preview(score)}, expected a number"))
         score = None
     if gain is not None and (type(gain) is not int or gain not in GRADES):
-        wrong.append((OUTSIDE, f"its gain is {preview(gain)}, expected a whole number from 0 to 4"))
+        defects.append((OUTSIDE, f"its gain is {preview(gain)}, expected a whole number from 0 to 4"))
         gain = None
     kept = {field: found[field] for field in ("url", "title", "snippet")}
     return {**kept, "score": None if score is None else float(score), "gain": gain}
 
 
-def _text(field: str, value: Any, wrong: Wrong) -> str | None:
-    """A field as text; ids that are whole numbers become text."""
+def _to_text(field: str, value: Json, defects: Defects) -> str | None:
+    """Return a field as text; integer ids become text."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and field in {"id", "domain_id"}:
         return str(value)
-    wrong.append((MALFORMED, f"its {field} is {preview(value)}, expected text"))
+    defects.append((MALFORMED, f"its {field} is {preview(value)}, expected text"))
     return None
 
 
-def _number(value: Any, *, text: bool = True) -> float | None:
-    """A value as a number, if it is one or, perhaps, the text of one."""
+def _to_number(value: Json, *, text: bool = True) -> float | None:
+    """Return a value as a number, if it is one or (with `text`) the text of one."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str) if text else (int, float)):
         return None
     try:

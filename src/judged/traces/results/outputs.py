@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from judged.traces.json_values import get_object, get_str, preview
+from judged.traces.json_values import Json, JsonObject, get_object, get_str, preview
 from judged.traces.results.fields import ALIASES, NESTED
 from judged.traces.results.text import Group, NotPython, find_groups_in_text, parse_python
 
@@ -19,33 +17,33 @@ LISTS = (
     *("papers", "articles", "docs", "sources", "webPages", "web", "value", "children", "root"),
     *("data", "search", "response", "news", "records"),
 )
-"""Where the list of results lies, the first that is there winning; what lies within an object is looked for again."""
+"""Fields that hold the list of results, in order of precedence; an object under one is searched in turn."""
 
 WRAPPERS = (
     *("structuredContent", "raw_output", "output", "result", "content", "artifact", "observation"),
     *("payload", "text", "message"),
 )
-"""Where the output itself lies, if it was wrapped once more."""
+"""Fields that hold the output itself, if it is wrapped."""
 
 _OWN = frozenset(name for field in ("url", "title", "snippet") for name in ALIASES[field])
 _DEEPEST = 8
 
 
 class Unparsed(Exception):
-    """An output that holds results in no known way; its message says what was got."""
+    """An output without recognisable results; the message shows its beginning."""
 
 
-def find_groups(output: Any, queries: list[str] | None = None) -> list[Group]:
-    """The results of an output, one group for each query that it tells apart, most often one."""
-    found = _groups(output, queries or [], 0)
+def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
+    """Return the results of an output, one group per query if it is split by query, usually one."""
+    found = _find_groups(output, queries or [], 0)
     if found is None:
-        msg = f"its output cannot be read as results: {_begins(output)}"
+        msg = f"its output cannot be read as results: {_quote_beginning(output)}"
         raise Unparsed(msg)
     return found
 
 
-def parse_text(text: str) -> Any:
-    """The value of a text that is JSON or was printed by Python, else the text itself."""
+def parse_text(text: str) -> Json:
+    """Return the value of a text that is JSON or was printed by Python, else the text itself."""
     bare = text.strip()
     if bare[:1] not in {"{", "[", '"', "("} and not bare.endswith(")"):
         return text
@@ -59,40 +57,40 @@ def parse_text(text: str) -> Any:
         return text
 
 
-def _groups(output: Any, queries: list[str], depth: int) -> list[Group] | None:
-    """The groups of an output; None if there is no reading it."""
+def _find_groups(output: Json, queries: list[str], depth: int) -> list[Group] | None:
+    """Return the groups of an output; None if it cannot be parsed."""
     if output is None:
         return [(None, [])]
     if depth > _DEEPEST:
         return None
     if isinstance(output, str):
         value = parse_text(output)
-        return find_groups_in_text(output) if value is output else _groups(value, queries, depth + 1)
+        return find_groups_in_text(output) if value is output else _find_groups(value, queries, depth + 1)
     if isinstance(output, dict):
-        return _of_mapping(output, queries, depth)
-    return _of_list(output, queries, depth) if isinstance(output, list) else None
+        return _in_object(output, queries, depth)
+    return _in_list(output, queries, depth) if isinstance(output, list) else None
 
 
-def _of_mapping(output: dict[str, Any], queries: list[str], depth: int) -> list[Group] | None:
+def _in_object(output: JsonObject, queries: list[str], depth: int) -> list[Group] | None:
     if len(queries) > 1 and all(query in output for query in queries):
-        return _apart([(query, output[query]) for query in queries], depth)
+        return _combine([(query, output[query]) for query in queries], depth)
     if isinstance(output.get("ids"), list):
-        return _of_columns(output)
+        return _in_columns(output)
     if output.get("isError") is True or output.get("is_error") is True:
         return [(None, [])]
-    held = _held(output)
+    held = _find_held(output)
     if held is not None:
-        return _groups(held, queries, depth + 1)
+        return _find_groups(held, queries, depth + 1)
     return [(None, [])] if is_failure(output) or not output else None
 
 
-def is_failure(output: dict[str, Any]) -> bool:
-    """Whether an object says that something went wrong."""
+def is_failure(output: JsonObject) -> bool:
+    """Return whether an object says that something went wrong."""
     return any(output.get(name) for name in ("error", "errors", "error_code"))
 
 
-def _held(output: dict[str, Any]) -> Any:
-    """What an object holds its results in: a list of them, itself if it is one, or the output that it wraps."""
+def _find_held(output: JsonObject) -> Json:
+    """Return the list of results in an object, the object itself if it is a result, or the output that it wraps."""
     for name in LISTS:
         if isinstance(held := output.get(name), (list, dict)) or _is_json(held):
             return held
@@ -103,44 +101,44 @@ def _held(output: dict[str, Any]) -> Any:
     return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
 
 
-def _is_json(value: Any) -> bool:
-    """Whether a value is the JSON text of a list or an object."""
+def _is_json(value: Json) -> bool:
+    """Return whether a value is the JSON text of a list or an object."""
     return isinstance(value, str) and value[:1] in {"{", "["} and not isinstance(parse_text(value), str)
 
 
-def _of_list(output: list[Any], queries: list[str], depth: int) -> list[Group] | None:
-    if output and all(isinstance(each, list) for each in output):
-        return _apart([(None, each) for each in output], depth)
-    if output and all(_is_block(each) for each in output):
-        return _of_blocks(output, queries, depth)
+def _in_list(output: list[Json], queries: list[str], depth: int) -> list[Group] | None:
+    if output and all(isinstance(item, list) for item in output):
+        return _combine([(None, item) for item in output], depth)
+    if output and all(_is_block(item) for item in output):
+        return _in_blocks(output, queries, depth)
     if len(output) == 1 and _holds_results(output[0]):
-        return _groups(output[0], queries, depth + 1)
-    if output and all(isinstance(each, dict) and "query" in each and not is_result(each) for each in output):
-        return _apart([(str(each["query"]), _without(each, "query")) for each in output], depth)
-    return [(None, [_unwrapped(each) for each in output])]
+        return _find_groups(output[0], queries, depth + 1)
+    if output and all(isinstance(item, dict) and "query" in item and not is_result(item) for item in output):
+        return _combine([(str(item["query"]), _without(item, "query")) for item in output], depth)
+    return [(None, [_unwrap(item) for item in output])]
 
 
-def _holds_results(value: Any) -> bool:
-    """Whether a value is an object that has results in it, rather than being one."""
-    return isinstance(value, dict) and not is_result(value) and _held(value) is not None
+def _holds_results(value: Json) -> bool:
+    """Return whether a value is an object that has results in it, rather than being one."""
+    return isinstance(value, dict) and not is_result(value) and _find_held(value) is not None
 
 
-def _apart(named: list[tuple[str | None, Any]], depth: int) -> list[Group] | None:
-    """Outputs for one query each, put together."""
+def _combine(named: list[tuple[str | None, Json]], depth: int) -> list[Group] | None:
+    """Combine outputs of one query each."""
     groups: list[Group] = []
     for query, output in named:
-        inner = _groups(output, [], depth + 1)
+        inner = _find_groups(output, [], depth + 1)
         if inner is None:
             return None
         groups.append((query, [value for _, values in inner for value in values]))
     return groups
 
 
-def _of_columns(output: dict[str, Any]) -> list[Group]:
-    """Ids, texts and metadata in lists beside each other, as Chroma gives them, one list a query or one for all."""
+def _in_columns(output: JsonObject) -> list[Group]:
+    """Convert parallel lists of ids, texts and metadata, as from Chroma, one list per query or one for all."""
     names = {"ids": "id", "documents": "text", "metadatas": "metadata", "uris": "uri"}
     columns = {field: output[name] for name, field in names.items() if isinstance(output.get(name), list)}
-    if not all(isinstance(each, list) for column in columns.values() for each in column):
+    if not all(isinstance(item, list) for column in columns.values() for item in column):
         columns = {field: [column] for field, column in columns.items()}
     groups: list[Group] = []
     for at in range(len(columns["id"])):
@@ -149,8 +147,8 @@ def _of_columns(output: dict[str, Any]) -> list[Group]:
     return groups
 
 
-def _is_block(value: Any) -> bool:
-    """Whether a value is a block of text, as messages are made of."""
+def _is_block(value: Json) -> bool:
+    """Return whether a value is a text block of a message."""
     return (
         isinstance(value, dict)
         and get_str(value, "type") in {"text", "output_text", "input_text"}
@@ -158,32 +156,32 @@ def _is_block(value: Any) -> bool:
     )
 
 
-def _of_blocks(blocks: list[Any], queries: list[str], depth: int) -> list[Group] | None:
-    """Blocks of text: each one result in JSON, or all together one output."""
+def _in_blocks(blocks: list[Json], queries: list[str], depth: int) -> list[Group] | None:
+    """Parse text blocks: each one result in JSON, or all together one output."""
     texts = [str(block["text"]) for block in blocks]
     values = [parse_text(text) for text in texts]
     if len(values) > 1 and all(isinstance(value, dict) and is_result(value) for value in values):
         return [(None, list(values))]
-    return _groups("\n".join(texts), queries, depth + 1)
+    return _find_groups("\n".join(texts), queries, depth + 1)
 
 
-def _unwrapped(value: Any) -> Any:
-    """A result that was written as JSON, printed, or put into LangChain's constructor once more."""
+def _unwrap(value: Json) -> Json:
+    """Return a result that was written as JSON, printed by Python, or serialised by LangChain, as a value."""
     value = parse_text(value) if isinstance(value, str) else value
     return get_object(value, "kwargs") or value if isinstance(value, dict) and "lc" in value else value
 
 
-def is_result(value: dict[str, Any]) -> bool:
-    """Whether an object is a result itself, rather than something that holds results."""
+def is_result(value: JsonObject) -> bool:
+    """Return whether an object is a result itself, rather than something that holds results."""
     if any(isinstance(value.get(name), (str, int)) for name in _OWN):
         return not any(isinstance(value.get(name), list) for name in LISTS)
     return any(isinstance(inner := value.get(name), dict) and is_result(inner) for name in NESTED)
 
 
-def _without(value: dict[str, Any], name: str) -> dict[str, Any]:
-    return {each: inner for each, inner in value.items() if each != name}
+def _without(value: JsonObject, name: str) -> JsonObject:
+    return {item: inner for item, inner in value.items() if item != name}
 
 
-def _begins(output: Any) -> str:
-    """The beginning of an output, as messages show it."""
+def _quote_beginning(output: Json) -> str:
+    """Return the beginning of an output, for a message."""
     return f"`{' '.join(output.split())[:79]}`" if isinstance(output, str) else preview(output, size=80)

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
-from typing import Any
 
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.fields import ALIASES
 
 __all__ = ["Group", "NotPython", "find_groups_in_text", "is_empty", "parse_python"]
@@ -15,8 +15,8 @@ __all__ = ["Group", "NotPython", "find_groups_in_text", "is_empty", "parse_pytho
 _OPENING = re.compile(
     r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
 )
-_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-_MARK = re.compile(r"<(?P<closing>/?)(?P<name>[\w.-]+)\b[^<>]*>")
+_ATTRIBUTE = re.compile(r"(?<![\w.:-])([\w.:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)')")
+_MARK = re.compile(r"<(?P<closing>/?)(?P<name>(?>[\w.-]*\w))[^<>]*+>")
 _CONTENTS = {"document_content": "content", "document_contents": "content", "body": "content"}
 _FIELDS = frozenset(name for names in ALIASES.values() for name in names)
 
@@ -27,22 +27,22 @@ _ADDRESS = re.compile(
 _RULE = re.compile(r"^[ \t]*[-=*_]{3,}[ \t]*$", re.MULTILINE)
 
 
-def read_elements(text: str) -> list[dict[str, Any]]:
-    """The results of XML, their fields in attributes or in elements; none if there is text beside them."""
+def read_elements(text: str) -> list[JsonObject]:
+    """Return the results of XML, their fields in attributes or in elements; none if there is other text."""
     first = _OPENING.search(text) if text.lstrip().startswith("<") else None
     if first is None:
         return []
     before, *parts = re.split(rf"<{first[1]}\b([^<>]*)>", text, flags=re.IGNORECASE)
-    closed = [re.split(rf"</{first[1]}\s*>", each, maxsplit=1, flags=re.IGNORECASE) for each in parts[1::2]]
-    beside = "".join([before, *(each[-1] for each in closed)])
-    if any(len(each) < 2 for each in closed) or _RULE.sub("", _MARK.sub("", beside)).strip():
+    closed = [re.split(rf"</{first[1]}\s*>", part, maxsplit=1, flags=re.IGNORECASE) for part in parts[1::2]]
+    beside = "".join([before, *(item[-1] for item in closed)])
+    if any(len(item) < 2 for item in closed) or _RULE.sub("", _MARK.sub("", beside)).strip():
         return []
-    records = [_record(given, each[0]) for given, each in zip(parts[::2], closed, strict=True)]
+    records = [_record(given, part[0]) for given, part in zip(parts[::2], closed, strict=True)]
     return records if all(records) else []
 
 
-def _record(attributes: str, body: str) -> dict[str, Any]:
-    """One result; an element without elements that are fields is its text."""
+def _record(attributes: str, body: str) -> JsonObject:
+    """Return one result; an element without fields inside is its text."""
     given = {name: unescape(one or other) for name, one, other in _ATTRIBUTE.findall(attributes)}
     children = {_CONTENTS.get(name, name): unescape(text).strip() for name, text in _children(body)}
     if _FIELDS.isdisjoint(children):
@@ -51,7 +51,7 @@ def _record(attributes: str, body: str) -> dict[str, Any]:
 
 
 def _children(body: str) -> Iterator[tuple[str, str]]:
-    """The elements of an element, each with what is in it."""
+    """Yield the elements of an element, each with its content."""
     opened: re.Match[str] | None = None
     for mark in _MARK.finditer(body):
         if opened is None:
@@ -61,18 +61,19 @@ def _children(body: str) -> Iterator[tuple[str, str]]:
             opened = None
 
 
-def read_sections(text: str) -> list[dict[str, Any]]:
-    """The results of Markdown in which every heading has its result's address beneath it."""
+def read_sections(text: str) -> list[JsonObject]:
+    """Return the results of Markdown in which every heading is followed by a URL."""
     headings = list(_HEADING.finditer(text))
-    ends = [*(each.start() for each in headings[1:]), len(text)]
+    ends = [*(document.start() for document in headings[1:]), len(text)]
     parts = [
-        (each["title"], text[each.end() : end].strip()) for each, end in zip(headings, ends, strict=False)
+        (document["title"], text[document.end() : end].strip())
+        for document, end in zip(headings, ends, strict=False)
     ]
     records = [_section(title, body) for title, body in parts if body]
-    return [each for each in records if each] if all(records) else []
+    return [record for record in records if record] if all(records) else []
 
 
-def _section(title: str, body: str) -> dict[str, Any] | None:
+def _section(title: str, body: str) -> JsonObject | None:
     first, _, below = body.partition("\n")
     address = _ADDRESS.match(first)
     if address is None:
@@ -80,7 +81,7 @@ def _section(title: str, body: str) -> dict[str, Any] | None:
     return {"title": title.strip("*_# \t"), "url": address[1], "text": _RULE.sub("", below).strip()}
 
 
-Group = tuple[str | None, list[Any]]
+Group = tuple[str | None, list[Json]]
 """A query, where the output names it, and the values of its results."""
 
 _NOTHING = re.compile(
@@ -101,29 +102,29 @@ _FAILED = re.compile(
 )
 """How the report of a failure begins; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
-"""What lies between the outputs for several queries."""
+"""The separator between the outputs of several queries."""
 _ASKED = re.compile(r"\A\s*A Google search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
-_LINK = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t])?[ \t]*(?:\d+[.)]|\[\d+\]|[-*])?[ \t]*[*_]{0,2}\[(?P<title>[^\n]*?)\]"
-    r"\((?P<url>[a-z][a-z0-9+.-]*:[^\s]+)\)[*_]{0,2}(?:[ \t]*[-–—:|][ \t]+(?=\S)|[ \t]*$)",
-    re.IGNORECASE | re.MULTILINE,
-)
+_LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
+_NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
+_BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
+_LINK_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+_LINK_END = re.compile(r"\)[*_]{0,2}+(?:[ \t]*+[-–—:|][ \t]++(?=\S)|[ \t]*+$)")
+_NOT_BLANK = re.compile(r"\S*+")
 _TITLED = re.compile(
-    r"^[ \t]*Doc(?:ument)?[ \t]*\d+[ \t]*\(Title:[ \t]*(?P<title>(?:[^()\n]|\([^()\n]*\))*)\)[ \t:]*",
+    r"^[ \t]*+Doc(?:ument)?[ \t]*+\d++[ \t]*+\(Title:[ \t]*+(?P<title>(?:[^()\n]++|\([^()\n]*+\))*+)\)[ \t:]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBERED_TITLE = re.compile(
-    r"\(\d+\)[ \t]*Title:[ \t]*(?P<title>.*?)[ \t\n]*Text:[ \t]*", re.IGNORECASE | re.DOTALL
-)
+_NUMBERED_TITLE = re.compile(r"\(\d++\)[ \t]*+Title:", re.IGNORECASE)
+_NUMBERED_TEXT = re.compile(r"Text:[ \t]*+", re.IGNORECASE)
 _RECORD_LINE = re.compile(
-    r"^[ \t]*(?:\[?\d+[\].):]*[ \t]*|[-*][ \t]+)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
-    r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*",
+    r"^[ \t]*+(?:\[?\d++[\].):]*+[ \t]*+|[-*][ \t]++)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
+    r"description|abstract|body|doc ?id|document ?id|id|score)[*_]{0,2}+[ \t]*+:[*_]{0,2}+[ \t]*+",
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE_RECORD = re.compile(r"(?:^|, )(snippet|title|link): ")
 _PASSAGE = re.compile(
-    r"^[ \t]*(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*\[?(?P<word>\d+)\]?[ \t]*[:.)]|\[(?P<box>\d+)\][:.]?|"
-    r"(?P<list>\d+)[.)])[ \t]+",
+    r"^[ \t]*+(?:(?:Doc(?:ument)?|Passage|Result|Source)[ \t]*+\[?(?P<word>\d{1,9}+)\]?[ \t]*+[:.)]|"
+    r"\[(?P<box>\d{1,9}+)\][:.]?|(?P<list>\d{1,9}+)[.)])[ \t]++",
     re.IGNORECASE | re.MULTILINE,
 )
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
@@ -132,11 +133,11 @@ _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id",
 
 
 def find_groups_in_text(text: str) -> list[Group] | None:
-    """The results of a text, one group for each query that it tells apart; None if there is no reading it."""
+    """Return the results of a text, one group per query if it is split by query; None if it cannot be parsed."""
     parts = _BETWEEN.split(text)
     groups = []
     for part in parts:
-        values = _values(part)
+        values = _read_results(part)
         if values is None:
             return None
         asked = _ASKED.match(part)
@@ -145,23 +146,23 @@ def find_groups_in_text(text: str) -> list[Group] | None:
 
 
 def is_empty(text: str) -> bool:
-    """Whether a text says that nothing was found, or that the search failed."""
+    """Return whether a text says that nothing was found, or that the search failed."""
     bare = text.strip()
     return not bare or _NOTHING.fullmatch(bare) is not None or _FAILED.fullmatch(bare) is not None
 
 
-def _values(text: str) -> list[Any] | None:
+def _read_results(text: str) -> list[Json] | None:
     if is_empty(text):
         return []
-    readers: tuple[Callable[[str], list[Any]], ...] = (
+    readers: tuple[Callable[[str], list[Json]], ...] = (
         read_elements,
-        _links,
-        _titled,
-        _numbered,
-        _inline,
+        _read_links,
+        _read_titled,
+        _read_numbered,
+        _read_inline,
         read_sections,
-        _records,
-        _passages,
+        _read_records,
+        _read_passages,
     )
     for read in readers:
         if values := read(text):
@@ -169,50 +170,87 @@ def _values(text: str) -> list[Any] | None:
     return [] if _ASKED.match(text) else None
 
 
-def _links(text: str) -> list[Any]:
-    """`1. [title](url)`, then what was shown of it."""
+def _read_links(text: str) -> list[Json]:
+    """Read `1. [title](url)`, each followed by its snippet."""
+    links: list[tuple[int, int, str, str]] = []
+    start = 0
+    for line in text.split("\n") if "](" in text else ():
+        for prefix in (_NUMBERED_LINK, _BARE_LINK):
+            opened = prefix.match(line)
+            if opened is not None and (link := _find_link(line, opened.end())):
+                title, url, end = link
+                links.append((start, start + end, title, url))
+                break
+        start += len(line) + 1
+    starts = [*(link[0] for link in links[1:]), len(text)]
     return [
-        {"title": match["title"], "url": match["url"], "snippet": _DATED.sub("", below).strip()}
-        for match, below in _with_rest(_LINK, text)
+        {"title": title, "url": url, "snippet": _DATED.sub("", text[end:following]).strip()}
+        for (_, end, title, url), following in zip(links, starts, strict=False)
     ]
 
 
-def _titled(text: str) -> list[Any]:
-    """`Doc 1(Title: "…") text`, as Search-R1 shows passages."""
+def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
+    """Return the title and the URL of the link whose title starts here, and its end in the line."""
+    at = line.find("](", start)
+    while at >= 0:
+        scheme = _LINK_SCHEME.match(line, at + 2)
+        word = None if scheme is None else _NOT_BLANK.match(line, at + 2)
+        if word is not None and scheme is not None:
+            closing = line.rfind(")", scheme.end() + 1, word.end())
+            while closing > scheme.end() and word.end() - closing <= len(")**:"):
+                if (end := _LINK_END.match(line, closing)) is not None:
+                    return line[start:at], line[at + 2 : closing], end.end()
+                closing = line.rfind(")", scheme.end() + 1, closing)
+            # a later URL within the same word would end no better
+            at = line.find("](", word.end())
+        else:
+            at = line.find("](", at + 2)
+    return None
+
+
+def _read_titled(text: str) -> list[Json]:
+    """Read `Doc 1(Title: "…") text`, as Search-R1 shows passages."""
     return [
         {"title": match["title"].strip().strip('"'), "text": below.strip()}
-        for match, below in _with_rest(_TITLED, text)
+        for match, below in _split_at(_TITLED, text)
     ]
 
 
-def _numbered(text: str) -> list[Any]:
-    """`(1)Title: … Text: …`, as R1-Searcher shows them."""
+def _read_numbered(text: str) -> list[Json]:
+    """Read `(1)Title: … Text: …`, as R1-Searcher shows passages."""
+    found: list[tuple[int, str, int]] = []
+    opened = _NUMBERED_TITLE.search(text)
+    while opened is not None and (body := _NUMBERED_TEXT.search(text, opened.end())) is not None:
+        title = text[opened.end() : body.start()].strip().strip('"')
+        found.append((opened.start(), title, body.end()))
+        opened = _NUMBERED_TITLE.search(text, body.end())
+    starts = [*(start for start, _, _ in found[1:]), len(text)]
     return [
-        {"title": match["title"].strip().strip('"'), "text": below.strip()}
-        for match, below in _with_rest(_NUMBERED_TITLE, text)
+        {"title": title, "text": text[end:following].strip()}
+        for (_, title, end), following in zip(found, starts, strict=False)
     ]
 
 
-def _inline(text: str) -> list[Any]:
-    """`snippet: …, title: …, link: …` on one line, as LangChain shows DuckDuckGo's."""
+def _read_inline(text: str) -> list[Json]:
+    """Read `snippet: …, title: …, link: …` on one line, as LangChain shows DuckDuckGo's results."""
     if not _INLINE_RECORD.match(text.strip()) or text.count("link: ") < 1:
         return []
-    return _gathered([(match[1], below) for match, below in _with_rest(_INLINE_RECORD, text.strip())])
+    return _group_parts([(match[1], below) for match, below in _split_at(_INLINE_RECORD, text.strip())])
 
 
-def _records(text: str) -> list[Any]:
-    """Lines `Title: …`, `URL: …`, `Content: …`, a new record where a name comes again."""
+def _read_records(text: str) -> list[Json]:
+    """Read lines `Title: …`, `URL: …`, `Content: …`; a repeated name starts a new record."""
     named = [
-        (match["name"].lower().replace(" ", ""), below) for match, below in _with_rest(_RECORD_LINE, text)
+        (match["name"].lower().replace(" ", ""), below) for match, below in _split_at(_RECORD_LINE, text)
     ]
     return [
-        _with_metadata(record)
-        for record in _gathered([(_NAMES.get(name, name), below) for name, below in named])
+        _parse_metadata(record)
+        for record in _group_parts([(_NAMES.get(name, name), below) for name, below in named])
     ]
 
 
-def _with_metadata(record: dict[str, Any]) -> dict[str, Any]:
-    """A record whose source is not a name but all metadata, as Python prints it, which LangChain's guides do."""
+def _parse_metadata(record: JsonObject) -> JsonObject:
+    """Return a record with the metadata that its source holds as a printed dict, as in LangChain's guides."""
     source = record.get("source")
     if not isinstance(source, str) or not source.startswith("{"):
         return record
@@ -222,12 +260,12 @@ def _with_metadata(record: dict[str, Any]) -> dict[str, Any]:
         return record
 
 
-def _passages(text: str) -> list[Any]:
-    """Passages numbered from 1, each with its first line as title where more follow, and its first URL.
+def _read_passages(text: str) -> list[Json]:
+    """Read passages numbered from 1: their first line is the title if more follow, their first URL the URL.
 
-    A bare list must have a URL in each of its entries, since answers in prose have lists as well.
+    A bare list must have a URL in every entry, since answers in prose have lists as well.
     """
-    matches = _with_rest(_PASSAGE, text)
+    matches = _split_at(_PASSAGE, text)
     if any(match.lastgroup == "list" and not _URL.search(below) for match, below in matches):
         return []
     if [int(match[match.lastgroup or 0]) for match, _ in matches] != list(range(1, len(matches) + 1)):
@@ -235,7 +273,7 @@ def _passages(text: str) -> list[Any]:
     return [_passage(below.strip()) for _, below in matches]
 
 
-def _passage(text: str) -> dict[str, Any]:
+def _passage(text: str) -> JsonObject:
     found = _URL.search(text)
     title, _, below = (line.strip() for line in text.replace(found[0] if found else "\0", "").partition("\n"))
     if not below:
@@ -243,15 +281,15 @@ def _passage(text: str) -> dict[str, Any]:
     return {"url": found and found[0], "title": title.strip(" -–—:|*_"), "text": below}
 
 
-def _gathered(named: list[tuple[str, str]]) -> list[Any]:
-    """Records out of named parts in their order; alone in a record, only a title with text, or a link, will do."""
-    records: list[dict[str, Any]] = []
+def _group_parts(named: list[tuple[str, str]]) -> list[Json]:
+    """Group named parts into records; all are dropped unless every record has at least two parts."""
+    records: list[JsonObject] = []
     for name, below in named:
         if not records or name in records[-1]:
             records.append({})
         records[-1][name] = _number(below) if name == "score" else below.strip().rstrip(",")
-    telling = [each for each in records if len(each) > 1]
-    return telling if len(telling) == len(records) else []
+    complete = [record for record in records if len(record) > 1]
+    return complete if len(complete) == len(records) else []
 
 
 def _number(text: str) -> float | str:
@@ -261,19 +299,19 @@ def _number(text: str) -> float | str:
         return text.strip()
 
 
-def _with_rest(pattern: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
-    """Each match with the text from its end to the next one."""
+def _split_at(pattern: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
+    """Return each match with the text between its end and the next match."""
     matches = list(pattern.finditer(text))
     ends = [*(match.start() for match in matches[1:]), len(text)]
     return [(match, text[match.end() : end]) for match, end in zip(matches, ends, strict=False)]
 
 
 class NotPython(Exception):
-    """A text that Python did not print."""
+    """A text that is no Python literal."""
 
 
-def parse_python(text: str) -> Any:
-    """The value that a text printed by Python stands for; an object becomes a dict of its named parts.
+def parse_python(text: str) -> Json:
+    """Parse a value printed by Python; an object becomes a dict of its keyword arguments.
 
     >>> parse_python("[Document(page_content='Paris', metadata={'score': 0.9})]")
     [{'page_content': 'Paris', 'metadata': {'score': 0.9}}]
@@ -284,16 +322,16 @@ def parse_python(text: str) -> Any:
         raise NotPython from None
 
 
-def _value(node: ast.expr) -> Any:
-    """The value of one part; nothing is run, names and calls mean nothing."""
+def _value(node: ast.expr) -> Json:
+    """Return the value of one node; nothing is executed."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        return [_value(each) for each in node.elts]
+        return [_value(item) for item in node.elts]
     if isinstance(node, ast.Dict):
         return {_value(key): _value(value) for key, value in zip(node.keys, node.values, strict=True) if key}
     if isinstance(node, ast.Call) and not node.args:
-        return {each.arg: _value(each.value) for each in node.keywords if each.arg}
+        return {item.arg: _value(item.value) for item in node.keywords if item.arg}
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
         return _value(node.args[0])  # UUID('…'), float32(0.5)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

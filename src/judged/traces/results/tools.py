@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from judged.errors import BadProtocol
 from judged.io.files import open_binary
-from judged.traces.json_values import preview
+from judged.traces.json_values import Json, preview
 from judged.traces.results.fields import ALIASES
 from judged.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text
 from judged.traces.results.text import is_empty
@@ -23,7 +23,7 @@ __all__ = ["JsonPath", "Tool", "Tools", "Unparsed", "is_search_name", "load_tool
 
 
 class JsonPath:
-    """A path that gives the values it leads to; its library is imported when the first one is made."""
+    """A compiled path; its library is imported when the first one is made."""
 
     def __init__(self, path: str) -> None:
         import jsonpath
@@ -37,8 +37,8 @@ class JsonPath:
                 msg, hint="`$.results[*]` are the elements of `results`; RFC 9535 has the syntax"
             ) from None
 
-    def __call__(self, value: Any) -> list[Any]:
-        """The values that the path leads to, in their order."""
+    def __call__(self, value: Json) -> list[Json]:
+        """Return the values that the path leads to, in their order."""
         if not isinstance(value, (dict, list)):
             return []
         return list(self._compiled.findall(value))
@@ -90,7 +90,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @lru_cache(maxsize=4096)
 def is_search_name(tool: str) -> bool | None:
-    """Whether a tool of this name is a search; None if the name does not tell.
+    """Return whether a tool of this name is a search; None if the name does not say.
 
     >>> [is_search_name(each) for each in ("mcp__kb__search", "GoogleSearch", "tavily_extract", "visit", "frobnicate")]
     [True, True, False, False, None]
@@ -112,69 +112,74 @@ QUERIES = (
     *("question", "input", "text", "keywords", "keyword", "term", "terms", "prompt", "objective"),
     *("input_str", "topic", "search"),
 )
-"""The arguments that hold queries, the first that is there winning."""
+"""The arguments that hold queries, in order of precedence."""
 
 
 class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a mapping says of a tool."""
+    """One tool of a mapping."""
 
     search: bool = True
     query: str | None = None
-    """Where the query, or the queries, lie in the arguments."""
+    """The path of the query, or the queries, in the arguments."""
     results: str | None = None
-    """Where the results lie in the output."""
+    """The path of the results in the output."""
     fields: dict[str, str] = {}
-    """Where our fields lie in a result, each by its name."""
+    """The paths of our fields in a result, by name."""
     whole: bool = False
     """Whether the whole output is one result, its text."""
 
 
 class Tools:
-    """What is known of tools: by a mapping of names, or patterns of names, and else by what they are called."""
+    """A mapping of tools by names or patterns of names; other tools are judged by their names."""
 
     def __init__(self, tools: Mapping[str, Tool] | None = None) -> None:
         self.tools = dict(tools or {})
 
     def is_search(self, tool: str) -> bool | None:
-        """Whether a tool is a search; None if nothing tells."""
-        told = self.told(tool)
-        return is_search_name(tool) if told is None else told.search
+        """Return whether a tool is a search; None if that is unknown."""
+        mapped = self.get(tool)
+        return is_search_name(tool) if mapped is None else mapped.search
 
-    def told(self, tool: str) -> Tool | None:
-        """What the mapping says of a tool: by its name, or by the first pattern that it matches."""
+    def get(self, tool: str) -> Tool | None:
+        """Return the mapping's entry for a tool: by its name, or by the first pattern that it matches."""
         if tool in self.tools:
             return self.tools[tool]
-        return next((each for pattern, each in self.tools.items() if fnmatchcase(tool, pattern)), None)
+        return next((item for pattern, item in self.tools.items() if fnmatchcase(tool, pattern)), None)
 
-    def queries(self, tool: str, arguments: Any) -> list[str]:
-        """The queries of a call, in order; none where its arguments hold none."""
+    def queries(self, tool: str, arguments: Json) -> list[str]:
+        """Return the queries of a call, in order; none if its arguments have none."""
         value = parse_text(arguments) if isinstance(arguments, str) else arguments
-        told = self.told(tool)
-        if told is not None and told.query is not None:
-            return _texts(self._path(told.query)(value))
-        return _texts(_asked(value))
+        mapped = self.get(tool)
+        if mapped is not None and mapped.query is not None:
+            return _flatten_texts(self._path(mapped.query)(value))
+        return _flatten_texts(_find_query(value))
 
-    def found(self, tool: str, output: Any, queries: list[str]) -> list[Group]:
-        """The values of the results in a tool's output, by query; raises Unparsed where it cannot be read."""
-        told = self.told(tool)
-        if told is None or not (told.results or told.whole or told.fields):
-            return _asked_for(find_groups(output, queries), queries)
-        if told.whole:
-            return _asked_for([(None, [output if isinstance(output, str) else str(output)])], queries)
+    def find_results(self, tool: str, output: Json, queries: list[str]) -> list[Group]:
+        """Return the values of the results in a tool's output, by query; raise Unparsed if it cannot be parsed."""
+        mapped = self.get(tool)
+        if mapped is None or not (mapped.results or mapped.whole or mapped.fields):
+            return _assign_queries(find_groups(output, queries), queries)
+        if mapped.whole:
+            return _assign_queries([(None, [output if isinstance(output, str) else str(output)])], queries)
         value = parse_text(output) if isinstance(output, str) else output
-        if told.results is None:
+        if mapped.results is None:
             groups = find_groups(value, queries)
         else:
-            groups = [(None, self._at(told.results, value))]
-        return _asked_for(
-            [(query, [self._read_result(told, each) for each in values]) for query, values in groups], queries
+            groups = [(None, self._find_at(mapped.results, value))]
+        return _assign_queries(
+            [(query, [self._read_result(mapped, value) for value in values]) for query, values in groups],
+            queries,
         )
 
-    def _at(self, path: str, output: Any) -> list[Any]:
-        """The values at a path in an output; none where the list is empty or the search failed."""
-        found = self._path(path)(output)
-        if found:
-            return found[0] if len(found) == 1 and isinstance(found[0], list) else found
+    def _find_at(self, path: str, output: Json) -> list[Json]:
+        """Return the values at a path in an output; none if the list is empty or the search failed."""
+        find_results = self._path(path)(output)
+        if find_results:
+            return (
+                find_results[0]
+                if len(find_results) == 1 and isinstance(find_results[0], list)
+                else find_results
+            )
         if path.endswith("[*]") and self._path(path.removesuffix("[*]"))(output):
             return []
         if is_empty(output) if isinstance(output, str) else isinstance(output, dict) and is_failure(output):
@@ -182,15 +187,15 @@ class Tools:
         msg = f"its output has nothing at `{path}`: {preview(output)}"
         raise Unparsed(msg)
 
-    def _read_result(self, told: Tool, value: Any) -> Any:
-        """A result with the fields that the mapping names put under our names, before all others."""
-        if not told.fields:
+    def _read_result(self, mapped: Tool, value: Json) -> Json:
+        """Return a result with the mapped fields under our names, which take precedence."""
+        if not mapped.fields:
             return value
-        named = {field: self._path(path)(value) for field, path in told.fields.items()}
-        return {"metadata": value, **{field: each[0] for field, each in named.items() if each}}
+        named = {field: self._path(path)(value) for field, path in mapped.fields.items()}
+        return {"metadata": value, **{field: name[0] for field, name in named.items() if name}}
 
-    def checked(self, label: str) -> Tools:
-        """The same, if it maps fields that results have to paths that are some."""
+    def check(self, label: str) -> Tools:
+        """Return the mapping itself; raise BadProtocol for unknown fields or malformed paths."""
         for name, tool in self.tools.items():
             strange = sorted(set(tool.fields) - set(ALIASES))
             if strange:
@@ -211,14 +216,14 @@ class Tools:
 
 
 def load_tools(given: Tools | str | Path | None) -> Tools:
-    """The mapping of tools that was given, or that a file holds, or the one that goes by names alone."""
+    """Return the given mapping of tools, or that of a file, or an empty one."""
     if isinstance(given, Tools):
         return given
     return Tools() if given is None else read_tools(given)
 
 
 def read_tools(path: str | Path) -> Tools:
-    """The mapping of tools in a YAML or JSON file."""
+    """Read a mapping of tools from a YAML or JSON file."""
     import yaml
 
     with open_binary(path) as file:
@@ -228,8 +233,8 @@ def read_tools(path: str | Path) -> Tools:
     except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
         msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
         raise BadProtocol(msg, hint=EXAMPLE) from None
-    tools = {name: each if isinstance(each, Tool) else SHORT[each] for name, each in written.tools.items()}
-    return Tools(tools).checked(str(path))
+    tools = {name: item if isinstance(item, Tool) else SHORT[item] for name, item in written.tools.items()}
+    return Tools(tools).check(str(path))
 
 
 class _File(Struct, forbid_unknown_fields=True):
@@ -247,35 +252,35 @@ EXAMPLE = """it is written so:
     find_papers: {query: $.question, results: "$.papers[*]", fields: {id: $.key, snippet: $.abstract}}"""
 
 
-def _asked(value: Any) -> Any:
-    """What the arguments of a call ask for, by the names of arguments that are common."""
+def _find_query(value: Json) -> Json:
+    """Return the query in the arguments of a call, by the usual names."""
     if not isinstance(value, Mapping):
         return value
     for name in QUERIES:
         if value.get(name):
             inner = value[name]
             return (
-                _asked(parse_text(inner))
+                _find_query(parse_text(inner))
                 if name in {"input", "input_str"} and isinstance(inner, str)
                 else inner
             )
     nested = next(
         (value[name] for name in ("inputs", "args", "kwargs", "arguments") if value.get(name)), None
     )
-    return None if nested is None else _asked(nested)
+    return None if nested is None else _find_query(nested)
 
 
-def _texts(value: Any) -> list[str]:
-    """The texts that a value is or holds."""
+def _flatten_texts(value: Json) -> list[str]:
+    """Return the texts that a value is or holds."""
     if isinstance(value, str):
         return [value] if value.strip() else []
     if isinstance(value, Mapping):
-        return _texts(_asked(value))
-    return [text for each in value for text in _texts(each)] if isinstance(value, list) else []
+        return _flatten_texts(_find_query(value))
+    return [text for item in value for text in _flatten_texts(item)] if isinstance(value, list) else []
 
 
-def _asked_for(groups: list[Group], queries: list[str]) -> list[Group]:
-    """The groups with their queries: those the output names, else those of the call if there is one for each."""
+def _assign_queries(groups: list[Group], queries: list[str]) -> list[Group]:
+    """Return the groups with their queries: those in the output, else those of the call if their numbers match."""
     if len(groups) == len(queries):
         return [(name or query, values) for query, (name, values) in zip(queries, groups, strict=True)]
     if len(groups) == 1:

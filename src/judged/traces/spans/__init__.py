@@ -1,1 +1,1 @@
-"""Traces that are spans: who acted beneath whom, in whichever convention it was recorded."""
+"""Traces made of spans, in any convention."""

@@ -1,15 +1,16 @@
-"""Attributes of spans in the ways they are written down: OTLP's typed values, flattened lists, JSON inside JSON."""
+"""Attributes of spans as they are serialised: OTLP's typed values, flattened lists, JSON inside JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
+from judged.traces.json_values import Json, JsonObject
+
 __all__ = ["decode", "first_value", "flatten", "get_list", "parse_otlp", "to_object"]
 
-Attributes = Mapping[str, Any]
+Attributes = Mapping[str, Json]
 
 NAMESPACES = frozenset(
     (
@@ -25,19 +26,19 @@ NAMESPACES = frozenset(
         "traceloop",
     )
 )
-"""Where attributes that were written as `a.b.c` may be found as objects within objects."""
+"""Namespaces whose attributes `a.b.c` may also be nested objects."""
 
 
-def parse_otlp(pairs: Any) -> dict[str, Any]:
-    """Attributes out of OTLP's list of keys and typed values; what is already an object stays one."""
+def parse_otlp(pairs: Json) -> JsonObject:
+    """Convert OTLP's list of keys and typed values to a dict; an object stays one."""
     if isinstance(pairs, dict):
         return dict(pairs)
-    found = (each for each in pairs if isinstance(each, dict)) if isinstance(pairs, list) else ()
-    return {str(each.get("key")): _value(each.get("value")) for each in found}
+    found = (pair for pair in pairs if isinstance(pair, dict)) if isinstance(pairs, list) else ()
+    return {str(item.get("key")): _value(item.get("value")) for item in found}
 
 
-def _value(typed: Any) -> Any:
-    """The value in one of OTLP's wrappers; None where the wrapper is empty or unknown."""
+def _value(typed: Json) -> Json:
+    """Return the value in one of OTLP's wrappers; None if the wrapper is empty or unknown."""
     if not isinstance(typed, dict):
         return typed
     for name, value in typed.items():
@@ -47,27 +48,27 @@ def _value(typed: Any) -> Any:
     return None
 
 
-def _whole(value: Any) -> Any:
-    """Whole numbers are written as text, since JavaScript has no large ones."""
+def _to_int(value: Json) -> Json:
+    """Parse an integer, which OTLP writes as text because of JavaScript."""
     try:
         return int(value)
     except (TypeError, ValueError):
         return value
 
 
-def _values(value: Any) -> list[Any]:
+def _values(value: Json) -> list[Json]:
     held = value.get("values") if isinstance(value, dict) else value
-    return [_value(each) for each in held] if isinstance(held, list) else []
+    return [_value(item) for item in held] if isinstance(held, list) else []
 
 
-def _pairs(value: Any) -> dict[str, Any]:
+def _pairs(value: Json) -> JsonObject:
     return parse_otlp(value.get("values") if isinstance(value, dict) else value)
 
 
-_TYPES: dict[str, Callable[[Any], Any]] = {
+_TYPES: dict[str, Callable[[Json], Json]] = {
     "stringvalue": lambda value: value,
     "boolvalue": lambda value: value,
-    "intvalue": _whole,
+    "intvalue": _to_int,
     "doublevalue": lambda value: value,
     "bytesvalue": lambda value: value,
     "arrayvalue": _values,
@@ -75,8 +76,8 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def flatten(attributes: Attributes) -> dict[str, Any]:
-    """The same attributes with dotted names, where a namespace was written as objects within objects.
+def flatten(attributes: Attributes) -> JsonObject:
+    """Return attributes with dotted names, flattening namespaces that are nested objects.
 
     >>> flattened({"openinference": {"span": {"kind": "TOOL"}}, "session.id": "s1"})
     {'openinference.span.kind': 'TOOL', 'session.id': 's1'}
@@ -84,22 +85,22 @@ def flatten(attributes: Attributes) -> dict[str, Any]:
     nested = {key for key, value in attributes.items() if key in NAMESPACES and isinstance(value, dict)}
     if not nested:
         return dict(attributes)
-    flat: dict[str, Any] = {}
+    flat: JsonObject = {}
     for key, value in attributes.items():
         flat.update(_leaves(key, value) if key in nested else {key: value})
     return flat
 
 
-def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _leaves(f"{path}.{key}", each)
+        for key, item in value.items():
+            yield from _leaves(f"{path}.{key}", item)
     else:
         yield path, value
 
 
-def first_value(attributes: Attributes, names: Iterable[str]) -> Any:
-    """The value of the first of these attributes that holds something."""
+def first_value(attributes: Attributes, names: Iterable[str]) -> Json:
+    """Return the first non-empty value of these attributes."""
     for name in names:
         value = attributes.get(name)
         if value is not None and value not in ("", [], {}):
@@ -107,8 +108,8 @@ def first_value(attributes: Attributes, names: Iterable[str]) -> Any:
     return None
 
 
-def get_list(attributes: Attributes, name: str) -> list[Any]:
-    """A list that may be one value, JSON text of one, or flattened: `name.0.a.b`, `name.1.a.b`.
+def get_list(attributes: Attributes, name: str) -> list[Json]:
+    """Return a list that may be one value, JSON text of one, or flattened: `name.0.a.b`, `name.1.a.b`.
 
     >>> listed({"docs.1.id": "b", "docs.0.id": "a", "docs.0.at.page": 3}, "docs")
     [{'id': 'a', 'at': {'page': 3}}, {'id': 'b'}]
@@ -116,17 +117,17 @@ def get_list(attributes: Attributes, name: str) -> list[Any]:
     value = decode(attributes.get(name))
     if isinstance(value, list):
         return value
-    held: dict[str, Any] = {}
+    held: JsonObject = {}
     prefix = f"{name}."
-    for key, each in attributes.items():
+    for key, item in attributes.items():
         if key.startswith(prefix):
-            _place(held, key[len(prefix) :].split("."), each)
-    grown = _grown(held)
+            _insert(held, key[len(prefix) :].split("."), item)
+    grown = _to_lists(held)
     return grown if isinstance(grown, list) else []
 
 
-def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
-    """Put a value into a tree of objects; what is a value and a branch at once stays the branch."""
+def _insert(tree: JsonObject, path: list[str], value: Json) -> None:
+    """Put a value into a tree of objects; a branch takes precedence over a value."""
     for key in path[:-1]:
         inner = tree.get(key)
         if not isinstance(inner, dict):
@@ -136,23 +137,23 @@ def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
         tree[path[-1]] = value
 
 
-def _grown(tree: Any) -> Any:
-    """Objects whose keys are all numbers as lists, in the order of the numbers."""
+def _to_lists(tree: Json) -> Json:
+    """Convert objects whose keys are all numbers to lists, in numeric order."""
     if not isinstance(tree, dict):
         return tree
-    if tree and all(key.isdecimal() for key in tree):
-        return [_grown(tree[key]) for key in sorted(tree, key=int)]
-    return {key: _grown(value) for key, value in tree.items()}
+    if tree and all(key.isdecimal() and len(key) < 10 for key in tree):
+        return [_to_lists(tree[key]) for key in sorted(tree, key=int)]
+    return {key: _to_lists(value) for key, value in tree.items()}
 
 
-def to_object(value: Any) -> Mapping[str, Any]:
-    """The object that a value is, or is the JSON text of; an empty one for anything else."""
+def to_object(value: Json) -> Mapping[str, Json]:
+    """Return a value, or its JSON text, as an object; an empty one for anything else."""
     value = decode(value)
     return value if isinstance(value, dict) else {}
 
 
-def decode(value: Any) -> Any:
-    r"""What a JSON text says, also if it was written as a JSON text once more; anything else as it is.
+def decode(value: Json) -> Json:
+    r"""Decode JSON text, even if encoded twice; return anything else unchanged.
 
     >>> decoded('"[{\\"id\\": 1}]"'), decoded("{'no': json"), decoded("plain")
     ([{'id': 1}], "{'no': json", 'plain')

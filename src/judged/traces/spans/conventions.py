@@ -1,6 +1,6 @@
-"""What attributes of spans are called: OpenTelemetry GenAI, OpenInference, OpenLLMetry and MLflow side by side.
+"""The names of span attributes: OpenTelemetry GenAI, OpenInference, OpenLLMetry and MLflow side by side.
 
-One span may carry several conventions, and any of them may come in any container, so each fact is looked up
+A span may carry several conventions, and any of them may come in any container, so every fact is looked up
 under all its names. Read from: OpenTelemetry semantic-conventions-genai (gen-ai-spans, gen-ai-agent-spans),
 OpenInference semantic conventions, OpenLLMetry's semconv-ai, MLflow's tracing schema.
 """
@@ -8,8 +8,9 @@ OpenInference semantic conventions, OpenLLMetry's semconv-ai, MLflow's tracing s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.spans.attributes import decode, first_value, get_list, to_object
 from judged.traces.spans.payloads import (
     add_counts,
@@ -30,30 +31,30 @@ _CHOICE = "gen_ai.choice"
 
 
 def add_messages(
-    attributes: Mapping[str, Any], events: Sequence[Mapping[str, Any]], *, tool: bool
-) -> Mapping[str, Any]:
-    """The attributes of a span, with the messages of its events under the names that they have as attributes."""
-    sent = [each for each in events if _role(each)]
-    given = [each["attributes"].get("message") for each in events if each["name"] == _CHOICE]
+    attributes: Mapping[str, Json], events: Sequence[Mapping[str, Json]], *, tool: bool
+) -> Mapping[str, Json]:
+    """Return the attributes of a span, with the messages of its events added as attributes."""
+    sent = [event for event in events if _role(event)]
+    given = [item["attributes"].get("message") for item in events if item["name"] == _CHOICE]
     if not sent and not given:
         return attributes
     if not tool:
-        messages = [{"role": _role(each), **_read(each)} for each in sent]
+        messages = [{"role": _role(entry), **_decode_attributes(entry)} for entry in sent]
         return {
             "gen_ai.input.messages": messages,
             "gen_ai.output.messages": list(map(decode, given)),
             **attributes,
         }
-    told: dict[str, Any] = {}
+    added: JsonObject = {}
     if sent:
-        told["gen_ai.tool.call.arguments"] = sent[0]["attributes"].get("content")
+        added["gen_ai.tool.call.arguments"] = sent[0]["attributes"].get("content")
     if given:
-        told["gen_ai.tool.call.result"] = _output(given[-1])
-    return {**told, **attributes}
+        added["gen_ai.tool.call.result"] = _decode_output(given[-1])
+    return {**added, **attributes}
 
 
-def _role(event: Mapping[str, Any]) -> str | None:
-    """Who sent the message that an event holds: `gen_ai.user.message`."""
+def _role(event: Mapping[str, Json]) -> str | None:
+    """Return who sent the message that an event holds: `gen_ai.user.message`."""
     name = str(event["name"])
     return (
         name[len("gen_ai.") : -len(".message")]
@@ -62,20 +63,20 @@ def _role(event: Mapping[str, Any]) -> str | None:
     )
 
 
-def _read(event: Mapping[str, Any]) -> dict[str, Any]:
+def _decode_attributes(event: Mapping[str, Json]) -> JsonObject:
     return {name: decode(value) for name, value in event["attributes"].items()}
 
 
-def _output(message: Any) -> Any:
-    """What a tool gave back, out of blocks of text or of JSON."""
+def _decode_output(message: Json) -> Json:
+    """Return what a tool returned, from blocks of text or JSON."""
     blocks = decode(message)
-    if not isinstance(blocks, list) or not all(to_object(each).keys() <= {"text", "json"} for each in blocks):
+    if not isinstance(blocks, list) or not all(to_object(item).keys() <= {"text", "json"} for item in blocks):
         return blocks
-    held = next((each["json"] for each in blocks if "json" in each), None)
+    held = next((block["json"] for block in map(to_object, blocks) if "json" in block), None)
     return join_text(blocks) if held is None else held
 
 
-Event: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = Mapping[str, Json]
 """An event within a span: its `name` and its `attributes`."""
 
 KINDS: dict[str, SpanKind] = {
@@ -85,12 +86,12 @@ KINDS: dict[str, SpanKind] = {
     **dict.fromkeys(("retriever", "retrieval", "retrieve", "vector_db_retrieve"), "search"),
     **dict.fromkeys(("tool", "execute_tool"), "tool"),
 }
-"""What spans are called that are one of our kinds, in lower case."""
+"""The names of our kinds of spans, in lower case."""
 KIND_NAMES = (
     *("openinference.span.kind", "mlflow.spanType", "gen_ai.operation.name", "traceloop.span.kind"),
     "llm.request.type",
 )
-"""Attributes that tell what a span is; the first that names one of our kinds does."""
+"""Attributes that name the kind of a span; the first that names one of ours counts."""
 TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "gen_ai.data_source.id", "traceloop.entity.name")
 ARGUMENTS = (
     *("gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments", "traceloop.entity.input"),
@@ -118,93 +119,93 @@ TOKENS = (
     ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
     ("gen_ai.usage.prompt_tokens", "gen_ai.usage.completion_tokens"),
 )
-"""Attributes whose sum is all that a call of a model took; the first that are there."""
+"""Attributes whose sum is the tokens of a model call; the first group present counts."""
 _HIT = "db.query.result"
 """The event that OpenLLMetry's vector stores write for every result."""
 
 
-def describe_span(
-    attributes: Mapping[str, Any], *, name: str, events: Sequence[Event] = ()
-) -> dict[str, Any]:
-    """What the attributes and events of a span say, as fields of `Span`."""
-    kind = _kind(attributes, name, events)
+def describe_span(attributes: Mapping[str, Json], *, name: str, events: Sequence[Event] = ()) -> JsonObject:
+    """Return the fields of `Span` that the attributes and events of a span give."""
+    kind = _find_kind(attributes, name, events)
     attributes = add_messages(attributes, events, tool=kind in {"tool", "search"}) if events else attributes
     held = {**to_object(attributes.get("metadata")), **attributes}
-    facts: dict[str, Any] = {
+    facts: JsonObject = {
         "kind": kind,
         "name": name,
-        "session": _text(first_value(held, SESSIONS)),
-        "system": _text(held.get("judged.system")),
-        "task": _text(held.get("judged.task")),
+        "session": _to_text(first_value(held, SESSIONS)),
+        "system": _to_text(held.get("judged.system")),
+        "task": _to_text(held.get("judged.task")),
     }
     if kind == "llm":
-        return facts | _model(attributes)
+        return facts | _describe_model(attributes)
     if kind == "other":
         return facts | {"question": find_question(first_value(attributes, INPUTS))}
-    return facts | _tool(attributes, name, events)
+    return facts | _describe_tool(attributes, name, events)
 
 
-def _kind(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> SpanKind:
+def _find_kind(attributes: Mapping[str, Json], name: str, events: Sequence[Event]) -> SpanKind:
     if name.rpartition(".")[2].startswith("_prepare_"):  # LlamaIndex calls it a model, and none is called
         return "other"
-    for each in KIND_NAMES:
-        kind = KINDS.get(str(decode(attributes.get(each))).lower())
+    for item in KIND_NAMES:
+        kind = KINDS.get(str(decode(attributes.get(item))).lower())
         if kind is not None:
             return kind
     if "gen_ai.tool.name" in attributes:
         return "tool"
-    return "search" if _hits(events) else "other"
+    return "search" if _find_hits(events) else "other"
 
 
-def _model(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The tool calls that a model asked for, its tokens, and what it was asked."""
-    asks = next(filter(None, map(find_requests, _told(attributes, ANSWERS_LISTED, ANSWERS))), ())
-    questions = map(find_question, _told(attributes, INPUTS_LISTED, INPUTS))
+def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
+    """Return the tool calls that a model requested, its tokens, and the question."""
+    asks = next(filter(None, map(find_requests, _values_under(attributes, ANSWERS_LISTED, ANSWERS))), ())
+    questions = map(find_question, _values_under(attributes, INPUTS_LISTED, INPUTS))
     sent = (*map(attributes.get, INPUTS), *(get_list(attributes, name) for name in INPUTS_LISTED))
     return {
-        "calls": tuple(str(each.id) for each in asks),
+        "calls": tuple(str(item.id) for item in asks),
         "asks": asks,
         "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
-        "tokens": _tokens(attributes),
+        "tokens": _count_tokens(attributes),
         "question": next(filter(None, questions), None),
     }
 
 
-def _told(attributes: Mapping[str, Any], lists: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Any]:
-    """What stands under these names, those of flattened lists first."""
+def _values_under(
+    attributes: Mapping[str, Json], lists: tuple[str, ...], names: tuple[str, ...]
+) -> Iterator[Json]:
+    """Yield the values under these names, flattened lists first."""
     yield from (get_list(attributes, name) for name in lists)
     yield from (attributes.get(name) for name in names)
 
 
-def _tokens(attributes: Mapping[str, Any]) -> float | None:
-    """All tokens of a call of a model, in and out."""
+def _count_tokens(attributes: Mapping[str, Json]) -> float | None:
+    """Return all tokens of a call of a model, in and out."""
     found = add_counts(attributes, TOKENS)
     return count_tokens(attributes.get("mlflow.chat.tokenUsage")) if found is None else found
 
 
-def _tool(attributes: Mapping[str, Any], name: str, events: Sequence[Event]) -> dict[str, Any]:
-    """A tool's or retriever's name, what it was asked and what it gave back."""
-    lists = filter(None, (get_list(attributes, "retrieval.documents"), _hits(events)))
-    values = [decode(attributes[each]) for each in OUTPUTS if attributes.get(each) is not None]
+def _describe_tool(attributes: Mapping[str, Json], name: str, events: Sequence[Event]) -> JsonObject:
+    """Return the name, arguments and outputs of a tool or retriever."""
+    lists = filter(None, (get_list(attributes, "retrieval.documents"), _find_hits(events)))
+    values = [decode(attributes[output]) for output in OUTPUTS if attributes.get(output) is not None]
     arguments = first_value(attributes, ARGUMENTS)
     outputs = map(unwrap_output, (*lists, *values))
     return {
         "name": str(first_value(attributes, TOOL_NAMES) or name.removeprefix("execute_tool ")),
         "arguments": unwrap_arguments(arguments),
-        "outputs": tuple(each for each in outputs if each is not None),
-        "call": _text(first_value(attributes, CALLS))
+        "outputs": tuple(item for item in outputs if item is not None),
+        "call": _to_text(first_value(attributes, CALLS))
         or next(filter(None, map(find_call_id, (arguments, *values))), None),
     }
 
 
-def _hits(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The results that a vector store told in events, with the names of their fields cut short."""
+def _find_hits(events: Sequence[Event]) -> list[JsonObject]:
+    """Return the results in the events of a vector store, without the prefix of field names."""
     return [
-        {name.removeprefix(f"{_HIT}."): decode(value) for name, value in each["attributes"].items()}
-        for each in events
-        if each["name"] == _HIT
+        {name.removeprefix(f"{_HIT}."): decode(value) for name, value in event["attributes"].items()}
+        for event in events
+        if event["name"] == _HIT
     ]
 
 
-def _text(value: Any) -> str | None:
+def _to_text(value: Json) -> str | None:
     return None if value is None else str(decode(value))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -13,6 +12,7 @@ from judged.tables.session import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Conversation
+from judged.traces.json_values import Json
 from judged.traces.open import Document, Trace
 from judged.traces.spans.forest import Forest
 from judged.traces.spans.payloads import unwrap_output
@@ -26,15 +26,15 @@ Traces = dict[str, dict[str, Span]]
 
 
 def add_implied_tools(traces: Traces) -> Traces:
-    """The traces, where a tool was recorded as they are; else joined, with a span for each tool call in messages.
+    """Return traces with recorded tools unchanged, and the others joined, with a span per tool call in their messages.
 
-    A program that calls its tools itself leaves a trace for each call of a model. One that is sent what a tool gave
-    back goes on with the turn in which the tool was asked for; one that is not begins a turn.
+    A program that calls its tools itself leaves one trace per model call. A call that includes the output of a tool
+    continues the turn in which the tool was requested; any other starts a turn.
     """
     bare = {name: spans for name, spans in traces.items() if not _has_tools(spans)}
-    joined = _joined(bare)
+    joined = _join(bare)
     return {name: spans for name, spans in traces.items() if name not in bare} | {
-        name: spans | {each.id: each for each in _tools(spans)} for name, spans in joined.items()
+        name: spans | {span.id: span for span in _implied_tools(spans)} for name, spans in joined.items()
     }
 
 
@@ -43,32 +43,32 @@ def _has_tools(spans: dict[str, Span]) -> bool:
 
 
 def _models(spans: dict[str, Span]) -> list[Span]:
-    """The calls of models in a trace by their start, without those that lie within another."""
-    outer = (each for each in spans.values() if each.kind == "llm" and not _is_within(each, spans))
+    """Return the calls of models in a trace by their start, without nested ones."""
+    outer = (value for value in spans.values() if value.kind == "llm" and not _is_within(value, spans))
     return sorted(outer, key=lambda span: span.rank)
 
 
 def _is_within(span: Span, spans: dict[str, Span]) -> bool:
-    met = {span.id}
-    while span.parent in spans and span.parent not in met:
+    seen = {span.id}
+    while span.parent in spans and span.parent not in seen:
         span = spans[span.parent]
-        met.add(span.id)
+        seen.add(span.id)
         if span.kind == "llm":
             return True
     return False
 
 
-def _joined(traces: Traces) -> Traces:
-    """Traces put together that answer each other's tool calls, under the name of the first."""
+def _join(traces: Traces) -> Traces:
+    """Join traces that answer each other's tool calls, under the name of the first."""
     firsts = {name: models[0] for name, spans in traces.items() if (models := _models(spans))}
     askers: dict[str, list[Span]] = defaultdict(list)
-    for model in sorted((each for name in firsts for each in _models(traces[name])), key=_moment):
+    for model in sorted((trace for name in firsts for trace in _models(traces[name])), key=_moment):
         for call in model.calls:
             askers[call].append(model)
     whole: Traces = {name: spans for name, spans in traces.items() if name not in firsts}
     home: dict[str, str] = {}
-    for name in sorted(firsts, key=lambda each: _moment(firsts[each])):
-        asker = _asker(firsts[name], askers)
+    for name in sorted(firsts, key=lambda item: _moment(firsts[item])):
+        asker = _find_requester(firsts[name], askers)
         home[name] = name if asker is None else home.get(asker.trace, name)
         there = whole.setdefault(home[name], {})
         for span in traces[name].values():
@@ -77,14 +77,14 @@ def _joined(traces: Traces) -> Traces:
     return whole
 
 
-def _asker(model: Span, askers: dict[str, list[Span]]) -> Span | None:
-    """The last call of a model before this one, in its session, that asked for a tool whose output it was sent."""
+def _find_requester(model: Span, askers: dict[str, list[Span]]) -> Span | None:
+    """Return the last earlier model call of the session that requested a tool whose output this one includes."""
     for call in model.answers:
         models = askers.get(call, [])
         before = models[: bisect_left(models, _moment(model), key=_moment)]
-        for each in reversed(before):
-            if each.trace != model.trace and each.session == model.session:
-                return each
+        for item in reversed(before):
+            if item.trace != model.trace and item.session == model.session:
+                return item
     return None
 
 
@@ -92,28 +92,28 @@ def _moment(span: Span) -> int:
     return -1 if span.start is None else span.start
 
 
-def _tools(spans: dict[str, Span]) -> Iterator[Span]:
-    """A span for each tool call that the models of a trace asked for, over when the next model was told of it."""
+def _implied_tools(spans: dict[str, Span]) -> Iterator[Span]:
+    """Yield a span for each tool call that the models of a trace requested; it ends when a model gets its output."""
     models = _models(spans)
     for at, model in enumerate(models):
-        for ask in model.asks:
-            told = next((each for each in models[at + 1 :] if ask.id in each.answers), None)
+        for request in model.asks:
+            answered = next((item for item in models[at + 1 :] if request.id in item.answers), None)
             yield Span(
-                id=f"{model.id}/{ask.id}",
+                id=f"{model.id}/{request.id}",
                 trace=model.trace,
                 parent=model.parent,
                 start=model.end,
-                end=told.start if told else None,
+                end=answered.start if answered else None,
                 kind="tool",
-                name=ask.tool,
-                arguments=ask.arguments,
-                outputs=() if told is None else _given(told.answers[str(ask.id)]),
-                call=ask.id,
+                name=request.tool,
+                arguments=request.arguments,
+                outputs=() if answered is None else _unwrap(answered.answers[str(request.id)]),
+                call=request.id,
                 place=model.place,
             )
 
 
-def _given(output: object) -> tuple[object, ...]:
+def _unwrap(output: object) -> tuple[object, ...]:
     given = unwrap_output(output)
     return () if given is None else (given,)
 
@@ -122,69 +122,71 @@ _MALFORMED = "malformed-span"
 
 
 def make_reader(
-    read_spans: Callable[[Any], Iterator[Span | None]],
+    read_spans: Callable[[Json], Iterator[Span | None]],
 ) -> Callable[[Trace, ReadContext], Iterator[Session]]:
-    """A reader of traces, out of what finds the spans of one JSON document; None stands for what is no span."""
+    """Make a reader of traces from a function that yields the spans of a JSON document, or None for a malformed one."""
 
     def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-        spans = (span for each in trace.documents() for span in _sound(read_spans, each, context))
+        spans = (
+            span for document in trace.documents() for span in _valid_spans(read_spans, document, context)
+        )
         return to_sessions(to_conversations(spans, context), context)
 
     return sessions
 
 
-def _sound(
-    read_spans: Callable[[Any], Iterator[Span | None]], document: Document, context: ReadContext
+def _valid_spans(
+    read_spans: Callable[[Json], Iterator[Span | None]], document: Document, context: ReadContext
 ) -> Iterator[Span]:
-    """The spans of one document; what is none becomes a fault."""
+    """Yield the spans of one document; malformed ones become problems."""
     try:
         for span in read_spans(document.value):
             if span is None:
-                context.fault(_MALFORMED, document.place, "is no span: it has no id, or its trace has none")
+                context.report(_MALFORMED, document.place, "is no span: it has no id, or its trace has none")
             else:
                 span.place = document.place
                 yield span
     except RecursionError:
-        context.fault(_MALFORMED, document.place, "holds objects within objects, too deep to be read")
+        context.report(_MALFORMED, document.place, "holds objects within objects, too deep to be read")
 
 
 def to_conversations(spans: Iterable[Span], context: ReadContext) -> Iterator[Conversation]:
-    """The conversations that spans belong to, by their start, each with its turns by theirs.
+    """Yield the conversations that spans belong to, by their start, each with its turns by theirs.
 
-    Spans may come in any order, of many traces at once. One that is there twice is one; one whose parent is
-    missing is a root, and so is the first of those that are their own ancestors.
+    Spans may come in any order, from many traces. Repeated ones count once; one whose parent is missing is a root, and
+    so is the first of a cycle.
     """
     held: dict[tuple[str | None, str], list[Forest]] = defaultdict(list)
-    for trace in sorted(_traces(spans, context), key=lambda each: each.rank):
+    for trace in sorted(_traces(spans, context), key=lambda item: item.rank):
         held[trace.system, trace.session or trace.id].append(trace)
     for (_, name), traces in held.items():
         yield _conversation(name, traces, context)
 
 
 def _traces(spans: Iterable[Span], context: ReadContext) -> list[Forest]:
-    """The traces in which a model or a tool was called; others, such as of web requests, are noted."""
+    """Return the traces in which a model or a tool was called; others, such as web requests, are noted."""
     found: Traces = defaultdict(dict)
     for span in spans:
         there = found[span.trace].get(span.id)
-        found[span.trace][span.id] = span if there is None else max(there, span, key=_fullness)
+        found[span.trace][span.id] = span if there is None else max(there, span, key=_completeness)
     found = add_implied_tools(found)
-    acting = [each for each in found.values() if any(span.kind != "other" for span in each.values())]
+    acting = [value for value in found.values() if any(span.kind != "other" for span in value.values())]
     if len(acting) < len(found):
         context.problems.note(
             f"{len(found) - len(acting):,} traces without any call of a model or tool are no turns"
         )
-    return [Forest(list(each.values())) for each in acting]
+    return [Forest(list(item.values())) for item in acting]
 
 
-def _fullness(span: Span) -> tuple[bool, int, bytes]:
-    """How much a copy of a span tells; of two that tell as much, one by what it says and not by its place."""
-    told = msgspec.json.encode(msgspec.structs.replace(span, place=""))
-    return span.end is not None, len(told), told
+def _completeness(span: Span) -> tuple[bool, int, bytes]:
+    """Return a sort key for copies of a span: how complete it is, then its content, never its place."""
+    content = msgspec.json.encode(msgspec.structs.replace(span, place=""))
+    return span.end is not None, len(content), content
 
 
 def _conversation(name: str, traces: list[Forest], context: ReadContext) -> Conversation:
     last = traces[-1]
-    turns = [to_turn(each, context) for each in traces]
-    # no other system can have met the same task under the id of a trace, which is drawn at random
+    turns = [to_turn(trace, context) for trace in traces]
+    # the id of a trace is random, so no other system has the same task under it
     unnamed = turns[-1].question if last.session is None else None
     return Conversation(id=name, place=last.place, turns=turns, system=last.system, task=last.task or unnamed)

@@ -1,4 +1,4 @@
-"""The spans of one trace as trees, and the role of each: model, search, tool, or the inside of another."""
+"""The spans of one trace as trees, and the role of each: model, search, tool, or part of another."""
 
 from __future__ import annotations
 
@@ -34,65 +34,65 @@ class Forest:
 
     @property
     def rank(self) -> tuple[int, str]:
-        """What traces are sorted by: the first start in them that is known, then their id."""
+        """The sort key of traces: the first known start, then the id."""
         return next((span.start for span in self.spans if span.start is not None), -1), self.id
 
     @cached_property
     def session(self) -> str | None:
-        """The conversation that the trace is a turn of, as its outermost span that names one says."""
+        """The conversation that the trace is a turn of, from the outermost span that names one."""
         return next((span.session for span in self.outward() if span.session), None)
 
     @cached_property
     def system(self) -> str | None:
-        """The system that acts in it, if a span names it."""
+        """The system, if a span names it."""
         return next((span.system for span in self.outward() if span.system), None)
 
     @property
     def task(self) -> str | None:
-        """The task that it works on, if a span names it."""
+        """The task, if a span names it."""
         return next((span.task for span in self.outward() if span.task), None)
 
     @property
     def place(self) -> str:
-        """Where its first root stands."""
+        """The place of its first root."""
         return self.roots[0].place
 
     def outward(self) -> Iterator[Span]:
-        """All spans, those nearer to a root first."""
+        """Yield all spans, those nearer to a root first."""
         level = self.roots
         while level:
             yield from level
             level = [child for span in level for child in self.children[span.id]]
 
     def ancestors(self, span: Span) -> Iterator[Span]:
-        """The spans above a span, the nearest first."""
+        """Yield the spans above a span, the nearest first."""
         above = self.parent[span.id]
         while above is not None:
             yield above
             above = self.parent[above.id]
 
     def below(self, span: Span) -> Iterator[Span]:
-        """The spans beneath a span, each before its own."""
+        """Yield the spans beneath a span, parents before children."""
         waiting = self.children[span.id][::-1]
         while waiting:
-            each = waiting.pop()
-            yield each
-            waiting += self.children[each.id][::-1]
+            item = waiting.pop()
+            yield item
+            waiting += self.children[item.id][::-1]
 
     def nearest(self, span: Span, wanted: Callable[[Span], bool]) -> list[Span]:
-        """The wanted spans beneath a span that have no wanted span between."""
+        """Return the wanted spans beneath a span, without those beneath another wanted span."""
         found, waiting = [], self.children[span.id][::-1]
         while waiting:
-            each = waiting.pop()
-            if wanted(each):
-                found.append(each)
+            item = waiting.pop()
+            if wanted(item):
+                found.append(item)
             else:
-                waiting += self.children[each.id][::-1]
+                waiting += self.children[item.id][::-1]
         return found
 
 
 def _parents(spans: list[Span]) -> dict[str, Span | None]:
-    """The parent of each span; None where it is not in the trace, and for the first span of a cycle."""
+    """Return the parent of each span; None where it is not in the trace, and for the first span of a cycle."""
     known = {span.id: span for span in spans}
     parents = {span.id: known.get(span.parent) if span.parent else None for span in spans}
     sound: set[str] = set()
@@ -111,63 +111,62 @@ def _parents(spans: list[Span]) -> dict[str, Span | None]:
 
 
 class Roles:
-    """The calls of models and tools in a trace, without those that are the inside of another."""
+    """The calls of models and tools in a trace, without those that are part of another."""
 
     def __init__(self, forest: Forest, tools: Tools) -> None:
         self.forest = forest
         self.known = tools
         self._roles = {span.id: self._role(span) for span in forest.spans}
         self._roles |= dict.fromkeys(self._agents(), "other")
-        self._within = self._surroundings()
-        self.models = [self._whole(span) for span in forest.spans if self._is_model(span)]
-        """Calls of models in the order of time; a call within a call is the same, recorded twice."""
+        self._within = self._ancestor_roles()
+        self.models = [self._complete(span) for span in forest.spans if self._is_model(span)]
+        """Model calls in order of time; a nested call is the same one, recorded twice."""
         self.tools = [span for span in forest.spans if self._is_outermost(span)]
-        """The outermost searches, and the outermost of the tools that are none."""
-        self._asked: dict[str, list[Span]] = defaultdict(list)
+        """The outermost searches, and the outermost of the other tools."""
+        self._requests: dict[str, list[Span]] = defaultdict(list)
         self._visible: dict[str | None, list[Span]] = defaultdict(list)
         for model in sorted(self.models, key=_moment):
             for call in model.calls:
-                self._asked[call].append(model)
+                self._requests[call].append(model)
             for scope in self._scopes(model):
                 self._visible[scope].append(model)
 
     def role(self, span: Span) -> SpanKind:
-        """What a span is, now that names of tools have told which of them search."""
+        """Return the role of a span, which for tools depends on their names."""
         return self._roles[span.id]
 
-    def leads(self, model: Span) -> bool:
-        """Whether a call of a model is a step of the agent itself, not of something that a tool does."""
+    def is_step(self, model: Span) -> bool:
+        """Return whether a call of a model is a step of the agent itself, not of something that a tool does."""
         return "tool" not in self._within[model.id]
 
-    def asker(self, span: Span) -> tuple[Span | None, int | None]:
-        """The call of a model that asked for a tool, and the tool's place among those that it asked for.
+    def requester(self, span: Span) -> tuple[Span | None, int | None]:
+        """Return the model call that requested a tool, and the tool's position among those requested.
 
-        The id of the tool call says it, or else time: the last call of a model before it, beneath the nearest
-        span that holds both.
+        The id of the tool call decides, or else time: the last model call before it, beneath the nearest common span.
         """
-        if span.call in self._asked:
-            return self._by_id(span.call, span)
+        if span.call in self._requests:
+            return self._requester_by_id(span.call, span)
         for above in self.forest.ancestors(span):
-            model = self._before(span, above.id)
+            model = self._last_before(span, above.id)
             if model is not None:
                 return model, None
-            if above.call in self._asked:
-                return self._by_id(above.call, span)
-        return self._before(span, None), None
+            if above.call in self._requests:
+                return self._requester_by_id(above.call, span)
+        return self._last_before(span, None), None
 
-    def _by_id(self, call: str, span: Span) -> tuple[Span, int]:
-        """The last before the span of the calls of models that gave this id; ids may be used again."""
-        models = self._asked[call]
-        model = models[max(bisect_right(models, _at(span), key=_moment) - 1, 0)]
+    def _requester_by_id(self, call: str, span: Span) -> tuple[Span, int]:
+        """Return the last model call before the span that used this id; ids may be reused."""
+        models = self._requests[call]
+        model = models[max(bisect_right(models, _latest(span), key=_moment) - 1, 0)]
         return model, model.calls.index(call)
 
-    def _before(self, span: Span, scope: str | None) -> Span | None:
+    def _last_before(self, span: Span, scope: str | None) -> Span | None:
         models = self._visible[scope]
-        place = bisect_right(models, _at(span), key=_moment)
+        place = bisect_right(models, _latest(span), key=_moment)
         return models[place - 1] if place else None
 
     def _scopes(self, model: Span) -> list[str | None]:
-        """The spans that a call of a model is a step beneath: itself, and those above up to the first tool."""
+        """Return the spans in which a model call is a step: itself, and its ancestors up to the first tool."""
         scopes: list[str | None] = [model.id]
         for above in self.forest.ancestors(model):
             scopes.append(above.id)
@@ -176,22 +175,22 @@ class Roles:
         return [*scopes, None]
 
     def _role(self, span: Span) -> SpanKind:
-        """The kind of a span; of tools and retrievers as the mapping says, else as the tool's name tells."""
+        """Return the kind of a span; for tools and retrievers by the mapping, else by the tool's name."""
         if span.kind not in {"tool", "search"}:
             return span.kind
-        told = self.known.told(span.name)
-        if told is not None:
-            return "search" if told.search else "tool"
+        mapped = self.known.get(span.name)
+        if mapped is not None:
+            return "search" if mapped.search else "tool"
         return "search" if span.kind == "search" or self.known.is_search(span.name) else "tool"
 
     def _agents(self) -> Iterator[str]:
-        """Spans that call themselves a model's and have tools beneath: a model asks for tools, an agent calls them."""
+        """Yield spans recorded as models with tools beneath: a model requests tools, an agent calls them."""
         for span in self.forest.spans:
             if self.role(span) in {"tool", "search"}:
                 yield from (above.id for above in self.forest.ancestors(span) if self.role(above) == "llm")
 
-    def _surroundings(self) -> dict[str, frozenset[SpanKind]]:
-        """What each span lies within."""
+    def _ancestor_roles(self) -> dict[str, frozenset[SpanKind]]:
+        """Return the roles of the ancestors of each span."""
         within: dict[str, frozenset[SpanKind]] = {}
         for span in self.forest.outward():
             above = self.forest.parent[span.id]
@@ -207,14 +206,14 @@ class Roles:
             return not within & {"tool", "search"}
         return self.role(span) == "search" and "search" not in within
 
-    def _whole(self, model: Span) -> Span:
-        """A call of a model with what only a second recording of it, within it, says."""
-        inner = [each for each in self.forest.below(model) if self.role(each) == "llm"]
+    def _complete(self, model: Span) -> Span:
+        """Return a model call completed from a nested recording of it."""
+        inner = [item for item in self.forest.below(model) if self.role(item) == "llm"]
         copies = (model, *inner)
         return replace(
             model,
-            calls=next((each.calls for each in copies if each.calls), ()),
-            tokens=next((each.tokens for each in copies if each.tokens is not None), None),
+            calls=next((copy.calls for copy in copies if copy.calls), ()),
+            tokens=next((entry.tokens for entry in copies if entry.tokens is not None), None),
         )
 
 
@@ -222,7 +221,7 @@ def _moment(model: Span) -> tuple[int, int]:
     return (-1 if model.start is None else model.start, -1 if model.end is None else model.end)
 
 
-def _at(span: Span) -> tuple[int, int]:
-    """What a call of a model must not be after to come before a span: it began earlier, or was over by then."""
+def _latest(span: Span) -> tuple[int, int]:
+    """Return the latest moment of a model call that precedes a span: it began earlier, or was over by then."""
     start = -1 if span.start is None else span.start
     return start, start

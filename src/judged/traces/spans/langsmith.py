@@ -1,4 +1,4 @@
-"""LangSmith runs: lines or a list of them, each alone or with its children inside.
+"""LangSmith runs: lines or a list of them, alone or with children inside.
 
 Documented by LangSmith's "Run (span) data format": `run_type`, `inputs`, `outputs`, `trace_id`, `parent_run_id`,
 `dotted_order`; threads by `session_id`, `thread_id` or `conversation_id` in the metadata.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from judged.traces.format import Head, TraceFormat
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.spans.attributes import decode, first_value, to_object
 from judged.traces.spans.conversations import make_reader
 from judged.traces.spans.payloads import (
@@ -33,11 +33,11 @@ _ORDERED = re.compile(r"(\d{8})T(\d{6})(\d*)Z(.+)")
 """One run in a dotted order: `20261115T200706076285Z` and the run's id."""
 
 
-def read_spans(value: Any) -> Iterator[Span | None]:
-    """The runs in one JSON document: one with its children, or a page of them."""
+def read_spans(value: Json) -> Iterator[Span | None]:
+    """Yield the runs in one JSON document: one with its children, or a page of them."""
     held = to_object(value).get("runs")
-    waiting: list[tuple[Any, Span | None]] = [
-        (each, None) for each in (held if isinstance(held, list) else [value])
+    waiting: list[tuple[Json, Span | None]] = [
+        (item, None) for item in (held if isinstance(held, list) else [value])
     ]
     while waiting:
         run, above = waiting.pop()
@@ -45,18 +45,18 @@ def read_spans(value: Any) -> Iterator[Span | None]:
         yield span
         children = decode(to_object(run).get("child_runs"))
         if span is not None and isinstance(children, list):
-            waiting += [(each, span) for each in children]
+            waiting += [(entry, span) for entry in children]
 
 
-def _span(run: Mapping[str, Any], above: Span | None) -> Span | None:
-    """One run as a span; None if it has no id."""
+def _span(run: Mapping[str, Json], above: Span | None) -> Span | None:
+    """Return one run as a span; None if it has no id."""
     own = run.get("id") or run.get("run_id")
     if own is None:
         return None
     order = [
         found.groups()
-        for each in str(run.get("dotted_order") or "").split(".")
-        if (found := _ORDERED.match(each))
+        for item in str(run.get("dotted_order") or "").split(".")
+        if (found := _ORDERED.match(item))
     ]
     extra = to_object(run.get("extra"))
     metadata = to_object(extra.get("metadata"))
@@ -80,10 +80,10 @@ def _moment(order: list[tuple[str, ...]]) -> str | None:
     return "{}T{}.{}Z".format(*order[-1][:3]) if order else None
 
 
-def _describe(run: Mapping[str, Any], kind: SpanKind, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """What the inputs and outputs of a run say, as its kind asks."""
+def _describe(run: Mapping[str, Json], kind: SpanKind, extra: Mapping[str, Json]) -> JsonObject:
+    """Return the fields of `Span` that the inputs and outputs of a run give."""
     inputs, outputs = decode(run.get("inputs")), decode(run.get("outputs"))
-    facts: dict[str, Any] = {"kind": kind, "name": str(run.get("name") or "")}
+    facts: JsonObject = {"kind": kind, "name": str(run.get("name") or "")}
     if kind == "llm":
         return facts | {
             "calls": find_call_ids(outputs),
@@ -102,29 +102,31 @@ def _describe(run: Mapping[str, Any], kind: SpanKind, extra: Mapping[str, Any]) 
     }
 
 
-def _tokens(run: Mapping[str, Any], outputs: Mapping[str, Any], metadata: Mapping[str, Any]) -> float | None:
-    """The tokens of a call of a model: of the run itself, or as the model's provider counted them."""
+def _tokens(
+    run: Mapping[str, Json], outputs: Mapping[str, Json], metadata: Mapping[str, Json]
+) -> float | None:
+    """Return the tokens of a call of a model: from the run itself, or from the model's provider."""
     inner = to_object(outputs.get("llm_output"))
     places = (
         *(run, outputs.get("usage_metadata"), metadata.get("usage_metadata")),
         *(outputs.get("usage"), inner.get("token_usage"), inner.get("usage")),
     )
-    return next((found for each in places if (found := count_tokens(each))), None)
+    return next((found for item in places if (found := count_tokens(item))), None)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: Json) -> str | None:
     return None if value is None else str(value)
 
 
 def recognises(head: Head) -> bool:
-    """Objects with a type of run and a place in a trace."""
-    return any(_is_run(each) for each in head.mappings)
+    """Recognise objects with a type of run and a place in a trace."""
+    return any(_is_run(document) for document in head.mappings)
 
 
-def _is_run(value: Mapping[str, Any]) -> bool:
+def _is_run(value: Mapping[str, Json]) -> bool:
     runs = value.get("runs")
     if isinstance(runs, list):
-        return any(isinstance(each, Mapping) and _is_run(each) for each in runs[:8])
+        return any(isinstance(run, Mapping) and _is_run(run) for run in runs[:8])
     return "run_type" in value and bool(
         value.keys() & {"dotted_order", "trace_id", "parent_run_id", "child_runs"}
     )

@@ -1,17 +1,17 @@
 """MLflow traces: the current schema, and that of MLflow 2, each with attributes that are JSON texts within JSON.
 
-Documented by MLflow's "Trace Data Structure" and `Span.to_dict`, whose versions differ in where ids stand:
+Documented by MLflow's "Trace Data Structure" and `Span.to_dict`, whose versions differ in the names of ids:
 version 2 has `context.span_id` and `parent_id`, version 3 base64 ids, version 4 `otel_trace_id`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
 from judged.traces.format import Head, TraceFormat
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.spans.attributes import decode, first_value, to_object
 from judged.traces.spans.conventions import describe_span
 from judged.traces.spans.conversations import make_reader
@@ -23,28 +23,28 @@ _PLAIN = {"span_type": "mlflow.spanType", "inputs": "mlflow.spanInputs", "output
 """Fields of the object, which some exports write in place of the attributes."""
 
 
-def read_spans(value: Any) -> Iterator[Span | None]:
-    """The spans of the traces in one JSON document."""
+def read_spans(value: Json) -> Iterator[Span | None]:
+    """Yield the spans of the traces in one JSON document."""
     for trace in _traces(value):
-        told = _told(trace)
-        yield from (_span(record, told) for record in _records(trace))
+        info = _trace_info(trace)
+        yield from (_span(record, info) for record in _records(trace))
 
 
-def _traces(value: Any) -> Iterator[Mapping[str, Any]]:
-    """A trace, or a page of them."""
+def _traces(value: Json) -> Iterator[Mapping[str, Json]]:
+    """Yield a trace, or a page of them."""
     held = to_object(value).get("traces")
-    yield from (to_object(each) for each in (held if isinstance(held, list) else [value]))
+    yield from (to_object(item) for item in (held if isinstance(held, list) else [value]))
 
 
-def _records(trace: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _records(trace: Mapping[str, Json]) -> list[Mapping[str, Json]]:
     spans = decode((to_object(trace.get("data")) or trace).get("spans"))
-    return [to_object(each) for each in spans] if isinstance(spans, list) else []
+    return [to_object(span) for span in spans] if isinstance(spans, list) else []
 
 
-def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
-    """What the trace says of itself, beside its spans: its id, and the labels that its user gave it."""
+def _trace_info(trace: Mapping[str, Json]) -> JsonObject:
+    """Return the id of a trace and the labels that its user gave it."""
     info = to_object(trace.get("info")) or trace
-    labels: dict[str, Any] = {}
+    labels: JsonObject = {}
     for name in ("tags", "request_metadata", "trace_metadata"):
         labels.update(to_object(info.get(name)))
     return {
@@ -55,12 +55,12 @@ def _told(trace: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _span(record: Mapping[str, Any], told: dict[str, Any]) -> Span | None:
-    """One span of a trace; None if it has no id."""
+def _span(record: Mapping[str, Json], info: JsonObject) -> Span | None:
+    """Return one span of a trace; None if it has no id."""
     context = to_object(record.get("context"))
     own = normalise_id(record.get("span_id") or context.get("span_id"))
     trace = normalise_id(
-        first_value({**context, **record, "trace": told["trace"]}, ("trace", "otel_trace_id", "trace_id"))
+        first_value({**context, **record, "trace": info["trace"]}, ("trace", "otel_trace_id", "trace_id"))
     )
     if own is None or trace is None:
         return None
@@ -77,29 +77,32 @@ def _span(record: Mapping[str, Any], told: dict[str, Any]) -> Span | None:
         failed=_failed(record),
         **describe_span(_attributes(record), name=str(record.get("name") or "")),
     )
-    known = {name: str(value) for name, value in told.items() if value is not None and name != "trace"}
+    known = {name: str(value) for name, value in info.items() if value is not None and name != "trace"}
     return replace(span, **known)
 
 
-def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
+def _attributes(record: Mapping[str, Json]) -> JsonObject:
     plain = {name: record[field] for field, name in _PLAIN.items() if record.get(field) is not None}
     return plain | dict(to_object(record.get("attributes")))
 
 
-def _failed(record: Mapping[str, Any]) -> bool:
+def _failed(record: Mapping[str, Json]) -> bool:
     status = record.get("status")
     code = status.get("code") if isinstance(status, Mapping) else record.get("status_code", status)
     return code in ("STATUS_CODE_ERROR", "ERROR", 2)
 
 
 def recognises(head: Head) -> bool:
-    """Objects whose spans have MLflow's attributes or its names for a span's type."""
+    """Recognise objects whose spans have MLflow's attributes or its names for a span's type."""
     return any(
-        _is_mlflow(record) for each in head.mappings for trace in _traces(each) for record in _records(trace)
+        _is_mlflow(record)
+        for document in head.mappings
+        for trace in _traces(document)
+        for record in _records(trace)
     )
 
 
-def _is_mlflow(record: Mapping[str, Any]) -> bool:
+def _is_mlflow(record: Mapping[str, Json]) -> bool:
     return "span_type" in record or any(name.startswith("mlflow.") for name in _attributes(record))
 
 

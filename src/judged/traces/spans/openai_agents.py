@@ -6,9 +6,9 @@ Documented by the SDK's "Tracing": `Span.export()` and `Trace.export()`, and the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from judged.traces.format import Head, TraceFormat
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.spans.attributes import to_object
 from judged.traces.spans.conversations import make_reader
 from judged.traces.spans.payloads import count_tokens, find_call_ids, find_question, unwrap_output
@@ -17,21 +17,23 @@ from judged.traces.spans.span import Span, SpanKind, parse_nanoseconds
 __all__ = ["FORMAT"]
 
 KINDS: dict[str, SpanKind] = {"generation": "llm", "response": "llm", "function": "tool"}
-"""What the SDK calls spans that are one of our kinds; a model asked by way of Responses is a `response`."""
+"""The SDK's names for our kinds of spans; a model called through Responses is a `response`."""
 
 
-def read_spans(value: Any) -> Iterator[Span | None]:
-    """The spans in one JSON document: one, or a request of many; a trace stands as a span that names its group."""
-    return (_group(each) if each.get("object") == "trace" else _span(each) for each in _records(value))
+def read_spans(value: Json) -> Iterator[Span | None]:
+    """Yield the spans in one JSON document: one, or a request of many; a trace becomes a span that names its group."""
+    return (
+        _group(record) if record.get("object") == "trace" else _span(record) for record in _records(value)
+    )
 
 
-def _records(value: Any) -> list[Mapping[str, Any]]:
+def _records(value: Json) -> list[Mapping[str, Json]]:
     held = to_object(value).get("data")
-    return [to_object(each) for each in (held if isinstance(held, list) else [value])]
+    return [to_object(item) for item in (held if isinstance(held, list) else [value])]
 
 
-def _group(trace: Mapping[str, Any]) -> Span | None:
-    """What a trace says of its spans: the conversation that they belong to."""
+def _group(trace: Mapping[str, Json]) -> Span | None:
+    """Return a trace as a span that names the conversation of its spans."""
     own, metadata = _text(trace.get("id")), to_object(trace.get("metadata"))
     if own is None:
         return None
@@ -44,8 +46,8 @@ def _group(trace: Mapping[str, Any]) -> Span | None:
     )
 
 
-def _span(record: Mapping[str, Any]) -> Span | None:
-    """One span; None if it or its trace has no id."""
+def _span(record: Mapping[str, Json]) -> Span | None:
+    """Return one span; None if it or its trace has no id."""
     own, trace = _text(record.get("id")), _text(record.get("trace_id"))
     if own is None or trace is None:
         return None
@@ -60,10 +62,10 @@ def _span(record: Mapping[str, Any]) -> Span | None:
     )
 
 
-def _describe(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the data of a span say, as its kind asks."""
+def _describe(data: Mapping[str, Json]) -> JsonObject:
+    """Return the fields of `Span` that the data of a span give."""
     kind = KINDS.get(str(data.get("type")), "other")
-    facts: dict[str, Any] = {"kind": kind, "name": str(data.get("name") or "")}
+    facts: JsonObject = {"kind": kind, "name": str(data.get("name") or "")}
     if kind == "llm":
         return facts | {
             "calls": find_call_ids(data.get("output")),
@@ -76,16 +78,16 @@ def _describe(data: Mapping[str, Any]) -> dict[str, Any]:
     return facts | {"arguments": data.get("input"), "outputs": () if given is None else (given,)}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: Json) -> str | None:
     return None if value is None else str(value)
 
 
 def recognises(head: Head) -> bool:
-    """Objects that call themselves spans of a trace, and hold the data of one."""
+    """Recognise objects that call themselves spans of a trace, and hold the data of one."""
     return any(
-        each.get("object") == "trace.span" and "span_data" in each
+        record.get("object") == "trace.span" and "span_data" in record
         for document in head.mappings
-        for each in _records(document)
+        for record in _records(document)
     )
 
 

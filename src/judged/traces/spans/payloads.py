@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from judged.traces.conversation import Call
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.outputs import LISTS
 from judged.traces.spans.attributes import decode, to_object
 
@@ -25,23 +26,23 @@ __all__ = [
 ]
 
 _BUNDLES = ("inputs", "qb", "query_bundle", "str_or_query_bundle", "query_str")
-"""Where OpenLLMetry and LlamaIndex keep the arguments within the arguments."""
+"""Fields in which OpenLLMetry and LlamaIndex wrap the arguments."""
 _OUTPUTS = ("output", "outputs", "raw_output")
 _MESSAGE = ("artifact", "content")
-"""What LangChain's message of a tool holds: what the program gets, and the text that the model gets."""
+"""Fields of LangChain's tool message: the output for the program, and the text for the model."""
 _QUESTIONS = (
     *("question", "query", "input", "inputs", "q", "prompt", "user_input"),
     *("messages", "text", "contents", "task", "user_msg"),
 )
 _MOST = 10**15
-"""More tokens than anybody ever counted: such a number is none of them."""
+"""Larger numbers are no token counts."""
 USAGE = (("total_tokens",), ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
 _USERS = ("user", "human")
 _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
 
 
-def unwrap_arguments(value: Any) -> Any:
-    """The arguments of a tool, out of what a framework recorded with them."""
+def unwrap_arguments(value: Json) -> Json:
+    """Return the arguments of a tool without the wrappers of a framework."""
     value = decode(value)
     if isinstance(value, dict):
         for name in _BUNDLES:
@@ -50,24 +51,24 @@ def unwrap_arguments(value: Any) -> Any:
     return value
 
 
-def unwrap_output(value: Any) -> Any:
-    """What a tool gave back, without wrappers: a list of results, an object that has one, or a text.
+def unwrap_output(value: Json) -> Json:
+    """Return the output of a tool without wrappers: a list of results, an object that has one, or a text.
 
-    None stands for what cannot be results, such as the names of objects in a program.
+    None means that it cannot be results, such as the names of objects in a program.
     """
     value = decode(value)
     if value is None or value in ("", "null", "None"):
         return []
     if isinstance(value, list):
-        return _documents(value)
+        return _unwrap_results(value)
     if not isinstance(value, dict):
         return value
-    inner = _unwrapped(value)
+    inner = _unwrap(value)
     return value if inner is None else unwrap_output(inner)
 
 
-def _unwrapped(value: Mapping[str, Any]) -> Any:
-    """What is inside a message or an envelope; None if it is neither."""
+def _unwrap(value: Mapping[str, Json]) -> Json:
+    """Return the content of a message or an envelope; None if it is neither."""
     if "lc" in value and isinstance(value.get("kwargs"), dict):
         return value["kwargs"]
     if value.get("type") == "tool" and isinstance(value.get("data"), dict):
@@ -83,14 +84,14 @@ def _unwrapped(value: Mapping[str, Any]) -> Any:
     return [] if message and "content" in value else None  # its other fields are no result
 
 
-def _documents(values: list[Any]) -> Any:
-    """Results as objects; None for the names of objects, `<NodeWithScore(node=…)>`, which hold nothing."""
-    named = [isinstance(each, str) and each.startswith("<") and each.endswith(">") for each in values]
-    return None if values and all(named) else [_document(each) for each in values]
+def _unwrap_results(values: list[Json]) -> Json:
+    """Return results as objects; None for the names of objects, `<NodeWithScore(node=…)>`, which hold nothing."""
+    named = [isinstance(value, str) and value.startswith("<") and value.endswith(">") for value in values]
+    return None if values and all(named) else [_unwrap_result(item) for item in values]
 
 
-def _document(value: Any) -> Any:
-    """One result, out of LangChain's constructor or OpenInference's `document`, its metadata read."""
+def _unwrap_result(value: Json) -> Json:
+    """Return one result, without LangChain's constructor or OpenInference's `document`, its metadata decoded."""
     value = decode(value)
     if not isinstance(value, dict):
         return value
@@ -98,61 +99,61 @@ def _document(value: Any) -> Any:
         value = value["kwargs"]
     elif isinstance(value.get("document"), dict) and len(value) == 1:
         value = value["document"]
-    plain = {str(key).removeprefix("document."): each for key, each in value.items()}
+    plain = {str(key).removeprefix("document."): item for key, item in value.items()}
     if isinstance(plain.get("metadata"), str):
         plain["metadata"] = decode(plain["metadata"])
     return plain
 
 
-def find_call_id(value: Any) -> str | None:
-    """The id of the tool call that a tool was given or answers to, wherever among objects it stands."""
+def find_call_id(value: Json) -> str | None:
+    """Return the id of the tool call in the input or output of a tool, at any depth."""
     value = to_object(value)
     own = value.get("tool_call_id")
     if isinstance(own, str) and own:
         return own
-    inner = (each for each in value.values() if isinstance(each, dict))
-    return next((found for each in inner if (found := find_call_id(each))), None)
+    inner = (item for item in value.values() if isinstance(item, dict))
+    return next((found for entry in inner if (found := find_call_id(entry))), None)
 
 
-def find_call_ids(value: Any) -> tuple[str, ...]:
-    """The ids of the tool calls in a model's answer, in its order, each once."""
+def find_call_ids(value: Json) -> tuple[str, ...]:
+    """Return the ids of the tool calls in a model's answer, in its order, each once."""
     return tuple(dict.fromkeys(found for call in find_calls(value) if (found := get_call_id(call))))
 
 
-def find_calls(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The tool calls in a model's answer, as they are written, wherever among objects they stand."""
+def find_calls(value: Json) -> Iterator[Mapping[str, Json]]:
+    """Yield the tool calls in a model's answer, unchanged, at any depth."""
     value = decode(value)
     if isinstance(value, list):
-        for each in value:
-            yield from find_calls(each)
+        for item in value:
+            yield from find_calls(item)
     elif isinstance(value, dict):
         if value.get("type") in _CALL_TYPES or "toolUse" in value:
-            yield _call(value)
-        for name, each in value.items():
-            if name == "tool_calls" and isinstance(each, list):
-                yield from map(_call, each)
-            elif isinstance(each, (list, dict)):
-                yield from find_calls(each)
+            yield _unwrap_call(value)
+        for name, entry in value.items():
+            if name == "tool_calls" and isinstance(entry, list):
+                yield from map(_unwrap_call, entry)
+            elif isinstance(entry, (list, dict)):
+                yield from find_calls(entry)
 
 
-def _call(call: Any) -> Mapping[str, Any]:
+def _unwrap_call(call: Json) -> Mapping[str, Json]:
     call = to_object(call)
     return to_object(call.get("tool_call")) or to_object(call.get("toolUse")) or call
 
 
-def get_call_id(call: Mapping[str, Any]) -> str | None:
-    """The id of a tool call that a model asked for."""
+def get_call_id(call: Mapping[str, Json]) -> str | None:
+    """Return the id of a tool call that a model asked for."""
     identity = call.get("call_id") or call.get("id") or call.get("toolUseId")
     return identity if isinstance(identity, str) else None
 
 
-def count_tokens(value: Any) -> float | None:
-    """All tokens of a record of usage, by any of its names; None if it names none."""
+def count_tokens(value: Json) -> float | None:
+    """Return the total tokens of a usage record, by any of its names; None if there are none."""
     return add_counts(to_object(value), USAGE)
 
 
-def add_counts(counts: Mapping[str, Any], names: Iterable[tuple[str, ...]]) -> float | None:
-    """The sum of the first of these groups of counts of which any is there; None if none is."""
+def add_counts(counts: Mapping[str, Json], names: Iterable[tuple[str, ...]]) -> float | None:
+    """Return the sum of the first of these groups with any count present; None if all are missing."""
     for group in names:
         found = [count for name in group if _is_count(count := counts.get(name))]
         if found:
@@ -160,17 +161,17 @@ def add_counts(counts: Mapping[str, Any], names: Iterable[tuple[str, ...]]) -> f
     return None
 
 
-def _is_count(value: Any) -> TypeGuard[float]:
+def _is_count(value: Json) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
-def find_question(value: Any) -> str | None:
-    """What the user wrote: a text, the likeliest field of an object, or the user's last message."""
+def find_question(value: Json) -> str | None:
+    """Return what the user wrote: a text, the likeliest field of an object, or the user's last message."""
     value = decode(value)
     if isinstance(value, str):
         return value.strip() or None
     if isinstance(value, list):
-        return _last_of_user(value)
+        return _last_question(value)
     if not isinstance(value, dict):
         return None
     for name in _QUESTIONS:
@@ -181,16 +182,16 @@ def find_question(value: Any) -> str | None:
     return only if isinstance(only, str) and only else None
 
 
-def _last_of_user(messages: list[Any]) -> str | None:
-    """The text of the last message that a user sent; messages may be in lists within lists."""
-    for each in reversed(messages):
-        found = _last_of_user(each) if isinstance(each, list) else _from_user(decode(each))
+def _last_question(messages: list[Json]) -> str | None:
+    """Return the text of the last message that a user sent; messages may be in lists within lists."""
+    for message in reversed(messages):
+        found = _last_question(message) if isinstance(message, list) else _user_text(decode(message))
         if found:
             return found
     return None
 
 
-def _from_user(message: Any) -> str | None:
+def _user_text(message: Json) -> str | None:
     if not isinstance(message, dict):
         return None
     for name in ("message", "kwargs", "data"):  # OpenInference's list, and LangChain's two ways
@@ -199,54 +200,54 @@ def _from_user(message: Any) -> str | None:
     if message.get("role", message.get("type")) not in _USERS:
         return None
     held = (message.get(name) for name in ("content", "contents", "parts"))
-    return next((found for each in held if (found := join_text(each))), None)
+    return next((found for item in held if (found := join_text(item))), None)
 
 
-def join_text(content: Any) -> str | None:
-    """The text of a message, out of its parts where it has several."""
+def join_text(content: Json) -> str | None:
+    """Return the text of a message, joined from its parts."""
     if isinstance(content, str):
         return content.strip() or None
     if isinstance(content, dict):
         content = content.get("message_content", content)
         return join_text(content.get("text") or content.get("content"))
     if isinstance(content, list):
-        return "\n".join(found for each in content if (found := join_text(each))) or None
+        return "\n".join(found for item in content if (found := join_text(item))) or None
     return None
 
 
 _ANSWERS = {"tool_call_response": "id", "tool_result": "tool_use_id", "function_call_output": "call_id"}
-"""Types of parts and items that hold what a tool gave back, and where they name the call."""
+"""Types of parts and items that hold the output of a tool, and their field for the call id."""
 _GIVEN = ("content", "output", "response", "result")
 
 
-def find_requests(value: Any) -> tuple[Call, ...]:
-    """The tool calls in a model's answer that have an id, in its order, each once."""
+def find_requests(value: Json) -> tuple[Call, ...]:
+    """Return the tool calls in a model's answer that have an id, in its order, each once."""
     calls = {identity: call for call in find_calls(value) if (identity := get_call_id(call))}
-    return tuple(_ask(identity, call) for identity, call in calls.items())
+    return tuple(_to_call(identity, call) for identity, call in calls.items())
 
 
-def _ask(identity: str, call: Mapping[str, Any]) -> Call:
+def _to_call(identity: str, call: Mapping[str, Json]) -> Call:
     held = {**call, **to_object(call.get("function"))}
     arguments = next((held[name] for name in ("arguments", "args", "input") if name in held), None)
     return Call(tool=str(held.get("name") or "unnamed"), arguments=decode(arguments), id=identity)
 
 
-def find_answers(value: Any) -> dict[str, Any]:
-    """What tools gave back at the end of the messages that a model was sent, by the id of the call.
+def find_answers(value: Json) -> JsonObject:
+    """Return the outputs at the end of the messages sent to a model, by the id of the call.
 
-    What they gave back before is told by the messages of an earlier call of a model.
+    Earlier outputs are in the messages of an earlier model call.
     """
-    found: dict[str, Any] = {}
-    for message in reversed(_messages(decode(value))):
-        answers = dict(_answers(to_object(message)))
+    found: JsonObject = {}
+    for message in reversed(_find_messages(decode(value))):
+        answers = dict(_message_answers(to_object(message)))
         if not answers:
             break
         found = answers | found
     return found
 
 
-def _messages(value: Any) -> list[Any]:
-    """The list of messages that a value is or holds; LangChain has a list of such lists."""
+def _find_messages(value: Json) -> list[Json]:
+    """Return the list of messages that a value is or holds; LangChain has a list of lists."""
     if isinstance(value, Mapping):
         value = next(
             (value[name] for name in ("messages", "input") if isinstance(value.get(name), list)), None
@@ -256,8 +257,8 @@ def _messages(value: Any) -> list[Any]:
     return value[0] if len(value) == 1 and isinstance(value[0], list) else value
 
 
-def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What a message or item holds of tools' outputs, each with the id of its call."""
+def _message_answers(message: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield the tool outputs in a message or item, each with the id of its call."""
     for name in ("message", "kwargs", "data"):  # OpenInference's list, and LangChain's two ways
         message = to_object(message.get(name)) or message
     own = message.get("tool_call_id") or message.get(_ANSWERS.get(str(message.get("type")), ""))
@@ -274,4 +275,4 @@ def _answers(message: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         blocks = message.get(name)
         for block in blocks if isinstance(blocks, list) else ():
             if to_object(block).get("type") in _ANSWERS:
-                yield from _answers(to_object(block))
+                yield from _message_answers(to_object(block))

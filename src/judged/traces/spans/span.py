@@ -5,11 +5,12 @@ from __future__ import annotations
 import binascii
 import re
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from judged.traces.conversation import Call
+from judged.traces.json_values import Json, JsonObject
 
 __all__ = ["Span", "SpanKind", "normalise_id", "parse_nanoseconds"]
 
@@ -17,7 +18,7 @@ SpanKind: TypeAlias = Literal["llm", "search", "tool", "other"]
 
 
 class Span(Struct, kw_only=True, omit_defaults=True):
-    """What is kept of a span; the messages that a model was sent are not, so that memory stays small."""
+    """What is kept of a span; the messages sent to a model are dropped to save memory."""
 
     id: str
     trace: str
@@ -27,22 +28,22 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     """Nanoseconds since 1970."""
     end: int | None = None
     order: str = ""
-    """What puts spans that start together in their order, where the format has it."""
+    """The order of spans that start together, if the format has one."""
     kind: SpanKind = "other"
-    """A retriever is a search; whether a tool is one, its name tells."""
+    """A retriever is a search; whether a tool is one depends on its name."""
     name: str = ""
     """The tool's or the retriever's name, else the span's."""
-    arguments: Any = None
-    outputs: tuple[Any, ...] = ()
-    """What came back, each way it was recorded; the same results may be told twice, once with fewer fields."""
+    arguments: Json = None
+    outputs: tuple[Json, ...] = ()
+    """The outputs, in each recorded form; the same results may be recorded twice, once with fewer fields."""
     call: str | None = None
     """The id of the tool call that this span carries out."""
     calls: tuple[str, ...] = ()
     """The ids of the tool calls that a model asked for, in its order."""
     asks: tuple[Call, ...] = ()
     """The same calls, as the model wrote them."""
-    answers: dict[str, Any] = {}
-    """What tools had given back since the model was called before, by the id of the call."""
+    answers: JsonObject = {}
+    """The outputs of tools since the previous model call, by the id of the call."""
     tokens: float | None = None
     failed: bool = False
     question: str | None = None
@@ -54,7 +55,7 @@ class Span(Struct, kw_only=True, omit_defaults=True):
 
     @property
     def rank(self) -> tuple[int, str, str]:
-        """What spans are sorted by: their start, then the format's own order, then their id."""
+        """The sort key of spans: start, then the format's own order, then id."""
         return (-1 if self.start is None else self.start, self.order, self.id)
 
 
@@ -64,8 +65,8 @@ _WIDTHS = frozenset((8, 16))
 """Bytes of a span's id and of a trace's."""
 
 
-def normalise_id(value: Any) -> str | None:
-    """An id as hexadecimal digits, if it is one of OpenTelemetry's, else as it stands; None for none.
+def normalise_id(value: Json) -> str | None:
+    """Return an id of OpenTelemetry as hexadecimal digits, any other unchanged; None if it is empty.
 
     The same id is written as hexadecimal digits (OTLP), with `0x` before them (SDKs), or in base64 (protobuf).
 
@@ -77,11 +78,11 @@ def normalise_id(value: Any) -> str | None:
     if digits and (text[:2] in {"0x", "0X"} or len(digits[1]) in {16, 32}):
         text = digits[1].lower()
     elif text.endswith("="):
-        text = _from_base64(text)
+        text = _decode_base64(text)
     return text if text.strip("0") else None
 
 
-def _from_base64(text: str) -> str:
+def _decode_base64(text: str) -> str:
     try:
         content = binascii.a2b_base64(text.replace("-", "+").replace("_", "/"), strict_mode=True)
     except (binascii.Error, ValueError):
@@ -89,10 +90,10 @@ def _from_base64(text: str) -> str:
     return content.hex() if len(content) in _WIDTHS else text
 
 
-def parse_nanoseconds(value: Any) -> int | None:
-    """A moment as nanoseconds since 1970: out of ISO 8601 (UTC where it names no zone) or a number.
+def parse_nanoseconds(value: Json) -> int | None:
+    """Return a time as nanoseconds since 1970, from ISO 8601 (UTC without a zone) or a number.
 
-    A number's size tells whether it counts nanoseconds, microseconds, milliseconds or seconds.
+    The size of a number decides whether it counts nanoseconds, microseconds, milliseconds or seconds.
 
     >>> nanoseconds("2026-11-15T20:07:10.161195Z") == nanoseconds("1794773230161195000")
     True
@@ -102,15 +103,15 @@ def parse_nanoseconds(value: Any) -> int | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return _scaled(value)
+        return _scale(value)
     text = str(value).strip()
-    if text.isdecimal():
-        return _scaled(int(text))
-    return _from_iso(text)
+    if text.isdecimal() and len(text) <= 20:
+        return _scale(int(text))
+    return _parse_iso(text)
 
 
-def _scaled(number: float) -> int | None:
-    """Nanoseconds out of a number of any of four units; the bounds stand for the years 1973 to 5138."""
+def _scale(number: float) -> int | None:
+    """Convert a number in any of four units; the bounds correspond to the years 1973 to 5138."""
     if not 0 < number < 1e20:
         return None
     for bound, factor in ((1e17, 1), (1e14, 1_000), (1e11, 1_000_000)):
@@ -119,7 +120,7 @@ def _scaled(number: float) -> int | None:
     return int(number * 1_000_000_000)
 
 
-def _from_iso(text: str) -> int | None:
+def _parse_iso(text: str) -> int | None:
     fraction = _FRACTION.search(text)
     try:
         moment = datetime.fromisoformat(_FRACTION.sub("", text, count=1))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import UNSET
 
 from judged.tables.session import Result
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Step, Turn
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.fields import parse_result
 from judged.traces.results.tools import Unparsed
 from judged.traces.spans.forest import Forest, Roles
@@ -20,51 +21,51 @@ from judged.traces.spans.span import Span
 __all__ = ["best_output", "to_turn"]
 
 _Made: TypeAlias = list[tuple[int | None, Span]]
-"""Calls of tools: each with its place among the tool calls that its model asked for, where that is known."""
+"""Tool calls, each with its position among those that its model requested, if known."""
 
 
 def to_turn(forest: Forest, context: ReadContext) -> Turn:
-    """The steps of a trace in the order of time, with the calls of tools that each made."""
+    """Return a trace as a turn: its steps in order of time, with their tool calls."""
     roles = Roles(forest, context.tools)
     made: dict[str | None, _Made] = defaultdict(list)
     for span in roles.tools:
-        asker, place = roles.asker(span)
-        made[asker.id if asker else None].append((place, span))
-    groups = [(None, each) for each in _unasked(made.pop(None, []), alone=not roles.models)]
-    steps = [(model, made[model.id]) for model in roles.models if model.id in made or roles.leads(model)]
+        requester, place = roles.requester(span)
+        made[requester.id if requester else None].append((place, span))
+    groups = [(None, item) for item in _group_unrequested(made.pop(None, []), alone=not roles.models)]
+    steps = [(model, made[model.id]) for model in roles.models if model.id in made or roles.is_step(model)]
     return Turn(
-        question=_question(forest, roles),
-        steps=[_step(model, _in_order(each), roles) for model, each in (*groups, *steps)],
+        question=_find_question(forest, roles),
+        steps=[_step(model, _order_calls(group), roles) for model, group in (*groups, *steps)],
     )
 
 
-def _unasked(made: _Made, *, alone: bool) -> Iterator[_Made]:
-    """Calls that no call of a model came before: one step, for a model comes after them.
+def _group_unrequested(made: _Made, *, alone: bool) -> Iterator[_Made]:
+    """Yield tool calls that no model call precedes: one step, since a model call follows.
 
-    In a trace without any call of a model, calls that overlap in time are one step.
+    In a trace without model calls, tool calls that overlap in time are one step.
     """
     step: _Made = []
     until = -1
-    for each in made:
-        start, end = each[1].start, each[1].end
+    for item in made:
+        start, end = item[1].start, item[1].end
         if step and alone and (start is None or start >= until):
             yield step
             step, until = [], -1
-        step.append(each)
+        step.append(item)
         until = max(until, -1 if end is None else end)
     if step:
         yield step
 
 
-def _in_order(made: _Made) -> list[Span]:
-    """Calls as the model asked for them, if it is known of all, else by their start."""
+def _order_calls(made: _Made) -> list[Span]:
+    """Return calls in the order of the model's requests, if known of all, else by start."""
     if all(place is not None for place, _ in made):
-        made = sorted(made, key=lambda each: (each[0], each[1].rank))
+        made = sorted(made, key=lambda item: (item[0], item[1].rank))
     return [span for _, span in made]
 
 
 def _step(model: Span | None, spans: list[Span], roles: Roles) -> Step:
-    """One step: a call of a model and what it asked for, from the start of the one to the end of the others."""
+    """Return one step: a model call and the tool calls it requested."""
     timed = [*([model] if model else []), *spans]
     starts = [span.start for span in timed if span.start is not None]
     ends = [span.end for span in timed if span.end is not None]
@@ -77,13 +78,13 @@ def _step(model: Span | None, spans: list[Span], roles: Roles) -> Step:
 
 def _call(span: Span, roles: Roles) -> Call:
     if roles.role(span) != "search":
-        # what a tool searches for within itself is told by its own spans
-        within = any(roles.role(each) == "search" for each in roles.forest.below(span))
+        # the searches of a tool have spans of their own
+        within = any(roles.role(item) == "search" for item in roles.forest.below(span))
         return Call(tool=span.name, arguments=span.arguments, search=False if within else None)
-    copies = [span, *(each for each in roles.forest.below(span) if roles.role(each) == "search")]
+    copies = [span, *(entry for entry in roles.forest.below(span) if roles.role(entry) == "search")]
     return Call(
         tool=span.name,
-        arguments=next((each.arguments for each in copies if each.arguments), None),
+        arguments=next((copy.arguments for copy in copies if copy.arguments), None),
         output=best_output(span, roles),
         id=span.call,
         failed=span.failed,
@@ -91,8 +92,8 @@ def _call(span: Span, roles: Roles) -> Call:
     )
 
 
-def _question(forest: Forest, roles: Roles) -> str | None:
-    """What the user wrote: the input of a root, else of the first call of a model, else of a root that searches."""
+def _find_question(forest: Forest, roles: Roles) -> str | None:
+    """Return what the user wrote: the input of a root, else of the first call of a model, else of a root that searches."""
     for span in (*forest.roots, *roles.models, *forest.outward()):
         if span.question:
             return span.question
@@ -100,62 +101,66 @@ def _question(forest: Forest, roles: Roles) -> str | None:
 
 
 _Filled = tuple[int, int]
-"""How many results, and how many of their fields are filled."""
+"""The number of results, and of their non-empty fields."""
 
 
-def best_output(span: Span, roles: Roles) -> Any:
-    """What a search gave back, from whichever span on its path has most results, then most of their fields.
+def best_output(span: Span, roles: Roles) -> Json:
+    """Return the output of a search, from the recording with the most results, then the most fields.
 
-    Where it searched in several places at once, what it gave back itself counts, or else all of theirs in turn.
+    If it searched in several places at once, its own output counts, or else theirs combined.
     """
-    told = roles.known.told(span.name)
-    if told is not None and (told.results or told.whole or told.fields) and span.outputs:
+    mapped = roles.known.get(span.name)
+    if mapped is not None and (mapped.results or mapped.whole or mapped.fields) and span.outputs:
         return span.outputs[0]  # the user said where the results lie in this very output
-    searches = [span, *(each for each in roles.forest.below(span) if roles.role(each) == "search")]
-    found: dict[str, Any] = {}
-    for each in reversed(searches):  # the innermost first
-        found[each.id] = _choose(each, [found[copy.id] for copy in _copies(each, roles)], roles)
+    searches = [span, *(item for item in roles.forest.below(span) if roles.role(item) == "search")]
+    found: JsonObject = {}
+    for search in reversed(searches):  # the innermost first
+        found[search.id] = _choose(
+            search, [found[copy.id] for copy in _nested_searches(search, roles)], roles
+        )
     return found[span.id]
 
 
-def _choose(span: Span, inner: list[Any], roles: Roles) -> Any:
-    """The output of a span, or of the searches beneath it."""
+def _choose(span: Span, inner: list[Json], roles: Roles) -> Json:
+    """Return the output of a span, or of the searches beneath it."""
     own = _pick_best(list(span.outputs), span, roles)
-    told = [each for each in inner if each is not UNSET]
+    recorded = [item for item in inner if item is not UNSET]
     if len(inner) < 2:
-        return _pick_best([each for each in (own, *told) if each is not UNSET], span, roles)
-    if not told or _count_fields(own, span, roles) > (0, 0):
+        return _pick_best([element for element in (own, *recorded) if element is not UNSET], span, roles)
+    if not recorded or _count_fields(own, span, roles) > (0, 0):
         return own
-    return [value for each in told for value in _values(each, span, roles)]
+    return [value for entry in recorded for value in _result_values(entry, span, roles)]
 
 
-def _copies(span: Span, roles: Roles) -> list[Span]:
-    """The searches beneath a search, without those beneath them."""
-    return roles.forest.nearest(span, lambda each: roles.role(each) == "search")
+def _nested_searches(span: Span, roles: Roles) -> list[Span]:
+    """Return the searches beneath a search, without those beneath them."""
+    return roles.forest.nearest(span, lambda item: roles.role(item) == "search")
 
 
-def _pick_best(outputs: list[Any], span: Span, roles: Roles) -> Any:
-    """The output that tells most, the first of several such; UNSET where there is none."""
+def _pick_best(outputs: list[Json], span: Span, roles: Roles) -> Json:
+    """Return the output with the most results and fields, the first of several; UNSET if there are none."""
     if len(outputs) < 2:
         return outputs[0] if outputs else UNSET
-    return max(outputs, key=lambda each: _count_fields(each, span, roles))
+    return max(outputs, key=lambda field: _count_fields(field, span, roles))
 
 
-def _count_fields(output: Any, span: Span, roles: Roles) -> _Filled:
+def _count_fields(output: Json, span: Span, roles: Roles) -> _Filled:
     results = [
-        found for value in _values(output, span, roles) if isinstance(found := parse_result(value), Result)
+        found
+        for value in _result_values(output, span, roles)
+        if isinstance(found := parse_result(value), Result)
     ]
     return len(results), sum(
-        getattr(each, name) is not None for each in results for name in Result.__struct_fields__
+        getattr(result, name) is not None for result in results for name in Result.__struct_fields__
     )
 
 
-def _values(output: Any, span: Span, roles: Roles) -> list[Any]:
-    """The values of the results in an output; none where it cannot be read."""
+def _result_values(output: Json, span: Span, roles: Roles) -> list[Json]:
+    """Return the values of the results in an output; none if it cannot be parsed."""
     if output is UNSET:
         return []
     try:
-        groups = roles.known.found(span.name, output, [])
+        groups = roles.known.find_results(span.name, output, [])
     except Unparsed:
         return []
     return [value for _, values in groups for value in values]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from judged.tables.session import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
-from judged.traces.json_values import first_text, get_object
+from judged.traces.json_values import Json, first_text, get_object
 from judged.traces.open import Document, Trace
 from judged.traces.results.outputs import Unparsed, find_groups
 from judged.traces.results.text import is_empty
@@ -19,50 +18,50 @@ from judged.traces.results.text import is_empty
 __all__ = ["FORMAT"]
 
 _LINE = re.compile(
-    r"^[ \t>#*]*(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
-    r"[ \t]*(?P<number>\d+)?[*]*[ \t]*:[*]*[ \t]?",
+    r"^[ \t>#*]*+(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
+    r"[ \t]*+(?:\d++)?+[*]*+[ \t]*+:[*]*+[ \t]?",
     re.IGNORECASE | re.MULTILINE,
 )
-_BRACKETED = re.compile(r"\A\s*(?P<tool>[\w .-]+?)\s*[\[(](?P<query>.*)[\])]\s*\Z", re.DOTALL)
+_BRACKETED = re.compile(r"(?P<tool>[\w .-]++)\s*+[\[(]")
 _RULE = re.compile(r"^(?:[-=#*]{5,}.*|BEGIN TRIAL.*|Trial summary.*)$", re.MULTILINE)
-"""Lines between the sessions of a log, which belong to none."""
+"""Lines between the sessions of a log."""
 
 
 def recognises(head: Head) -> bool:
-    """Text with actions and observations, or objects whose steps have both."""
+    """Recognise text with actions and observations, or objects whose steps have both."""
     if head.text:
         kinds = {match["kind"].lower() for match in _LINE.finditer(head.text)}
         return {"action", "observation"} <= kinds
-    return bool(head.mappings) and all(_steps(each) is not None for each in head.mappings)
+    return bool(head.mappings) and all(_steps(document) is not None for document in head.mappings)
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """A session for each question of a log, or for each object."""
-    found = _of_documents(trace, context) if trace.is_json else _of_text(trace)
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield a session for each question of a log, or for each object."""
+    found = _read_documents(trace, context) if trace.is_json else _read_text(trace)
     return to_sessions(found, context)
 
 
-def _of_text(trace: Trace) -> Iterator[Conversation]:
-    """The conversations of a log, each from its question to the next."""
+def _read_text(trace: Trace) -> Iterator[Conversation]:
+    """Yield the conversations of a log, each from its question to the next."""
     turn, number, line = Turn(), 1, 1
-    for kind, text, at in _entries(trace.text()):
+    for kind, text, at in _split_entries(trace.text()):
         if kind == "question" and (turn.steps or turn.question):
-            yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
+            yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
             turn, number = Turn(), number + 1
         if kind == "question":
             turn.question, line = text.strip(), at
         elif kind == "action":
-            turn.steps.append(Step(calls=[_call(text)]))
+            turn.steps.append(Step(calls=[_parse_action(text)]))
         elif turn.steps and kind == "action input":
             turn.steps[-1].calls[0].arguments = text.strip().strip('"')
         elif turn.steps and kind == "observation":
-            _observe(turn.steps[-1].calls[0], text)
+            _set_output(turn.steps[-1].calls[0], text)
     if turn.steps or turn.question:
-        yield Conversation(id=trace.called(number), place=trace.place(line), turns=[turn])
+        yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
 
 
-def _entries(text: str) -> Iterator[tuple[str, str, int]]:
-    """Each entry of a log: its kind, its text, and the line it begins on."""
+def _split_entries(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield each entry of a log: its kind, its text, and the line it begins on."""
     matches = list(_LINE.finditer(text))
     line, passed = 1, 0
     for at, match in enumerate(matches):
@@ -71,16 +70,17 @@ def _entries(text: str) -> Iterator[tuple[str, str, int]]:
         yield match["kind"].lower(), _RULE.sub("", text[match.end() : end]), line
 
 
-def _call(text: str) -> Call:
-    """The call of an action: `Search[query]`, or a tool's name alone, with its input on a line of its own."""
-    bracketed = _BRACKETED.match(text.strip())
-    if bracketed:
-        return Call(tool=bracketed["tool"].strip(), arguments=bracketed["query"])
-    return Call(tool=text.strip().partition("\n")[0] or "unnamed")
+def _parse_action(text: str) -> Call:
+    """Return the call of an action: `Search[query]`, or a tool's name alone, with its input on a line of its own."""
+    text = text.strip()
+    bracketed = _BRACKETED.match(text)
+    if bracketed and text.endswith(("]", ")")) and bracketed.end() < len(text):
+        return Call(tool=bracketed["tool"].strip(), arguments=text[bracketed.end() : -1])
+    return Call(tool=text.partition("\n")[0] or "unnamed")
 
 
-def _observe(call: Call, observation: Any) -> None:
-    """Give a call what was observed: results where it lists them, else one result, the page that was asked for."""
+def _set_output(call: Call, observation: Json) -> None:
+    """Set the output of a call: results if the observation lists them, else one result, the requested page."""
     if not isinstance(observation, str):
         call.output = observation
         return
@@ -93,11 +93,11 @@ def _observe(call: Call, observation: Any) -> None:
         call.output = [] if is_empty(text) else [{"title": asked, "snippet": text}]
 
 
-def _of_documents(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
+def _read_documents(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     for document in trace.documents():
         steps = _steps(document.value)
         if steps is None:
-            context.fault(
+            context.report(
                 "malformed-session", document.place, "has no steps with an action and an observation"
             )
             context.settle()
@@ -116,19 +116,19 @@ def _conversation(document: Document, steps: list[Step]) -> Conversation:
     )
 
 
-def _steps(value: Any) -> list[Step] | None:
-    """The steps of an object, if it has steps that act and observe; LangChain calls them `intermediate_steps`."""
+def _steps(value: Json) -> list[Step] | None:
+    """Return the steps of an object, if it has steps that act and observe; LangChain calls them `intermediate_steps`."""
     if not isinstance(value, dict):
         return None
     written = next(
-        (value[each] for each in ("steps", "intermediate_steps") if isinstance(value.get(each), list)), None
+        (value[step] for step in ("steps", "intermediate_steps") if isinstance(value.get(step), list)), None
     )
-    calls = [_step_call(each) for each in written] if written is not None else [None]
+    calls = [_step_call(item) for item in written] if written is not None else [None]
     return None if None in calls else [Step(calls=[call]) for call in calls if call is not None]
 
 
-def _step_call(step: Any) -> Call | None:
-    """The call of one step: an object, or LangChain's pair of an action and an observation."""
+def _step_call(step: Json) -> Call | None:
+    """Return the call of one step: an object, or LangChain's pair of an action and an observation."""
     if isinstance(step, list) and len(step) == 2 and isinstance(step[0], dict):
         step = {**step[0], "observation": step[1]}
     if not isinstance(step, dict):
@@ -139,11 +139,11 @@ def _step_call(step: Any) -> Call | None:
     if tool is None:
         return None
     names = ("query", "tool_input", "action_input", "input", "arguments", "args")
-    call = _call(tool) if tool == action else Call(tool=tool)
+    call = _parse_action(tool) if tool == action else Call(tool=tool)
     call.arguments = next((acted[name] for name in names if acted.get(name) is not None), call.arguments)
     if "observation" in step or "output" in step:
-        _observe(call, step.get("observation", step.get("output")))
+        _set_output(call, step.get("observation", step.get("output")))
     return call
 
 
-FORMAT = TraceFormat("react", "ReAct logs", recognises, sessions)
+FORMAT = TraceFormat("react", "ReAct logs", recognises, read)

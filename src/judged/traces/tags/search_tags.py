@@ -1,4 +1,4 @@
-"""Search-R1, R1-Searcher and their like: queries and documents between tags in what the model wrote."""
+"""Search-R1, R1-Searcher and similar: queries and documents between tags in the text of the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from judged.traces.conversation import Call
 from judged.traces.format import Head, TraceFormat
 from judged.traces.messages.messages import Messages, Transcript, join_text, messages_in_head
 from judged.traces.open import Trace
-from judged.traces.tags.tagged_text import Tags, read_tagged, read_tagged_conversations, tagged_texts
+from judged.traces.tags.tagged_text import (
+    Tags,
+    read_tagged,
+    read_tagged_conversations,
+    record_outputs,
+    tagged_texts,
+)
 
 __all__ = ["FORMAT"]
 
@@ -36,44 +42,44 @@ FAMILIES = (
         _search,
     ),
 )
-"""The tags in use: Search-R1's, ReSearch's, others' after them, R1-Searcher's in two spellings, and Search-o1's."""
+"""The tags in use: Search-R1's, ReSearch's, those of later systems, R1-Searcher's in two spellings, and Search-o1's."""
 
 
 def recognises(head: Head) -> bool:
-    """Texts of the agent that ask between tags."""
-    texts = [*tagged_texts(head), *(_written(messages) for messages in messages_in_head(head))]
+    """Recognise texts of the agent with queries between tags."""
+    texts = [*tagged_texts(head), *(_agent_text(messages) for messages in messages_in_head(head))]
     return any(family.call[0] in text for family in FAMILIES for text in texts)
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """A session for each text, or each list of messages."""
-    return to_sessions(read_tagged_conversations(trace, context, _read), context)
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield a session for each text, or each list of messages."""
+    return to_sessions(read_tagged_conversations(trace, context, _record), context)
 
 
-def _read(messages: Messages, transcript: Transcript) -> None:
-    tags = _family("\n".join(join_text(message.get("content")) for message in messages))
+def _record(messages: Messages, transcript: Transcript) -> None:
+    tags = _choose_tags("\n".join(join_text(message.get("content")) for message in messages))
     for message in messages:
         text, role = join_text(message.get("content")), message["role"]
         if role == "assistant":
             read_tagged(text, tags, transcript)
         elif role in {"user", "tool"} and text.lstrip().startswith(tags.output[0]):
-            for match in tags.pattern.finditer(text):
-                if match.lastgroup == "output":
-                    transcript.answer(match["output"].strip("\n"))
+            record_outputs(text, tags, transcript)
         elif role == "user":
             transcript.ask(text)
 
 
-def _written(messages: Messages) -> str:
-    return "\n".join(join_text(each.get("content")) for each in messages if each["role"] == "assistant")
+def _agent_text(messages: Messages) -> str:
+    return "\n".join(
+        join_text(message.get("content")) for message in messages if message["role"] == "assistant"
+    )
 
 
-def _family(text: str) -> Tags:
-    """The tags that a conversation uses: those whose output is there, or whose calls are."""
+def _choose_tags(text: str) -> Tags:
+    """Return the tags that a conversation uses: those whose outputs occur, or else whose calls do."""
     asked = [family for family in FAMILIES if family.call[0] in text] or list(FAMILIES)
     return next((family for family in asked if family.output[0] in text), asked[0])
 
 
 FORMAT = TraceFormat(
-    "search-tags", "text with search tags, as Search-R1 and R1-Searcher write it", recognises, sessions
+    "search-tags", "text with search tags, as Search-R1 and R1-Searcher write it", recognises, read
 )

@@ -5,62 +5,80 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation
 from judged.traces.format import Head
+from judged.traces.json_values import Json, JsonObject
 from judged.traces.messages.messages import (
     Messages,
     Reader,
     Transcript,
-    conversations,
     find_messages,
+    read_conversations,
     to_conversation,
 )
 from judged.traces.open import Document, Trace
 
-__all__ = ["Tags", "read_tagged", "read_tagged_conversations", "tagged_texts"]
+__all__ = ["Tags", "read_tagged", "read_tagged_conversations", "record_outputs", "tagged_texts"]
 
 
 @dataclass(frozen=True)
 class Tags:
-    """One pair of tags for calls and one for what came back, each as (opening, closing)."""
+    """A pair of tags for calls and one for outputs, each as (opening, closing)."""
 
     call: tuple[str, str]
     output: tuple[str, str]
-    find_call_ids: Callable[[str], list[Call]]
-    """The calls that the text between the tags stands for."""
+    parse_calls: Callable[[str], list[Call]]
+    """Parses the text between the tags of a call."""
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """Either of the pairs with what lies between; an output at the very end may have lost its closing tag."""
-        (called, uncalled), (given, ungiven) = (
-            tuple(map(re.escape, pair)) for pair in (self.call, self.output)
-        )
-        return re.compile(
-            rf"{called}(?P<call>.*?){uncalled}|{given}(?P<output>.*?)(?:{ungiven}|\Z)", re.DOTALL
-        )
+    def split(self, text: str) -> Iterator[tuple[Literal["call", "output"], str, int]]:
+        """Yield the contents of both pairs in order, each with its end; an output may lack its closing tag at the end."""
+        kind: Literal["call", "output"]
+        call, output = text.find(self.call[0]), text.find(self.output[0])
+        while call >= 0 or output >= 0:
+            if call >= 0 and (output < 0 or call < output):
+                kind, (opening, closing), start = "call", self.call, call
+            else:
+                kind, (opening, closing), start = "output", self.output, output
+            start += len(opening)
+            end = text.find(closing, start)
+            if end < 0 and kind == "call":
+                call = -1  # nor is any later one closed
+                continue
+            end = len(text) if end < 0 else end
+            at = min(end + len(closing), len(text))
+            yield kind, text[start:end], at
+            call = text.find(self.call[0], at) if 0 <= call < at else call
+            output = text.find(self.output[0], at) if 0 <= output < at else output
 
 
 def read_tagged(text: str, tags: Tags, transcript: Transcript, *, tokens: float | None = None) -> None:
-    """Tell the transcript of the calls in a text: those that follow each other directly are one step.
+    """Record the calls in a text: adjacent ones are one step.
 
-    What the agent writes after the last output is a step as well, most often its answer.
+    What the agent writes after the last output is a step as well, usually its answer.
     """
     together: list[Call] = []
     end = 0
-    for match in tags.pattern.finditer(text):
-        if match.lastgroup == "call":
-            together += tags.find_call_ids(match["call"])
+    for kind, content, after in tags.split(text):
+        if kind == "call":
+            together += tags.parse_calls(content)
             continue
         if together:
             transcript.step(together)
             together = []
-        transcript.answer(match["output"].strip("\n"))
-        end = match.end()
+        transcript.answer(content.strip("\n"))
+        end = after
     if together or text[end:].strip():
         transcript.step(together, tokens=tokens if end == 0 else None)
+
+
+def record_outputs(text: str, tags: Tags, transcript: Transcript) -> None:
+    """Record every output in a message, in the order of the calls."""
+    for kind, content, _ in tags.split(text):
+        if kind == "output":
+            transcript.answer(content.strip("\n"))
 
 
 WRITTEN = (
@@ -74,59 +92,67 @@ _ANY_TAG = re.compile(r"<tool_call>|<search>|<\|?begin_(?:of|search)_query\|?>")
 _MESSAGE = re.compile(
     r"<\|im_start\|>(?P<role>\w+)\n(?P<content>.*?)(?:<\|im_end\|>|(?=<\|im_start\|>)|\Z)", re.DOTALL
 )
-_INSTRUCTED = re.compile(r"\A.*?\bbetween <information>.*?\bQuestion:\s*", re.DOTALL)
-"""Search-R1's instruction, whose examples of tags are no calls."""
+_INSTRUCTION = re.compile(r"\bbetween <information>")
+_QUESTION = re.compile(r"\bQuestion:\s*+")
 
 
 def tagged_texts(head: Head) -> list[str]:
-    """What the agents of the first documents wrote, or the first text, without instructions."""
-    found = [each for value in head.documents if (each := _text_in(value)) is not None]
-    return [_INSTRUCTED.sub("", text) for text in [*found, *([head.text] if head.text else [])]]
+    """Return what the agents of the first documents wrote, or the first text, without instructions."""
+    found = [item for value in head.documents if (item := _find_text(value)) is not None]
+    return [text[_instruction_end(text) :] for text in [*found, *([head.text] if head.text else [])]]
 
 
 def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
-    """The conversations of a trace, be it documents of messages, documents with a text, or one text."""
+    """Yield the conversations of a trace, whether documents of messages, documents with a text, or one text."""
     if not trace.is_json:
         yield to_conversation(
-            Document(trace.label, {}, trace.name or "1"), _messages(trace.text(), None), context, read
+            Document(trace.label, {}, trace.name or "1"), _split_messages(trace.text(), None), context, read
         )
         return
     if find_messages(next(iter(trace.first_documents()), None)) is not None:
-        yield from conversations(trace, context, read)
+        yield from read_conversations(trace, context, read)
         return
     for document in trace.documents():
-        text = _text_in(document.value)
+        text = _find_text(document.value)
         if text is None:
-            text = next((str(document.value[name]) for name in WRITTEN if _has(document.value, name)), None)
+            text = next(
+                (str(document.value[name]) for name in WRITTEN if _has_text(document.value, name)), None
+            )
         if text is None:
-            context.fault("malformed-session", document.place, "holds no text of an agent")
+            context.report("malformed-session", document.place, "holds no text of an agent")
             context.settle()
         else:
-            yield to_conversation(document, _messages(text, document.value), context, read)
+            yield to_conversation(document, _split_messages(text, document.value), context, read)
 
 
-def _text_in(value: Any) -> str | None:
-    """The text in which an agent calls tools between tags; None if the document has none."""
+def _find_text(value: Json) -> str | None:
+    """Return the text in which an agent calls tools between tags; None if the document has none."""
     if not isinstance(value, dict):
         return None
-    held = [value[name] for name in WRITTEN if _has(value, name)]
+    held = [value[name] for name in WRITTEN if _has_text(value, name)]
     return next((text for text in held if _ANY_TAG.search(text)), None)
 
 
-def _has(value: Any, name: str) -> bool:
+def _has_text(value: Json, name: str) -> bool:
     return isinstance(value, dict) and isinstance(value.get(name), str)
 
 
-def _messages(text: str, document: dict[str, Any] | None) -> Messages:
-    """The messages of a text: those of chatml, or the question and all that the agent wrote."""
+def _split_messages(text: str, document: JsonObject | None) -> Messages:
+    """Return the messages of a text: those of chatml, or the question and all that the agent wrote."""
     parted = [{"role": match["role"], "content": match["content"]} for match in _MESSAGE.finditer(text)]
     if parted:
         return parted
-    asked = next((document[name] for name in QUESTIONS if _has(document, name)), None) if document else None
-    instructed = _INSTRUCTED.match(text)
-    if instructed and asked is None:
-        asked = text[instructed.end() :].partition("\n")[0]
-    return [
-        {"role": "user", "content": asked or ""},
-        {"role": "assistant", "content": _INSTRUCTED.sub("", text)},
-    ]
+    asked = (
+        next((document[name] for name in QUESTIONS if _has_text(document, name)), None) if document else None
+    )
+    start = _instruction_end(text)
+    if start and asked is None:
+        asked = text[start:].partition("\n")[0]
+    return [{"role": "user", "content": asked or ""}, {"role": "assistant", "content": text[start:]}]
+
+
+def _instruction_end(text: str) -> int:
+    """Return the end of Search-R1's instruction, whose examples of tags are no calls; 0 if there is none."""
+    instruction = _INSTRUCTION.search(text)
+    question = None if instruction is None else _QUESTION.search(text, instruction.end())
+    return 0 if question is None else question.end()

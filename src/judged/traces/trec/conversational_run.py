@@ -1,7 +1,7 @@
 """Conversational runs: TREC runs whose queries are the turns of conversations, `106_1`, `106_2`, as in TREC CAsT.
 
-A conversation is read as one session whose iterations are its turns, each with one search, so that what later
-turns repeat is seen. Nothing in the file tells such a run from any other, so it is read so only if asked.
+A conversation is read as one session whose iterations are its turns, each with one search, so that
+repetitions in later turns show. Nothing distinguishes such a file from other runs, so the format must be named.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from judged.traces.open import Trace
 
 __all__ = ["FORMAT", "split_turn"]
 
-_TURN = re.compile(r"(.+)_(\d+(?:[-.]\d+)*)")
+_TURN = re.compile(r"(.+)_(\d{1,18}(?:[-.]\d{1,18})*)")
 _COLUMNS = 6
 
 _Row: TypeAlias = tuple[str, str, str, float]
@@ -29,7 +29,7 @@ _Row: TypeAlias = tuple[str, str, str, float]
 
 
 def split_turn(query: str) -> tuple[str, tuple[int, ...]] | None:
-    """The conversation and the turn that a query's id names; None if it names none.
+    """Split the id of a query into conversation and turn; None if it names no turn.
 
     >>> split_turn("106_10"), split_turn("132_1-3"), split_turn("106")
     (('106', (10,)), ('132', (1, 3)), None)
@@ -38,8 +38,8 @@ def split_turn(query: str) -> tuple[str, tuple[int, ...]] | None:
     return (found[1], tuple(map(int, re.split(r"[-.]", found[2])))) if found else None
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """One session for each conversation, in the order in which the run comes to them."""
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield one session for each conversation, in order of first occurrence."""
     held: dict[str, tuple[str, dict[str, list[tuple[float, str]]]]] = {}
     for number, line in trace.lines():
         row = _row(line, trace.place(number), context)
@@ -48,26 +48,26 @@ def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
             turns = held.setdefault(conversation, (trace.place(number), {}))[1]
             turns.setdefault(query, []).append((score, document))
     context.settle()
-    return to_sessions((_conversation(name, *each) for name, each in held.items()), context)
+    return to_sessions((_conversation(name, *item) for name, item in held.items()), context)
 
 
 def _row(line: bytes, place: str, context: ReadContext) -> _Row | None:
-    """One line of the run; None if something is wrong with it."""
+    """Parse one line of the run; None if it is malformed."""
     columns = line.decode("utf-8", "replace").split()
     if len(columns) < _COLUMNS:
         found = f"{len(columns)} columns, expected {_COLUMNS}: query, Q0, document, rank, score, tag"
-        context.fault("malformed-line", place, found)
+        context.report("malformed-line", place, found)
         return None
     query, _, document, _, score = columns[:5]
-    told = split_turn(query)
-    if told is None:
+    turn = split_turn(query)
+    if turn is None:
         what = f"query `{query}` names no turn, expected a conversation and a number, such as `106_1`"
-        context.fault("query-without-turn", place, what)
+        context.report("query-without-turn", place, what)
         return None
     if not is_number_text(score.encode()) or math.isnan(float(score)):
-        context.fault("not-a-number", place, f"score is `{score}`, expected a number")
+        context.report("not-a-number", place, f"score is `{score}`, expected a number")
         return None
-    return told[0], query, document, float(score)
+    return turn[0], query, document, float(score)
 
 
 def _conversation(name: str, place: str, turns: dict[str, list[tuple[float, str]]]) -> Conversation:
@@ -78,14 +78,14 @@ def _conversation(name: str, place: str, turns: dict[str, list[tuple[float, str]
 
 
 def _step(query: str, rows: list[tuple[float, str]]) -> Step:
-    """One turn: its documents from the highest score down, those with equal ones as trec_eval has them."""
+    """Return one turn: its documents from the highest score down, ties as in trec_eval."""
     found = [{"id": document, "score": score} for score, document in sorted(rows, reverse=True)]
     return Step(calls=[Call(tool="run", arguments={"query": query}, output=found, search=True)])
 
 
 def recognises(_: Head) -> bool:
-    """Never: it must be asked for."""
+    """Return False: the format must be named."""
     return False
 
 
-FORMAT = TraceFormat("conversational-run", "a conversational run", recognises, sessions)
+FORMAT = TraceFormat("conversational-run", "a conversational run", recognises, read)

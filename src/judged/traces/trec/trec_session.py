@@ -1,4 +1,4 @@
-"""Sessions of the TREC Session Track (2011 to 2014): what people searched for and were shown, in XML.
+"""Sessions of the TREC Session Track (2011 to 2014): searches of people and the results shown, in XML.
 
 Documented by the track's guidelines: `<session num>` has a `<topic>`, an `<interaction>` for each query with the
 `<results>` that were shown and what was `<clicked>`, and the `<currentquery>`, for which nothing was shown.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -17,32 +16,33 @@ from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head, TraceFormat
+from judged.traces.json_values import JsonObject
 from judged.traces.open import Trace
 
 __all__ = ["FORMAT"]
 
 IDS = ("clueweb09id", "clueweb12id", "docno")
-"""What the id of a document is called, by the collection of the year."""
+"""The names of document ids, which depend on the collection of the year."""
 
 _STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[0-9A-Fa-f]+);)")
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def sessions(trace: Trace, context: ReadContext) -> Iterator[Session]:
-    """One session for each `<session>`, in the order of the file."""
-    return to_sessions((_conversation(*each) for each in _elements(trace, context)), context)
+def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
+    """Yield one session for each `<session>`, in the order of the file."""
+    return to_sessions((_conversation(*text) for text in _read_elements(trace, context)), context)
 
 
 def _conversation(element: Element, place: str) -> Conversation:
-    """A session of one turn: an interaction is a step with one search."""
+    """Return a session of one turn: an interaction is a step with one search."""
     number = element.get("num") or place
     topic = element.find("topic")
-    told = [] if topic is None else [_text(topic, name) for name in ("desc", "title")]
-    steps = [_step(each) for each in element.iterfind("interaction")]
+    questions = [] if topic is None else [_text(topic, name) for name in ("desc", "title")]
+    steps = [_step(item) for item in element.iterfind("interaction")]
     return Conversation(
         id=number,
         place=place,
-        turns=[Turn(question=next(filter(None, told), None), steps=steps)],
+        turns=[Turn(question=next(filter(None, questions), None), steps=steps)],
         # qrels are by topic, but in 2011, whose topics have no number, by session
         task=number if topic is None else topic.get("num", number),
     )
@@ -50,7 +50,7 @@ def _conversation(element: Element, place: str) -> Conversation:
 
 def _step(interaction: Element) -> Step:
     results = sorted(interaction.iterfind("results/result"), key=_rank)
-    found = [_result(each) for each in results]
+    found = [_result(result) for result in results]
     return Step(
         calls=[
             Call(tool="search", arguments={"query": _text(interaction, "query")}, output=found, search=True)
@@ -65,7 +65,7 @@ def _rank(result: Element) -> float:
         return float("inf")
 
 
-def _result(element: Element) -> dict[str, Any]:
+def _result(element: Element) -> JsonObject:
     fields = {name: _text(element, name) for name in ("url", "title", "snippet")}
     return {"id": next(filter(None, (_text(element, name) for name in IDS)), None), **fields}
 
@@ -75,20 +75,20 @@ def _text(element: Element, name: str) -> str | None:
     return None if found is None else " ".join("".join(found.itertext()).split()) or None
 
 
-def _elements(trace: Trace, context: ReadContext) -> Iterator[tuple[Element, str]]:
-    """Each `<session>` with the place of its first line; one at a time, so that memory holds no more."""
+def _read_elements(trace: Trace, context: ReadContext) -> Iterator[tuple[Element, str]]:
+    """Yield each `<session>` with the place of its first line; one at a time, to save memory."""
     parser = _Parser()
     begun = 1
     for number, line in trace.lines():
         begun = begun if parser.inside else number
-        wrong = parser.feed(line)
-        yield from ((each, trace.place(begun)) for each in parser.taken())
-        if wrong:
-            context.fault("broken-xml", trace.place(number), wrong)
+        error = parser.feed(line)
+        yield from ((item, trace.place(begun)) for item in parser.take())
+        if error:
+            context.report("broken-xml", trace.place(number), error)
             break
     else:
         if parser.open:
-            context.fault("broken-xml", trace.label, "ends before its last element does")
+            context.report("broken-xml", trace.label, "ends before its last element does")
     context.settle()
 
 
@@ -97,15 +97,15 @@ class _DocumentType(Exception):
 
 
 class _Parser:
-    """Elements `<session>` out of XML that comes in pieces; entities are not expanded, for none can be declared."""
+    """An incremental parser of `<session>` elements; entities cannot be declared and so are not expanded."""
 
     def __init__(self) -> None:
         self.open = 0
-        """How many elements have begun and not ended."""
+        """The number of open elements."""
         self._level = 0
-        """How many had, with it, when the session at hand began; 0 outside sessions."""
+        """The number of open elements at the start of the current session, with it; 0 outside sessions."""
         self._builder = TreeBuilder()
-        self._taken: list[Element] = []
+        self._finished: list[Element] = []
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._refuse
@@ -114,9 +114,9 @@ class _Parser:
         self._parser.CharacterDataHandler = self._data
 
     def feed(self, line: bytes) -> str | None:
-        """Take a line; what is wrong with it, if anything is.
+        """Parse a line and return what is wrong with it, if anything.
 
-        Signs that XML forbids are left out, and ampersands that stand for themselves are mended.
+        Characters that XML forbids are dropped, and bare ampersands are escaped.
         """
         mended = _STRAY.sub(b"&amp;", _FORBIDDEN.sub(b"", line)) + b"\n"
         try:
@@ -134,10 +134,10 @@ class _Parser:
         """Whether a session has begun and not ended."""
         return self._level > 0
 
-    def taken(self) -> list[Element]:
-        """The sessions that ended since this was last asked."""
-        taken, self._taken = self._taken, []
-        return taken
+    def take(self) -> list[Element]:
+        """Return the sessions that ended since the last call."""
+        take, self._finished = self._finished, []
+        return take
 
     def _refuse(self, *_: object) -> None:
         raise _DocumentType
@@ -154,7 +154,7 @@ class _Parser:
             self._builder.end(name)
         if self.open == self._level:
             self._level = 0
-            self._taken.append(self._builder.close())
+            self._finished.append(self._builder.close())
         self.open -= 1
 
     def _data(self, text: str) -> None:
@@ -163,11 +163,11 @@ class _Parser:
 
 
 def recognises(head: Head) -> bool:
-    """XML of sessions with interactions."""
+    """Recognise XML of sessions with interactions."""
     text = head.text.lstrip("\ufeff \r\n\t")
     return text.startswith("<") and (
         "<sessiontrack" in text or ("<session" in text and "<interaction" in text)
     )
 
 
-FORMAT = TraceFormat("trec-session", "sessions of the TREC Session Track", recognises, sessions)
+FORMAT = TraceFormat("trec-session", "sessions of the TREC Session Track", recognises, read)

@@ -11,23 +11,23 @@ from judged.kernels.sessions.view import UNLABELLED, SessionView, count_by_gain
 
 def test_iterations_and_sessions_without_results_keep_their_place() -> None:
     """Empty at the beginning, in the middle and at the end: no count slips to a neighbour."""
-    steps = SessionView.from_results(
+    view = SessionView.from_results(
         np.array([0, 4, 0, 1, 0]),
         np.array([0, 2, 0, 3, 0]),
         np.array([True, False, True, True, False]),
         np.array([4, 4, UNLABELLED, 1, 1], dtype=np.int8),
     )
 
-    assert len(steps) == 5
-    assert steps.offset.tolist() == [0, 0, 4, 4, 5, 5]
-    assert steps.results.tolist() == [0, 2, 0, 3, 0]
-    assert steps.new.tolist() == [0, 1, 0, 2, 0]
-    assert steps.duplicates.tolist() == [0, 1, 0, 1, 0]
-    assert steps.gains.tolist() == [4, UNLABELLED, 1]
-    assert steps.iterations.tolist() == [0, 4, 0, 1, 0]
-    assert steps.session.tolist() == [1, 1, 1, 1, 3]
-    assert steps.number.tolist() == [1, 2, 3, 4, 1]
-    assert steps.found.tolist() == [False, True, False, False, False]
+    assert len(view) == 5
+    assert view.offset.tolist() == [0, 0, 4, 4, 5, 5]
+    assert view.results.tolist() == [0, 2, 0, 3, 0]
+    assert view.new.tolist() == [0, 1, 0, 2, 0]
+    assert view.duplicates.tolist() == [0, 1, 0, 1, 0]
+    assert view.gains.tolist() == [4, UNLABELLED, 1]
+    assert view.iterations.tolist() == [0, 4, 0, 1, 0]
+    assert view.session.tolist() == [1, 1, 1, 1, 3]
+    assert view.number.tolist() == [1, 2, 3, 4, 1]
+    assert view.found.tolist() == [False, True, False, False, False]
 
 
 def test_there_may_be_nothing_at_all() -> None:
@@ -47,14 +47,14 @@ def test_there_may_be_nothing_at_all() -> None:
 
 def test_what_is_not_said_is_not_known() -> None:
     """One search an iteration; tokens and seconds are NaN."""
-    steps = SessionView.from_results(
+    view = SessionView.from_results(
         np.array([1]), np.array([1]), np.array([True]), np.array([2], dtype=np.int8)
     )
 
-    assert steps.searches.tolist() == [1]
-    assert np.isnan(steps.tokens).all()
-    assert np.isnan(steps.seconds).all()
-    assert steps.reference is None
+    assert view.searches.tolist() == [1]
+    assert np.isnan(view.tokens).all()
+    assert np.isnan(view.seconds).all()
+    assert view.reference is None
 
 
 def test_gains_are_counted_segment_by_segment() -> None:
@@ -77,18 +77,18 @@ def test_a_gain_that_there_is_not_is_refused(gain: int) -> None:
 
 def test_a_view_is_written_by_hand() -> None:
     """Names and gains; bars part searches; the first gain that is given holds; the reference is by name."""
-    steps = make_sessions(["a? b2 | a3", "c0 b2"], ["a1"], reference=["a4 z3", "q0"])
+    view = make_sessions(["a? b2 | a3", "c0 b2"], ["a1"], reference=["a4 z3", "q0"])
 
-    assert steps.gains.tolist() == [3, 2, 0, 1]
-    assert steps.searches.tolist() == [2, 1, 1]
-    assert steps.reference is not None
-    assert steps.reference.gains.tolist() == [4, UNLABELLED, UNLABELLED, UNLABELLED]
-    assert steps.reference.counts.tolist() == [[2, 2, 2, 2, 1], [1, 0, 0, 0, 0]]
+    assert view.gains.tolist() == [3, 2, 0, 1]
+    assert view.searches.tolist() == [2, 1, 1]
+    assert view.reference is not None
+    assert view.reference.gains.tolist() == [4, UNLABELLED, UNLABELLED, UNLABELLED]
+    assert view.reference.counts.tolist() == [[2, 2, 2, 2, 1], [1, 0, 0, 0, 0]]
 
 
 def test_parts_that_measures_share_are_computed_once() -> None:
     """The second time the same object is there."""
-    steps = make_sessions(["a3"])
+    view = make_sessions(["a3"])
 
-    assert steps.grades is steps.grades
-    assert steps.cached(("key",), list) is steps.cached(("key",), list)
+    assert view.grades is view.grades
+    assert view.cached(("key",), list) is view.cached(("key",), list)
