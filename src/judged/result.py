@@ -14,7 +14,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["InputFile", "ProtocolRecord", "Provenance", "Result", "load", "tabulate"]
+__all__ = ["InputFile", "LazyTables", "ProtocolRecord", "Provenance", "Result", "load", "tabulate"]
 
 SCHEMA_VERSION = 1
 
@@ -192,7 +192,8 @@ class Result:
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
         """Return everything as plain data, as JSON has it; without `per_query`, all but the largest table."""
-        tables = {name: table for name, table in self.tables().items() if per_query or name != self.detail}
+        tables = self.tables()
+        names = [name for name in tables if per_query or name != self.detail]
         return {
             "schema": f"judged.{self.kind}/{SCHEMA_VERSION}",
             "judged": self.provenance.version,
@@ -201,7 +202,7 @@ class Result:
             "notes": [
                 {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
             ],
-            "tables": {name: to_state(table.to_pylist()) for name, table in tables.items()},
+            "tables": {name: to_state(tables[name].to_pylist()) for name in names},
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -253,6 +254,22 @@ def load(path: str | os.PathLike[str]) -> Result:
         msg = f"{path} is damaged: {error}"
         raise Unreadable(msg) from None
     return result
+
+
+class LazyTables(Mapping[str, "pa.Table"]):
+    """Tables that are built when they are asked for, as a table of queries may be very large."""
+
+    def __init__(self, builders: Mapping[str, Callable[[], pa.Table]]) -> None:
+        self._builders = builders
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return self._builders[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._builders)
+
+    def __len__(self) -> int:
+        return len(self._builders)
 
 
 def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:

@@ -453,7 +453,7 @@ def test_it_is_saved_and_loaded(comparison: judged.Comparison, tmp_path: Path) -
     whole.save(tmp_path / "comparison.json")
     loaded: Any = load(tmp_path / "comparison.json")
 
-    assert loaded.tables() == whole.tables()
+    assert dict(loaded.tables()) == dict(whole.tables())
     assert repr(loaded) == repr(whole)
     assert loaded.slices.keys() == whole.slices.keys()
 

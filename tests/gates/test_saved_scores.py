@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 import judged
 from judged.cli.main import judged as program
-from judged.errors import BadInput, BadProtocol, MissingQueries, UnknownName
+from judged.errors import BadInput, BadProtocol, MissingQueries, UnknownName, Unreadable
+from judged.result import load
 
 
 def stored(
@@ -239,3 +240,33 @@ def test_a_damaged_parquet_file_is_worded(folder: Path) -> None:
     (folder / "s.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(judged.JudgedError, match="cannot be read as Parquet"):
         judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "s.parquet")
+
+
+def test_two_systems_that_have_been_scored_are_gated_without_judgments(folder: Path) -> None:
+    """Evaluations, scores and files of them give the outcome of scoring both now."""
+    new, old = (
+        judged.evaluate(folder / "qrels.txt", folder / f"{name}.run", "AP") for name in ("new", "old")
+    )
+    (path,) = stored(folder, "scores.parquet")
+    live = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run")
+    reports = [
+        judged.gate(new, baseline=old),
+        judged.gate(new, baseline=path),
+        judged.gate(new.scores, measures="AP", baseline=old.scores),
+    ]
+
+    assert [report.results for report in reports] == [live.results] * 3
+    assert [note.code for note in reports[2].notes] == ["unknown-protocol"]
+    with pytest.raises(Unreadable, match="no judgments to score it with"):
+        judged.gate(new, baseline=folder / "old.run")
+
+
+def test_a_report_is_saved_and_loaded(folder: Path) -> None:
+    """With every number, note and the verdict."""
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP RR", baseline=folder / "old.run")
+    report.save(folder / "gate.json")
+    loaded: Any = load(folder / "gate.json")
+
+    assert loaded.results == report.results
+    assert repr(loaded) == repr(report)
+    assert loaded.protocol == report.protocol

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from judged.comparison.settings import Settings
 from judged.comparison.slices import Interaction
 from judged.errors import UnknownName
 from judged.problem import Note
-from judged.result import Provenance, Result, tabulate
+from judged.result import LazyTables, Provenance, Result, tabulate
 from judged.stats.effects import queries_needed
 from judged.stats.margin import Equivalence, equivalence_test
 from judged.stats.outcome import Cell, Undefined
@@ -171,29 +171,15 @@ class Comparison(Result):
         made = {name: run_extra_test(self, name, rope=rope) for name in names}
         return replace(self, extra={**self.extra, **made})
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self) -> Mapping[str, pa.Table]:
         """Return differences, means and queries, then interactions, latency and extra tests if there are any."""
-        rows = {name: self.rows(name) for name in ("differences", "means")}
-        for (attribute, value), part in self.slices.items():
-            for name in rows:
-                rows[name] += [{**row, "attribute": attribute, "slice": value} for row in part.rows(name)]
-        tables = {**{name: tabulate(found) for name, found in rows.items()}, "queries": self._query_table()}
+        builders = {name: partial(self._build_with_slices, name) for name in ("differences", "means")}
+        builders["queries"] = partial(self._build_queries)
         if self.interactions:
-            tables["interactions"] = tabulate([interaction.to_dict() for interaction in self.interactions])
+            builders["interactions"] = partial(tabulate, [found.to_dict() for found in self.interactions])
         if self.latencies:
-            optimal = self.pareto_optimal
-            tables["latency"] = tabulate(
-                [{**row.to_dict(), "pareto_optimal": row.system in optimal} for row in self.latencies]
-            )
-        for name, by_measure in self.extra.items():
-            tables[name] = tabulate(
-                [
-                    _name_undefined({"measure": measure, **row})
-                    for measure, found in by_measure.items()
-                    for row in found
-                ]
-            )
-        return tables
+            builders["latency"] = partial(self._build_latency)
+        return LazyTables({**builders, **{name: partial(self._build_extra, name) for name in self.extra}})
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the leaderboard, differences, queries that changed most, trade-off, slices and extra tests."""
@@ -229,7 +215,28 @@ class Comparison(Result):
             rows.append({**head, **row, "test": self.settings.test, "correction": self.settings.correction})
         return rows
 
-    def _query_table(self) -> pa.Table:
+    def _build_with_slices(self, table: str) -> pa.Table:
+        rows = self.rows(table)
+        for (attribute, value), part in self.slices.items():
+            rows += [{**row, "attribute": attribute, "slice": value} for row in part.rows(table)]
+        return tabulate(rows)
+
+    def _build_latency(self) -> pa.Table:
+        optimal = self.pareto_optimal
+        return tabulate(
+            [{**latency.to_dict(), "pareto_optimal": latency.system in optimal} for latency in self.latencies]
+        )
+
+    def _build_extra(self, name: str) -> pa.Table:
+        return tabulate(
+            [
+                _name_undefined({"measure": measure, **row})
+                for measure, rows in self.extra[name].items()
+                for row in rows
+            ]
+        )
+
+    def _build_queries(self) -> pa.Table:
         """Return the values of both systems and their difference, for every contrast and query."""
         import pyarrow as pa
 
