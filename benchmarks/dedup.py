@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from machine import description
 from telling import tell
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judged.agreements.api import agreement as agreement
     from judged.agreements.result import Agreement as Agreement
     from judged.checks.lint import lint as lint
-    from judged.checks.report import LintReport as LintReport
+    from judged.checks.result import LintReport as LintReport
     from judged.comparison.api import compare as compare
     from judged.comparison.result import Comparison as Comparison
     from judged.engine.evaluate import evaluate as evaluate
@@ -41,9 +41,12 @@ if TYPE_CHECKING:
     from judged.explanation.result import Explanation as Explanation
     from judged.gates.api import gate as gate
     from judged.gates.result import GateReport as GateReport
-    from judged.io.labels import read_labels as read_labels
-    from judged.io.preferences import read_preferences as read_preferences
-    from judged.io.read import read_judgments as read_judgments, read_run as read_run
+    from judged.io.read import (
+        read_judgments as read_judgments,
+        read_labels as read_labels,
+        read_preferences as read_preferences,
+        read_run as read_run,
+    )
     from judged.label.api import label_results as label_results
     from judged.label.result import Labelling as Labelling
     from judged.measures.browsing.totals import ED as ED, ETU as ETU, EU_residual as EU_residual
@@ -174,8 +177,8 @@ _HOMES = {
     "Explanation": "judged.explanation.result",
     "Published": "judged.explanation.published",
     "explain_published": "judged.explanation.published",
-    "read_labels": "judged.io.labels",
-    "read_preferences": "judged.io.preferences",
+    "read_labels": "judged.io.read",
+    "read_preferences": "judged.io.read",
     "read_judgments": "judged.io.read",
     "read_run": "judged.io.read",
     "read_sessions": "judged.traces.read",
@@ -186,7 +189,7 @@ _HOMES = {
     "Labelling": "judged.label.result",
     "label_results": "judged.label.api",
     "lint": "judged.checks.lint",
-    "LintReport": "judged.checks.report",
+    "LintReport": "judged.checks.result",
     "BPM": "judged.measures.browsing.utility",
     "ED": "judged.measures.browsing.totals",
     "ETU": "judged.measures.browsing.totals",

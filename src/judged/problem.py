@@ -111,6 +111,8 @@ class Problems:
         self.line = line
         self.counts: Counter[str] = Counter()
         """How many problems there are of each code."""
+        self.rows: set[int] = set()
+        """Every row that has a problem."""
         self._locate = locate
         self._kept: dict[str, list[tuple[int, int, Problem]]] = {}
 
@@ -128,6 +130,7 @@ class Problems:
 
     def add(self, code: str, row: int, message: str, *, severity: Severity = "error") -> None:
         """Add a problem of one row."""
+        self.rows.add(row)
         self._add(code, self._order(row), lambda: Problem(code, severity, self.place(row), message))
 
     def add_line(self, code: str, line: int, message: str, *, severity: Severity = "error") -> None:
@@ -147,6 +150,7 @@ class Problems:
             self.add(code, int(row), describe(int(row)), severity=severity)
         if len(rows) > KEPT:
             self.counts[code] += len(rows) - KEPT
+            self.rows.update(int(row) for row in rows[KEPT:])
 
     def raise_if_any(self, *, hint: str | None = None, error: type[BadInput] = BadInput) -> None:
         """Raise one error for all the problems; do nothing if there are none."""

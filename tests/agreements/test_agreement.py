@@ -117,7 +117,7 @@ def test_what_only_one_side_has_is_counted() -> None:
 
 def test_results_are_matched_by_whatever_they_are_known_by() -> None:
     """An id, a domain id, a URL or the text; a label of no task holds for any."""
-    labels = Labels(
+    labels = Labels.from_rows(
         (
             Label(gain=1, task="t1", id="d1", url="https://a.org"),
             Label(gain=2, task="t1", domain="doi", domain_id="10.1/x"),

@@ -24,7 +24,7 @@ ROWS = [("1", "1", "a", 1), ("1", "2", "a", 2), ("1", "1", "b", 0), ("2", "1", "
 def kinds(qrels: Any, *, intents: bool = False) -> dict[str, int]:
     """What is found in judgments, with its count."""
     report = judged.lint(qrels, WEB_RUN, intents=intents)
-    return {each.kind.name: each.count for each in report.files[0].findings}
+    return {each.code: each.count for each in report.files[0].findings}
 
 
 @pytest.mark.usefixtures("implementation")
@@ -34,7 +34,7 @@ def test_with_intents_a_document_may_stand_once_for_each() -> None:
     (finding,) = report.files[0].findings
 
     assert kinds(WEB, intents=True) == {}
-    assert str(finding.places[0]) == (
+    assert str(finding.problems[0]) == (
         "judgments:8: document `y` of query `2` and intent `5` has grade 2, and 1 at judgments:7"
     )
     assert finding.hint is None
@@ -45,7 +45,7 @@ def test_without_intents_the_finding_says_what_the_file_looks_like() -> None:
     """The second column tells the rows apart, and `--intents` would read it."""
     (finding,) = judged.lint(WEB, WEB_RUN).files[0].findings
 
-    assert (finding.kind.name, finding.count) == ("judged-twice", 1)
+    assert (finding.code, finding.count) == ("repeated-document", 1)
     assert finding.hint is not None
     assert "`--intents`" in finding.hint
 
@@ -62,15 +62,15 @@ def test_there_is_no_hint_where_the_second_column_tells_few_rows_apart() -> None
 def test_intents_of_interleaved_queries_are_told_apart() -> None:
     """Rows that are put together first keep their second column, read as intents or not."""
     scattered = b"1 1 a 1\n2 1 x 1\n1  2\ta 2\n2 2 x 1\n1 2 a 0\n"
-    plain = {each.kind.name: each for each in judged.lint(scattered, WEB_RUN).files[0].findings}
+    plain = {each.code: each for each in judged.lint(scattered, WEB_RUN).files[0].findings}
 
-    assert kinds(scattered, intents=True) == {"judged-differently": 1, "interleaved-queries": 2}
+    assert kinds(scattered, intents=True) == {"conflicting-grades": 1, "interleaved-queries": 2}
     assert {name: each.count for name, each in plain.items()} == {
-        "judged-twice": 1,
-        "judged-differently": 2,
+        "repeated-document": 1,
+        "conflicting-grades": 2,
         "interleaved-queries": 2,
     }
-    assert plain["judged-differently"].hint is not None
+    assert plain["conflicting-grades"].hint is not None
 
 
 def _parquet(names: list[str]) -> bytes:
@@ -99,7 +99,7 @@ def _csv(names: list[str]) -> bytes:
     [
         ("intent", False, {}),
         ("subtopic_id", False, {}),
-        ("iteration", False, {"judged-differently": 1}),
+        ("iteration", False, {"conflicting-grades": 1}),
         ("iteration", True, {}),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_second_column_that_tells_nothing_apart_is_doubted() -> None:
     """Ordinary judgments read as intents have one for each query."""
     report = judged.lint(QRELS, RUN, intents=True)
 
-    assert [(each.kind.name, each.severity) for _, each in report] == [("single-intent", "warning")]
+    assert [(each.code, each.severity) for _, each in report] == [("single-intent", "warning")]
 
 
 def test_the_highest_grade_of_a_document_counts_for_the_order_of_grades() -> None:
@@ -155,7 +155,7 @@ def test_an_intent_that_is_not_text_is_an_error_for_both() -> None:
     """The readers and lint agree on bytes that are not UTF-8."""
     bad = WEB + b"2 \xff x 1\n"
 
-    assert kinds(bad, intents=True) == {"judgment-not-utf-8": 1}
+    assert kinds(bad, intents=True) == {"not-utf-8": 1}
     with pytest.raises(JudgedError, match="intent is b'\\\\xff'"):
         judged.read_judgments(bad, intents=True)
 
@@ -191,9 +191,7 @@ def test_preferences_are_told_in_one_finding(*, ended: bool) -> None:
     """No flood of grades that are not numbers, and nothing about queries that nobody judged."""
     report = judged.lint(PREFERENCES if ended else PREFERENCES.rstrip(), b"q1 Q0 d1 1 1 t\n")
 
-    assert [(file.role, each.kind.name, each.count) for file, each in report] == [
-        ("judgments", "preferences", 1)
-    ]
+    assert [(file.role, each.code, each.count) for file, each in report] == [("judgments", "preferences", 1)]
 
 
 def test_a_fifth_column_alone_makes_no_preferences() -> None:

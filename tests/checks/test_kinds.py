@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
 def test_each_kind_is_found_with_its_count_and_places(case: Case) -> None:
     """Count and first places are those of the file, by either reader."""
-    found = {finding.kind.name: finding for _, finding in judged.lint(case.qrels, case.run)}
+    found = {finding.code: finding for _, finding in judged.lint(case.qrels, case.run)}
 
     assert case.kind in found
     assert found[case.kind].count == case.count
-    assert tuple(place.where for place in found[case.kind].places) == case.places
+    assert tuple(str(problem.place) for problem in found[case.kind].problems) == case.places
 
 
 @pytest.mark.usefixtures("implementation")
@@ -38,7 +38,7 @@ def test_no_kind_is_forgotten() -> None:
     """Every kind has a case, and every kind is in the guide with its severity and explanation."""
     page = (ROOT / "docs" / "guides" / "lint.md").read_text(encoding="utf-8")
     rows = [
-        f"| `{kind.name}` | {kind.severity} | {kind.counted} | {kind.explanation} |"
+        f"| `{kind.code}` | {kind.severity} | {kind.counted} | {kind.explanation} |"
         for kind in KINDS.values()
     ]
 
@@ -50,7 +50,7 @@ def test_a_document_judged_twice_is_told_apart_by_its_grades() -> None:
     """The same grade again is one kind, another grade another."""
     report = judged.lint(b"q 0 a 1\nq 0 a 1\nq 0 a 2\nq 0 a 1.0\n", b"q Q0 a 1 1 t\n")
 
-    assert (report.count("judged-twice"), report.count("judged-differently")) == (2, 1)
+    assert (report.count("repeated-document"), report.count("conflicting-grades")) == (2, 1)
 
 
 def graded(queries: int) -> bytes:
@@ -71,17 +71,17 @@ def test_grades_look_inverted_only_on_much_evidence(queries: int, best: str, cou
 def test_rows_of_interleaved_queries_are_looked_at_together() -> None:
     """A tie, a repeat and a rank that rises across the rows of another query are seen."""
     run = b"q1 Q0 d1 1 3 t\nq2 Q0 d3 1 1 t\nq1 Q0 d2 2 4 t\nq2 Q0 d4 2 1 t\nq1 Q0 d1 3 1 t\n"
-    found = {finding.kind.name: finding for _, finding in judged.lint(QRELS, run)}
+    found = {finding.code: finding for _, finding in judged.lint(QRELS, run)}
 
-    assert [place.where for place in found["retrieved-twice"].places] == ["run:5"]
-    assert [place.where for place in found["tied-scores"].places] == ["run:2", "run:4"]
-    assert [place.where for place in found["rank-contradicts-score"].places] == ["run:3"]
+    assert [str(problem.place) for problem in found["repeated-document"].problems] == ["run:5"]
+    assert [str(problem.place) for problem in found["tied-scores"].problems] == ["run:2", "run:4"]
+    assert [str(problem.place) for problem in found["rank-contradicts-score"].problems] == ["run:3"]
 
 
 def test_first_places_are_shown_and_all_are_counted() -> None:
     """Of many only the first five are worded."""
     run = b"".join(b"q1 Q0 d%d 1 nan t\n" % i for i in range(100))
-    (finding,) = [each for _, each in judged.lint(QRELS, run) if each.kind.name == "score-nan"]
+    (finding,) = [each for _, each in judged.lint(QRELS, run) if each.code == "score-nan"]
 
     assert finding.count == 100
-    assert [place.line for place in finding.places] == [1, 2, 3, 4, 5]
+    assert [problem.place.line for problem in finding.problems] == [1, 2, 3, 4, 5]

@@ -10,10 +10,10 @@ from hypothesis import assume, example, given, settings, strategies as st
 
 import judged
 from checks.cases import CASES, QRELS, RUN
-from judged.checks import text
+from judged.checks import batch
 from judged.checks.fix import Changes, Policy, clean
 from judged.errors import JudgedError
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
 from judged.kernels.scan import rows
 from judged.kernels.scan.compiled import load_compiled
 
@@ -39,7 +39,7 @@ def test_no_content_is_worse_than_a_finding(qrels: bytes, run: bytes) -> None:
     report = judged.lint(qrels, run)
 
     assert [file.role for file in report.files] == ["judgments", "run"]
-    assert all(finding.count >= len(finding.places) for _, finding in report)
+    assert all(finding.count >= len(finding.problems) for _, finding in report)
 
 
 ids = st.sampled_from(["d1", "d2", "d3", "D1", "caf\u00e9", "cafe\u0301"])
@@ -140,7 +140,7 @@ def test_both_readers_of_lines_agree(content: bytes, columns: int) -> None:
 def test_findings_do_not_depend_on_where_the_text_is_cut(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stretches of a few bytes find what one stretch finds."""
     whole = [judged.lint(case.qrels, case.run) for case in CASES]
-    monkeypatch.setattr(text, "STRETCH", size)
+    monkeypatch.setattr(batch, "STRETCH", size)
 
     assert [judged.lint(case.qrels, case.run) for case in CASES] == whole
 

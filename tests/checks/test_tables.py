@@ -18,17 +18,17 @@ SHEET = b"query,document,score\nq1,d1,high\nq1,d2,2\nq1,d2,2\nq1\nq2, d3,1\n"
 def found(run: Any) -> dict[str, tuple[int, str]]:
     """Each kind found in a run, with its count and first place."""
     file = judged.lint(QRELS, run).files[1]
-    return {each.kind.name: (each.count, each.places[0].where) for each in file.findings}
+    return {each.code: (each.count, str(each.problems[0].place)) for each in file.findings}
 
 
 def test_a_sheet_is_read_on_past_its_faults() -> None:
     """A bad number and a short row do not hide the repeat and the white space after them."""
     assert found(SHEET) == {
-        "malformed": (1, "run, row 4"),
-        "score-not-a-number": (1, "run, row 1"),
-        "retrieved-twice": (1, "run, row 3"),
-        "ids-white-space": (1, "run, row 5"),
-        "tied-scores": (2, "run, row 2"),
+        "malformed-line": (1, "run:5"),
+        "not-a-number": (1, "run:2"),
+        "repeated-document": (1, "run:4"),
+        "ids-white-space": (1, "run:6"),
+        "tied-scores": (2, "run:3"),
     }
 
 
@@ -64,8 +64,8 @@ def test_json_lines_are_read_on() -> None:
     lines = b'{"query": "q1", "document": "d1", "score": 1}\nno\n{"query": "q2", "document": "d3", "score": "x"}\n'
 
     assert found(lines) == {
-        "malformed": (1, "run:2"),
-        "score-not-a-number": (1, "run:3"),
+        "malformed-line": (1, "run:2"),
+        "not-a-number": (1, "run:3"),
         "missing-queries": (1, "judgments:3"),
     }
 
@@ -74,7 +74,7 @@ def test_a_file_that_is_not_there_is_a_finding() -> None:
     """One unreadable file does not keep the others from being looked at."""
     report = judged.lint("nowhere.qrels", b"q1 Q0 d1 1 nan t\n")
 
-    assert [str(finding.places[0]) for _, finding in report] == [
+    assert [str(finding.problems[0]) for _, finding in report] == [
         "nowhere.qrels: nowhere.qrels does not exist",
         "run:1: score is `nan`",
     ]

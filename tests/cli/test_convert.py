@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from judged.cli.convert import FORMATS as OFFERED, command
 from judged.errors import JudgedError
-from judged.io.catalogue import FORMATS
 from judged.io.read import read_judgments, read_run
+from judged.io.sniff import FORMATS
 
 RUN = "q1 Q0 d2 1 2.5 old\nq1 Q0 d1 2 0.1 old\nq2 Q0 d1 1 -1.0 old\n"
 QRELS = "q1 0 d1 1\nq1 0 d3 0\nq2 0 d1 2\n"

@@ -16,7 +16,7 @@ def test_warnings_alone_exit_with_0_and_with_2_where_strict(invoke: Invoke) -> N
 
     assert (plain.exit_code, strict.exit_code) == (0, 2)
     assert "dense.run  warning   tied-scores           2  rows" in plain.output
-    assert "dense.run:2: document `d1` of query `q1` has score 2, as another has" in plain.output
+    assert "dense.run:2  document `d1` of query `q1` has score 2, as another has" in plain.output
 
 
 def test_errors_exit_with_2_and_are_told_with_their_lines(invoke: Invoke, collection: Path) -> None:
@@ -25,7 +25,7 @@ def test_errors_exit_with_2_and_are_told_with_their_lines(invoke: Invoke, collec
     done = invoke("lint", "qrels.txt", "bad.run")
 
     assert done.exit_code == 2
-    assert "  bad.run:6: score is `nan`" in done.output
+    assert "bad.run:6    score is `nan`" in done.output
 
 
 def test_nothing_found_is_said(invoke: Invoke, collection: Path) -> None:
@@ -41,15 +41,20 @@ def test_json_has_every_finding_with_its_places(invoke: Invoke) -> None:
     done = invoke("lint", "qrels.txt", "bm25.run", "--format", "json")
     document = json.loads(done.stdout)
 
-    assert list(document) == ["judged", "errors", "warnings", "notes", "files"]
-    assert [(file["file"], file["role"], file["rows"]) for file in document["files"]] == [
+    assert [document[key] for key in ("schema", "errors", "warnings", "infos")] == ["judged.lint/1", 0, 1, 0]
+    assert [(file["file"], file["role"], file["rows"]) for file in document["tables"]["files"]] == [
         ("qrels.txt", "judgments", 6),
         ("bm25.run", "run", 5),
     ]
-    (finding,) = document["files"][1]["findings"]
-    assert finding["places"] == [
-        {"file": "qrels.txt", "line": 6, "row": None, "what": "query `q3` is judged and has no results"}
-    ]
+    (finding,) = document["tables"]["findings"]
+    (place,) = document["tables"]["places"]
+    assert place == {
+        "kind": "missing-queries",
+        "file": "qrels.txt",
+        "line": 6,
+        "row": None,
+        "message": "query `q3` is judged and has no results",
+    }
     assert (finding["kind"], finding["severity"], finding["count"]) == ("missing-queries", "warning", 1)
 
 
@@ -93,7 +98,7 @@ def test_standard_input_is_linted(invoke: Invoke) -> None:
     done = invoke("lint", "qrels.txt", "-", input=b"q1 Q0 d1 1 nan t\n")
 
     assert done.exit_code == 2
-    assert "standard input:1: score is `nan`" in done.output
+    assert "standard input:1  score is `nan`" in done.output
 
 
 def test_intents_are_read_where_asked_for_and_hinted_at_where_not(invoke: Invoke, collection: Path) -> None:
@@ -103,7 +108,7 @@ def test_intents_are_read_where_asked_for_and_hinted_at_where_not(invoke: Invoke
 
     assert (plain.exit_code, asked.exit_code) == (2, 0)
     assert (
-        "\n  hint: these look like judgments by intent, told apart by the second column: `--intents`"
+        "\nhint: these look like judgments by intent, which the second column distinguishes: `--intents`"
         in plain.output
     )
     assert asked.output == "nothing found in 2 files\n"

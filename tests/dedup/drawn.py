@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from judged.dedup.rules import Rules, Weights
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 STEM = "thirty characters and some more"
 TREE = [STEM, STEM + " a", STEM + " a b", STEM + " a b c", STEM + " d", STEM + " d e", STEM + " d…"]

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from dedup.drawn import found, rules
 from judged.dedup.find import explain_duplicates, find_duplicates
 from judged.dedup.rules import Rules
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 
 @given(found, rules())

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from judged.dedup.find import Deduplicator, find_duplicates
 from judged.dedup.rules import Rules
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 Found = list[tuple[Result, str | None]]
 

@@ -10,7 +10,7 @@ from dedup.reference import clusters_by_loops
 from judged.dedup import match
 from judged.dedup.find import Deduplicator
 from judged.dedup.rules import Rules
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 
 @pytest.mark.parametrize("few", [1, 2, 8])

@@ -8,7 +8,7 @@ from judged.dedup.find import explain_duplicates, find_duplicates
 from judged.dedup.keys import make_keys
 from judged.dedup.match import Fields, compare
 from judged.dedup.rules import Rules
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 WEB, FILES = "web_search", "file_search"
 PARIS = "Paris is the capital and largest city of France, on the Seine."

@@ -7,7 +7,7 @@ import pytest
 from judged.dedup.keys import make_keys
 from judged.dedup.rules import Rules
 from judged.errors import BadInput
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 
 def test_a_result_has_the_keys_of_what_it_has() -> None:

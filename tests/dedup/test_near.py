@@ -11,7 +11,7 @@ from judged.dedup.find import find_duplicates
 from judged.dedup.near import NearTexts
 from judged.dedup.rules import Rules
 from judged.errors import MissingExtra
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 pytest.importorskip("rensa", reason="near-duplicates need the extra `near`")
 

@@ -21,7 +21,7 @@ from judged.dedup.find import explain_duplicates, find_duplicates
 from judged.dedup.keys import make_keys
 from judged.dedup.rules import Rules, Weights
 from judged.dedup.url import loose_key, strict_key
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 ITEM = re.compile(
     r"^\d+\. \[(?P<title>.*?)\]\((?P<url>\S+)\)\n(?P<text>.*?)(?=^\d+\. \[|^=======|^</tool_response>|\Z)",

@@ -125,7 +125,7 @@ def test_a_table_of_gains_may_overturn_the_best_order() -> None:
         (  # shares of the highest grade 3, weights 1 and 1/log₂3
             "SDCG@2",
             {"gain": [1, 0], "reached": [1, 1 / math.log2(3)]},
-            "expected gain / expected results looked at = 1.0000 / 1.6309 = 0.6131",
+            "expected gain / expected results viewed = 1.0000 / 1.6309 = 0.6131",
         ),
         ("SetP", {"found": [1, 1, 2, 3]}, "found / retrieved = 3 / 4 = 0.7500"),
         (  # ideal a, c: overlaps 1 and 1/2 of 1 and 1, weighted 1 and 1/2

@@ -161,7 +161,7 @@ def test_faults_of_jsonl_have_lines() -> None:
     )
 
     assert message_of_run("some.jsonl", content) == (
-        "some.jsonl cannot be scored: bad-id (2), malformed-line (1), not-a-number (1), not-an-object (1)\n"
+        "some.jsonl cannot be scored: bad-id (1), malformed-line (1), missing-value (1), not-a-number (1), not-an-object (1)\n"
         "  some.jsonl:3: is no JSON: Input data was truncated\n"
         "  some.jsonl:4: document is 1.5 (float), expected text or a whole number\n"
         "  some.jsonl:4: score is 'x' (str), expected a number\n"

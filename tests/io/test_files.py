@@ -18,13 +18,13 @@ import pyarrow.feather
 import pytest
 
 from judged.errors import JudgedError, MissingExtra, Unreadable
-from judged.io.catalogue import FORMATS
-from judged.io.columns import NAMES
-from judged.io.detect import detect
-from judged.io.files import KNOWN, open_file, split_name
-from judged.io.format import File
+from judged.io.open import KNOWN, File, open_file, split_name
 from judged.io.read import kind_of, read_judgments, read_run
+from judged.io.sniff import FORMATS, detect
 from judged.tables.run import Text
+from judged.tables.schema import JUDGMENTS, RUN
+
+NAMES = {field.name: field.names for field in (*RUN.fields, *JUDGMENTS.fields)}
 
 LINE = b"q1 Q0 d1 1 0.5 tag\n"
 
@@ -137,7 +137,7 @@ def test_an_empty_file_is_a_run_without_rows(here: Path) -> None:
 def test_a_run_of_many_stretches_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows, lines and faults do not depend on how a text is cut."""
     content = b"".join(b"q%d Q0 d%d 1 %d.5 tag\n" % (i // 10, i, i) for i in range(100)) + b"short\n"
-    monkeypatch.setattr("judged.io.lines.STRETCH", 64)
+    monkeypatch.setattr("judged.io.trec.STRETCH", 64)
 
     with pytest.raises(JudgedError, match="bytes:101: 1 column, expected 6"):
         read_run(content).to_arrow()

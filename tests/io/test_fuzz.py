@@ -11,17 +11,17 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from judged.errors import JudgedError
-from judged.io.catalogue import FORMATS
-from judged.io.compression import COMPRESSIONS, decompress
-from judged.io.csv import _careful, read_fast, read_sheet
-from judged.io.format import File
-from judged.io.lines import read_lines
+from judged.io.delimited import _read_carefully, _read_fast, open_sheet
+from judged.io.open import COMPRESSIONS, File, decompress
 from judged.io.read import kind_of, read_judgments, read_run
-from judged.io.regular import read_regular
+from judged.io.sniff import FORMATS, Writing
+from judged.io.trec import Layout, read_lines, read_regular
 from judged.problem import Problems
+from judged.tables import schema as schemas
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
+QRELS = Layout.of(schemas.JUDGMENTS, 4)
 unhurried = settings(deadline=None)
 NAMES = list(FORMATS)
 JUDGMENTS = Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}})
@@ -88,10 +88,9 @@ def written(name: str) -> bytes:
     """A sound file of a format, to be damaged."""
     sink = io.BytesIO()
     chosen = FORMATS[name]
-    if chosen.write_run is not None:
-        chosen.write_run(RUN, sink, "tag")
-    elif chosen.write_judgments is not None:
-        chosen.write_judgments(JUDGMENTS, sink)
+    schema, table = (schemas.RUN, RUN) if chosen.holds(schemas.RUN) else (schemas.JUDGMENTS, JUDGMENTS)
+    assert chosen.write is not None
+    chosen.write(table.to_arrow(), sink, Writing(schema, "some", "tag"))
     return sink.getvalue()
 
 
@@ -169,13 +168,14 @@ def test_both_readers_of_csv_agree(rows: list[tuple[str, str, float]]) -> None:
 
     text = io.StringIO(newline="")
     csv.writer(text).writerows([("query", "document", "score"), *rows])
-    sheet = read_sheet(File(text.getvalue().encode(), "file", "file"))
-    fast = [column.to_pylist() for column in read_fast(sheet, [0, 1, 2])]
-    faults = Problems("file")
-    careful = _careful(sheet, [0, 1, 2], {2: "score"}, faults)
+    sheet = open_sheet(File(text.getvalue().encode(), "file", "file"), schemas.RUN)
+    read = _read_fast(sheet, sheet.header, ["score"])
+    fast = {name: column.to_pylist() for name, column in read.items()}
+    problems = Problems("file")
+    careful = _read_carefully(sheet, sheet.header, {"score": "score"}, problems)
 
     assert fast == careful
-    assert len(faults) == 0
+    assert len(problems) == 0
 
 
 lines = st.lists(
@@ -192,19 +192,20 @@ lines = st.lists(
 def test_both_readers_of_trec_text_agree(rows: list[str], end: str) -> None:
     """Where Arrow reads a text at speed, the reader of any text reads the same and finds nothing wrong."""
     content = end.join(rows).encode()
-    regular = read_regular(content, columns=4, wanted=(0, 2, 3))
+    regular = read_regular(content, QRELS)
     if regular is None:
         return
-    faults = Problems("file")
-    query, document, number = read_lines(content, columns=4, wanted=(0, 2, 3)).table("grade", faults)
+    problems = Problems("file")
+    columns = read_lines(content, QRELS).check(problems)
 
-    assert len(faults) == 0
-    assert (query.to_pylist(), document.to_pylist()) == (regular[0].to_pylist(), regular[1].to_pylist())
-    assert np.array_equal(number, regular[2], equal_nan=True)
+    assert len(problems) == 0
+    for name in ("query", "document"):
+        assert columns[name].to_pylist() == regular[name].to_pylist()
+    assert np.array_equal(columns["grade"], regular["grade"], equal_nan=True)
 
 
 def test_a_text_as_most_tools_write_it_is_read_at_speed() -> None:
     """Spaces or tabs, either end of line, exactly four columns."""
     texts = [b"q1 0 d1 1\nq2 0 d2 0\n", b"q1\t0\td1\t1\r\nq2\t0\td2\t0"]
 
-    assert all(read_regular(text, columns=4, wanted=(0, 2, 3)) is not None for text in texts)
+    assert all(read_regular(text, QRELS) is not None for text in texts)

@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 import judged
 from judged.errors import BadInput, Unwritable, WrongKind
-from judged.io.labels import read_labels, write_labels
+from judged.io.read import read_labels
+from judged.io.write import write_labels
 from judged.tables.labels import Label
 
 ONE = Label(gain=3, task="t1", id="d1")
@@ -66,7 +67,7 @@ def test_labels_keep_every_key_of_their_result() -> None:
         (b'{"id": "a", "gain": null}', "bytes:1", "gain is missing"),
         (b'{"task": "t", "gain": 2}', "bytes:1", "names no result"),
         (b'{"id": "a", "domain_id": "b", "gain": 2}', "bytes:1", "has both `id` (a) and `domain_id` (b)"),
-        (b'{"id": ["a"], "gain": 2}', "bytes:1", "id is ['a'], expected text"),
+        (b'{"id": ["a"], "gain": 2}', "bytes:1", "id is ['a'] (list), expected text"),
         (b'{"id": "a", "gain": 1}\n{"id": "b", "ga', "bytes:2", "is no JSON"),
         (b"id,gain\na,1\n\nb,1.0\n", "bytes:4", "gain is '1.0'"),
         (b"id,gain\na\n", "bytes:2", "1 columns, expected 2"),

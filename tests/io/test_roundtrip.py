@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from judged.errors import Unwritable
-from judged.io.catalogue import FORMATS
-from judged.io.compression import COMPRESSIONS, compressing, decompress
+from judged.io.open import COMPRESSIONS, compress, decompress
 from judged.io.read import read_judgments, read_run
+from judged.io.sniff import FORMATS, Writing
 from judged.io.write import write_judgments, write_run
+from judged.tables import schema
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -47,8 +48,8 @@ WHOLE = {"beir"}
 PLAIN = {"trec"}
 WITHOUT_TARGET = {"trec", "beir"}
 WITHOUT_INFINITY = {"json", "jsonl"}
-RUNS = [name for name in FORMATS if FORMATS[name].write_run]
-JUDGMENTS = [name for name in FORMATS if FORMATS[name].write_judgments]
+RUNS = [name for name in FORMATS if FORMATS[name].holds(schema.RUN)]
+JUDGMENTS = [name for name in FORMATS if FORMATS[name].holds(schema.JUDGMENTS)]
 
 
 def mappings(names: Any, numbers: Any) -> Any:
@@ -61,18 +62,18 @@ def mappings(names: Any, numbers: Any) -> Any:
 def written_judgments(judgments: Judgments, name: str) -> bytes:
     """The bytes that a format makes of judgments."""
     sink = io.BytesIO()
-    write = FORMATS[name].write_judgments
+    write = FORMATS[name].write
     assert write is not None
-    write(judgments, sink)
+    write(judgments.to_arrow(), sink, Writing(schema.JUDGMENTS, judgments.name))
     return sink.getvalue()
 
 
 def written_run(run: Run, name: str) -> bytes:
     """The bytes that a format makes of a run."""
     sink = io.BytesIO()
-    write = FORMATS[name].write_run
+    write = FORMATS[name].write
     assert write is not None
-    write(run, sink, "tag")
+    write(run.to_arrow(), sink, Writing(schema.RUN, run.name, "tag"))
     return sink.getvalue()
 
 
@@ -143,7 +144,7 @@ def test_trec_text_holds_an_id_or_refuses_it(mapping: dict[str, dict[str, float]
 def test_compressed_bytes_come_back_as_they_were(compression: Any, content: bytes) -> None:
     """Each compression undoes itself, and two compressed files end to end are the two contents end to end."""
     sink = io.BytesIO()
-    with compressing(sink, compression.extension) as stream:
+    with compress(sink, compression.extension) as stream:
         stream.write(content)
     packed = sink.getvalue()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judged.comparison.latency import Timings, read_timings
 from judged.comparison.slices import read_attributes
 from judged.errors import Unreadable, Unusable
+from judged.io.read import read_timings
 
 
 def test_attributes_are_read_from_every_format(tmp_path: Path) -> None:
@@ -37,17 +37,18 @@ def test_a_topic_beside_a_query_is_an_attribute(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["seconds", "latency_s", "S"])
 def test_units_are_taken_from_the_name_of_the_column(tmp_path: Path, column: str) -> None:
-    """Seconds become milliseconds; milliseconds stay."""
+    """Seconds stay; milliseconds become seconds."""
     (tmp_path / "s.csv").write_text(f"run,{column}\nbm25,0.25\n")
     (tmp_path / "ms.csv").write_text("run,ms\nbm25,250\n")
 
-    assert read_timings(tmp_path / "s.csv") == read_timings(tmp_path / "ms.csv") == Timings({"bm25": [250.0]})
+    for name in ("s.csv", "ms.csv"):
+        assert read_timings(tmp_path / name).samples("bm25").tolist() == [0.25]
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"query": "q1", "kind": "a"}\n[1]\n', "x.jsonl:2: is list, expected an object"),
+        ('{"query": "q1", "kind": "a"}\n[1]\n', "x.jsonl:2: holds list, expected an object"),
         ('{"query": "q1", "kind": \n', "x.jsonl:1: is no JSON"),
         ('{"kind": "a"}\n', "no query among them"),
         ('{"query": "q1"}\n', "expected an attribute"),

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from judged.errors import BadInput, JudgedError, Unwritable
-from judged.io.catalogue import FORMATS
 from judged.io.read import read_judgments, read_run
-from judged.io.write import format_for, write_judgments, write_run
+from judged.io.sniff import FORMATS
+from judged.io.write import find_format, write_judgments, write_run
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
+from judged.tables.schema import JUDGMENTS as JUDGMENTS_SCHEMA, RUN as RUN_SCHEMA
 
 RUN = Run.from_mapping(
     {"q2": {"b": 0.1, "a": 0.1, "é": 1e-300}, "q1": {"x": float("-inf"), "y": 3}}, name="my run"
@@ -174,7 +175,7 @@ def test_a_name_that_says_nothing_needs_a_format(tmp_path: Path) -> None:
     with pytest.raises(JudgedError, match="names no format to write\n\nhint: name one: trec, jsonl, json"):
         write_run(RUN, tmp_path / "a.xyz")
     with pytest.raises(JudgedError, match="BEIR has no way to hold a run"):
-        format_for("a.tsv", "run", "beir")
+        find_format("a.tsv", RUN_SCHEMA, "beir")
 
 
 def test_every_format_can_be_written_and_read() -> None:
@@ -183,10 +184,9 @@ def test_every_format_can_be_written_and_read() -> None:
         made = FORMATS[name]
 
         assert made.name == name
-        assert made.read_judgments
-        assert made.write_judgments
+        assert made.write
         assert made.kind
-        assert bool(made.read_run) == bool(made.write_run)
+        assert made.holds(JUDGMENTS_SCHEMA)
 
 
 def test_what_was_read_can_be_written_in_place(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 from judged.cli.label_similarity import similar
 from judged.cli.main import judged
 from judged.errors import MissingExtra, Unreadable, Unusable
-from judged.io.labels import read_labels
-from judged.io.read import read_judgments
+from judged.io.read import read_judgments, read_labels
 from judged.label.pool import Item
 from judged.label.similarity import label_by_similarity, load_model, measure_similarity
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.read import stream_sessions
 
 EPOCH = 1_790_000_000

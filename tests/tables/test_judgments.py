@@ -63,7 +63,7 @@ def test_faults_found_before_are_told_with_those_found_here() -> None:
     faults.add_line("malformed-line", 11, "is malformed")
 
     with pytest.raises(BadInput) as caught:
-        Judgments.from_columns(["q", "q", "q"], ["d", "e", "d"], [float("nan"), 1, 1], faults=faults)
+        Judgments.from_columns(["q", "q", "q"], ["d", "e", "d"], [float("nan"), 1, 1], problems=faults)
     assert str(caught.value).splitlines()[1:] == [
         "  file:10: grade is nan, expected a finite number",
         "  file:11: is malformed",

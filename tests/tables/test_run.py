@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.errors import BadInput
+from judged.problem import Place
 from judged.tables.run import Columns, Mappings, Run, Text
 
 ids = st.text(st.characters(codec="utf-8"), max_size=3)
@@ -62,7 +63,9 @@ def test_a_number_and_its_text_are_one_id() -> None:
 def test_scores_that_are_not_numbers_are_refused_with_their_place() -> None:
     """NaN compares with nothing, so it has no rank."""
     with pytest.raises(BadInput) as caught:
-        Run.from_columns(["q"] * 3, ["a", "b", "c"], [1.0, np.nan, np.nan], where=lambda row: f"place {row}")
+        Run.from_columns(
+            ["q"] * 3, ["a", "b", "c"], [1.0, np.nan, np.nan], locate=lambda row: Place(f"place {row}")
+        )
     assert str(caught.value) == (
         "run cannot be scored: score-nan (2)\n"
         "  place 1: score is nan, expected a number\n"
@@ -105,7 +108,10 @@ def test_columns_know_where_their_rows_came_from() -> None:
 
 def test_columns_of_unequal_length_are_refused() -> None:
     """The error says how long each is."""
-    with pytest.raises(BadInput, match="query has 1, document 2, score 1 rows, expected the same number"):
+    with pytest.raises(
+        BadInput,
+        match="`query` has 1 rows, `document` has 2 rows, `score` has 1 rows, expected the same number",
+    ):
         Run.from_columns(["q"], ["d", "e"], [1])
 
 

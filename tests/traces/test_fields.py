@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from judged.traces.results.fields import ALIASES, parse_result
 
 

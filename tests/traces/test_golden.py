@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.open import open_traces
 from judged.traces.read import detect, read_sessions, stream_sessions
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from judged.traces.results.fields import parse_result
 from judged.traces.results.outputs import Unparsed, find_groups
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judged.errors import BadInput
-from judged.tables.session import Iteration, Result, Search, Session
+from judged.tables.sessions import Iteration, Result, Search, Session
 from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
 

@@ -12,8 +12,7 @@ from hypothesis import example, given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 from judged.errors import JudgedError
-from judged.tables.session import Iteration, Result, Search, Session
-from judged.tables.sessions import Sessions
+from judged.tables.sessions import Iteration, Result, Search, Session, Sessions
 from judged.traces.plain.write import to_plain, write_sessions
 from judged.traces.read import read_sessions, stream_sessions
 

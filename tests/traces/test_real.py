@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.context import ReadContext
 from judged.traces.open import open_traces
 from judged.traces.read import read_source

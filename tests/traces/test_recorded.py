@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import judged
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.open import open_traces
 from judged.traces.read import detect, read_sessions
 

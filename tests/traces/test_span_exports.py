@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from judged.errors import BadInput
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.context import TraceProblems
 from judged.traces.read import stream_sessions
 from support.span_builders import (

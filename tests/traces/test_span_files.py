@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from judged.errors import BadInput
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.open import open_traces
 from judged.traces.read import detect, stream_sessions
 from support.span_builders import (

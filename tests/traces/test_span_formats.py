@@ -7,7 +7,7 @@ import json
 import pytest
 
 from judged.errors import BadInput
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.context import TraceProblems
 from judged.traces.read import read_sessions, stream_sessions
 from support.span_builders import (

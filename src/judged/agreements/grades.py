@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from judged.dedup.rules import Rules
 from judged.dedup.url import strict_key
 from judged.errors import BadInput, Unreadable, WrongKind
-from judged.io.labels import read_labels
-from judged.io.read import read_judgments
+from judged.io.read import read_judgments, read_labels
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 

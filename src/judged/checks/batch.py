@@ -1,44 +1,41 @@
-"""A batch of rows on their way through the checks, and the file that it comes from."""
+"""Batches: rows on their way through the checks, cut from TREC text or made of columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from judged.checks.findings import Findings
-from judged.io.format import Kind as Role
+from judged.io.sniff import Kind as Role
+from judged.kernels.scan.folding import fold
+from judged.kernels.scan.rows import JUDGMENTS, RUN, Rows, read_rows
 from judged.kernels.scan.strings import Bytes, Strings, Words, mix
+from judged.kernels.scan.text import find_line_end
 from judged.kernels.segments import Flags, Floats, Ints
+from judged.tables.columns import to_bytes
 
-__all__ = ["Batch", "Source", "between", "joined"]
+__all__ = ["COLUMNS", "Batch", "Stretch", "cut_text", "decode_id", "join_batches", "make_batch"]
 
+COLUMNS: dict[Role, int] = {"run": RUN, "judgments": JUDGMENTS}
+STRETCH = 1 << 22
+"""Bytes read at once; more only where a single query has more."""
 ROWS = (
-    "number",
-    "query",
-    "document",
-    "value",
-    "sound",
-    "folded",
-    "fate",
-    "token",
-    "intent",
-    "aside",
-    "rank",
-    "tag",
+    *("number", "query", "document", "value", "sound", "folded", "fate"),
+    *("token", "intent", "aside", "rank", "tag"),
 )
-"""What a batch has for each of its rows."""
+"""The fields of a batch that have an element for each row."""
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows in order; where they are not interleaved with others, all rows of a query are in one batch."""
+    """Rows in order; unless they are interleaved with others, all rows of a query are in one batch."""
 
     number: Ints
     """The line or the row of each, from 1."""
@@ -54,9 +51,9 @@ class Batch:
     token: Strings | None = None
     """The score or grade as it is written, where it is text."""
     intent: Strings | None = None
-    """What a document was judged for, where that tells rows apart."""
+    """What a document was judged for, where intents are read."""
     aside: Strings | None = None
-    """The second column of judgments, where it was taken out of a text and is not read as intents."""
+    """The second column of judgments, where the batch is no longer text and intents are not read."""
     rank: Floats | None = None
     tag: Words | None = None
     origin: int = 0
@@ -65,15 +62,17 @@ class Batch:
     def __len__(self) -> int:
         return len(self.number)
 
-    def __getitem__(self, which: Any) -> Batch:
-        """Some of the rows."""
+    def __getitem__(self, which: Ints | Flags | slice) -> Batch:
+        """Return some of the rows."""
         held = {name: getattr(self, name) for name in ROWS}
-        some: dict[str, Any] = {name: None if each is None else each[which] for name, each in held.items()}
+        some: dict[str, Any] = {
+            name: None if column is None else column[which] for name, column in held.items()
+        }
         return replace(self, **some)
 
     @cached_property
     def starts(self) -> Ints:
-        """The first row of each block, a stretch of rows of one query."""
+        """The first row of each block: contiguous rows of one query."""
         hashes = self.query.hashes
         if len(hashes) == 0:
             return np.zeros(0, dtype=np.int64)
@@ -91,13 +90,13 @@ class Batch:
 
     @cached_property
     def keys(self) -> Words:
-        """A number for each pair of query and document."""
+        """A hash of each pair of query and document."""
         with np.errstate(over="ignore"):
             return self.document.hashes ^ np.repeat(mix(self.query.hashes[self.starts]), self.lengths)
 
     @cached_property
     def identity(self) -> Words:
-        """A number for what may stand once: query and document, and the intent where there is one."""
+        """A hash of what may occur once: query and document, and the intent where there is one."""
         if self.intent is None:
             return self.keys
         with np.errstate(over="ignore"):
@@ -108,7 +107,7 @@ class Batch:
         """The second column of judgments in TREC text, whatever it holds."""
         if self.aside is not None or self.token is None:
             return self.aside
-        return between(self.query, self.document)
+        return _cut_between(self.query, self.document)
 
     @cached_property
     def compared(self) -> NDArray[np.float32]:
@@ -117,20 +116,59 @@ class Batch:
             return self.value.astype(np.float32) + np.float32(0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """One file, or one object in memory, that is looked through as often as needed."""
-
-    file: str
-    role: Role
-    batches: Callable[[], Iterator[Batch]]
-    findings: Findings
-    data: Bytes
-    """The bytes that hold the documents' ids, among others."""
+def decode_id(strings: Strings, row: int) -> str:
+    """Return an id as messages show it."""
+    return strings.at(row)[:200].decode(errors="backslashreplace")
 
 
-def between(query: Strings, document: Strings) -> Strings:
-    """What stands between query and document on their lines, white space at its ends aside."""
+def make_batch(
+    number: Ints, query: pa.Array, document: pa.Array, value: Floats, intent: pa.Array | None = None
+) -> Batch:
+    """Return columns of large strings and sound numbers as a batch."""
+    strings = [
+        None if column is None else Strings.from_offsets(*to_bytes(column))
+        for column in (query, document, intent)
+    ]
+    queries, documents, intents = strings
+    assert queries is not None  # noqa: S101 - only the intent may be missing
+    assert documents is not None  # noqa: S101
+    folded, fate = fold(documents)
+    sound = np.ones(len(value), dtype=bool)
+    return Batch(number, queries, documents, value, sound, folded, fate, intent=intents)
+
+
+def join_batches(parts: Sequence[Batch]) -> Batch:
+    """Return batches as one, in a buffer of its own, its rows grouped by query."""
+    intents = [part.intent for part in parts if part.intent is not None]
+    seconds = [second for part in parts if part.rank is None and (second := part.second) is not None]
+    ranks = [part.rank for part in parts if part.rank is not None]
+    whole = Batch(
+        number=np.concatenate([part.number for part in parts]),
+        query=_pack([part.query for part in parts]),
+        document=_pack([part.document for part in parts]),
+        value=np.concatenate([part.value for part in parts]),
+        sound=np.concatenate([part.sound for part in parts]),
+        folded=np.concatenate([part.folded for part in parts]),
+        fate=np.concatenate([part.fate for part in parts]),
+        intent=_pack(intents) if intents else None,
+        aside=_pack(seconds) if seconds else None,
+        rank=np.concatenate(ranks) if ranks else None,
+    )
+    return whole[np.argsort(whole.query.hashes, kind="stable")]
+
+
+def _pack(parts: Sequence[Strings]) -> Strings:
+    packed = [strings.packed() for strings in parts]
+    length = np.concatenate([np.diff(offset) for _, offset in packed])
+    whole = Strings.from_offsets(
+        np.concatenate([data for data, _ in packed]), np.concatenate(([0], np.cumsum(length)))
+    )
+    whole.__dict__["hashes"] = np.concatenate([strings.hashes for strings in parts])  # known already
+    return whole
+
+
+def _cut_between(query: Strings, document: Strings) -> Strings:
+    """Return what is between query and document on their lines, without white space at its ends."""
     data, start, end = query.data, query.start + query.length, document.start.copy()
     while (white := _WHITE[data[start]]).any():
         start = start + white
@@ -139,33 +177,62 @@ def between(query: Strings, document: Strings) -> Strings:
     return Strings(query.buffer, start, end - start)
 
 
-def joined(parts: Sequence[Batch]) -> Batch:
-    """Batches as one, in a buffer of its own, its rows grouped by query."""
-    whole = Batch(
-        number=np.concatenate([each.number for each in parts]),
-        query=_packed([each.query for each in parts]),
-        document=_packed([each.document for each in parts]),
-        value=np.concatenate([each.value for each in parts]),
-        sound=np.concatenate([each.sound for each in parts]),
-        folded=np.concatenate([each.folded for each in parts]),
-        fate=np.concatenate([each.fate for each in parts]),
-        intent=_packed_if_there([each.intent for each in parts]),
-        aside=_packed_if_there([each.second for each in parts]) if parts[0].rank is None else None,
-        rank=None if parts[0].rank is None else np.concatenate([each.rank for each in parts]),
-    )
-    return whole[np.argsort(whole.query.hashes, kind="stable")]
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Some lines of a text: where they begin, and what is in them."""
+
+    rows: Rows
+    line: int
+    """The number of lines before."""
+    at: int
+    """The number of bytes before."""
+    size: int
+    """The bytes of these lines."""
+    intents: bool = False
+    """Whether the second column holds intents."""
+
+    @property
+    def batch(self) -> Batch:
+        """The rows for the checks."""
+        rows = self.rows
+        run = len(rows.rank) == len(rows.line)
+        return Batch(
+            number=rows.line + (self.line + 1),
+            query=rows.query,
+            document=rows.document,
+            value=rows.value,
+            sound=rows.sound,
+            folded=rows.folded,
+            fate=rows.fate,
+            token=rows.token,
+            intent=_cut_between(rows.query, rows.document) if self.intents else None,
+            rank=rows.rank if run else None,
+            tag=rows.tag if run else None,
+            origin=self.at,
+        )
 
 
-def _packed_if_there(parts: Sequence[Strings | None]) -> Strings | None:
-    there = [each for each in parts if each is not None]
-    return _packed(there) if there else None
+def cut_text(text: Bytes, *, columns: int, intents: bool = False) -> Iterator[Stretch]:
+    """Yield the lines of a text, cut so that contiguous rows of one query stay together."""
+    at, line, size = 0, 0, STRETCH
+    while at < len(text):
+        end = find_line_end(text, at + size)
+        rows = read_rows(text[at:end], columns=columns)
+        if end < len(text) and len(rows.line):
+            hashes = rows.query.hashes
+            other = np.flatnonzero(hashes != hashes[-1])
+            if len(other) == 0:  # the stretch holds one query, which may go on
+                size *= 2
+                continue
+            row = int(other[-1]) + 1  # where the last query begins
+            last = int(rows.line[row])
+            end, rows = at + int(rows.begins[last]), _take_head(rows, row, last)
+        yield Stretch(rows, line, at, end - at, intents)
+        at, line, size = end, line + len(rows.kinds), STRETCH
 
 
-def _packed(parts: Sequence[Strings]) -> Strings:
-    packed = [each.packed() for each in parts]
-    length = np.concatenate([np.diff(offset) for _, offset in packed])
-    strings = Strings.from_offsets(
-        np.concatenate([data for data, _ in packed]), np.concatenate(([0], np.cumsum(length)))
-    )
-    strings.__dict__["hashes"] = np.concatenate([each.hashes for each in parts])
-    return strings
+def _take_head(rows: Rows, row: int, line: int) -> Rows:
+    """Return the first rows and lines."""
+    by_line = {name: getattr(rows, name)[:line] for name in ("kinds", "counts", "begins")}
+    names = ("line", "query", "document", "token", "value", "sound", "rank", "tag", "folded", "fate")
+    return replace(rows, **by_line, **{name: getattr(rows, name)[:row] for name in names})

@@ -9,19 +9,19 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from judged.checks.batch import Batch
-from judged.checks.queries import repeats
-from judged.checks.rows import not_utf8
-from judged.checks.text import COLUMNS, Stretch, stretches
+from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
+from judged.checks.queries import find_repeats
+from judged.checks.rows import find_not_utf8
 from judged.errors import JudgedError
-from judged.io.format import Kind as Role
-from judged.io.read import is_file, open_source
-from judged.io.text import BOM
-from judged.io.trec import text_of_lines
-from judged.io.write import write_whole
+from judged.io.open import BOM, is_file
+from judged.io.sniff import Kind as Role
+from judged.io.table import open_path
+from judged.io.trec import read_line_text
+from judged.io.write import write_file
 from judged.kernels.scan.rows import RETURN, ROW
 from judged.kernels.scan.strings import Buffer, Bytes, Strings
 from judged.kernels.segments import Flags, Floats, Ints
+from judged.tables.schema import SCHEMAS
 
 __all__ = ["Changes", "Policy", "clean", "fix"]
 
@@ -37,19 +37,19 @@ class Changes:
     lines_in: int = 0
     lines_out: int = 0
     lines_dropped: int = field(
-        default=0, metadata={"told": "malformed lines, or without a usable number, dropped"}
+        default=0, metadata={"words": "malformed lines, or without a usable number, dropped"}
     )
-    comments: int = field(default=0, metadata={"told": "comments and blank lines dropped"})
-    duplicates: int = field(default=0, metadata={"told": "duplicates dropped"})
-    ranks: int = field(default=0, metadata={"told": "ranks renumbered"})
-    moved: int = field(default=0, metadata={"told": "lines moved to stand with their query"})
-    returns: int = field(default=0, metadata={"told": "carriage returns removed"})
-    marks: int = field(default=0, metadata={"told": "byte order marks removed"})
+    comments: int = field(default=0, metadata={"words": "comments and blank lines dropped"})
+    duplicates: int = field(default=0, metadata={"words": "duplicates dropped"})
+    ranks: int = field(default=0, metadata={"words": "ranks renumbered"})
+    moved: int = field(default=0, metadata={"words": "lines moved to stand with their query"})
+    returns: int = field(default=0, metadata={"words": "carriage returns removed"})
+    marks: int = field(default=0, metadata={"words": "byte order marks removed"})
 
     def sentences(self) -> list[str]:
         """What was changed, in words; lines in and out first."""
         told = [f"{self.lines_in:,} lines in, {self.lines_out:,} out"]
-        counted = [(getattr(self, each.name), each.metadata.get("told")) for each in fields(self)]
+        counted = [(getattr(self, each.name), each.metadata.get("words")) for each in fields(self)]
         return told + [f"{count:,} {words}" for count, words in counted if words and count]
 
 
@@ -57,13 +57,13 @@ def fix(
     given: Any, destination: str, *, role: Role, policy: Policy, force: bool = False, intents: bool = False
 ) -> Changes:
     """Write a cleaned copy of TREC text; what was changed comes back, the original stays as it is."""
-    found = open_source(given, None) if is_file(given) else None
+    found = open_path(given, SCHEMAS[role]) if is_file(given) else None
     if not isinstance(found, tuple) or found[1].name != "trec":
         msg = f"{given if isinstance(given, str) else role} is not TREC text, and only that can be fixed"
         raise JudgedError(msg, hint="`judged lint` names the rows; put them right where they were made")
     file = found[0]
     _refuse_in_place(given, destination)
-    text = np.frombuffer(text_of_lines(file), dtype=np.uint8)
+    text = np.frombuffer(read_line_text(file), dtype=np.uint8)
     changes = Changes(marks=int(file.head().startswith(BOM)))
     parts = clean(text, role=role, policy=policy, changes=changes, intents=intents and role == "judgments")
     first = next(parts, b"")
@@ -75,7 +75,7 @@ def fix(
         sink.write(first)
         sink.writelines(parts)
 
-    write_whole(destination, write, force=force)
+    write_file(destination, write, force=force)
     return changes
 
 
@@ -94,10 +94,10 @@ def clean(
     while text[:3].tobytes() == BOM:
         text, changes.marks = text[3:], changes.marks + 1
     sound = _joined(
-        [_sound(text, part, role, changes) for part in stretches(text, columns=columns, intents=intents)]
+        [_sound(text, part, role, changes) for part in cut_text(text, columns=columns, intents=intents)]
     )
     grouped = _grouped(sound, columns, changes)
-    for part in stretches(grouped, columns=columns, intents=intents):
+    for part in cut_text(grouped, columns=columns, intents=intents):
         done = _deduplicated(grouped[part.at : part.at + part.size], part, policy, changes)
         if role == "run":
             done = _renumbered(done, columns, changes)
@@ -113,7 +113,7 @@ def _sound(text: Bytes, part: Stretch, role: Role, changes: Changes) -> Bytes:
     usable = np.isfinite(rows.value) if role == "judgments" else ~np.isnan(rows.value)
     good = rows.sound & usable
     if role == "judgments":
-        good &= ~not_utf8(part.batch)
+        good &= ~find_not_utf8(part.batch)
     kept = np.zeros(len(rows.kinds), dtype=bool)
     kept[rows.line[good]] = True
     kinds = rows.kinds & (RETURN - 1)
@@ -138,7 +138,7 @@ def _joined(parts: list[Bytes]) -> Bytes:
 def _grouped(text: Bytes, columns: int, changes: Changes) -> Bytes:
     """The text with the lines of each query together, where the query first comes."""
     hashes, begins = [], []
-    for part in stretches(text, columns=columns):
+    for part in cut_text(text, columns=columns):
         hashes.append(part.rows.query.hashes)
         begins.append(part.rows.begins + part.at)
     if not hashes:
@@ -155,7 +155,7 @@ def _grouped(text: Bytes, columns: int, changes: Changes) -> Bytes:
 
 def _deduplicated(text: Bytes, part: Stretch, policy: Policy, changes: Changes) -> bytes:
     """The lines without repeated documents, under the policy."""
-    again, first = repeats(part.batch)
+    again, first = find_repeats(part.batch)
     if len(again) == 0:
         return text.tobytes()
     dropped = _dropped(again, first, part.rows.value, policy)
@@ -183,7 +183,7 @@ def _renumbered(text: bytes, columns: int, changes: Changes) -> bytes:
     data = np.frombuffer(text, dtype=np.uint8)
     pieces: list[bytes] = []
     at = 0
-    for part in stretches(data, columns=columns):
+    for part in cut_text(data, columns=columns):
         right = ranks(part.batch)
         wrong = np.flatnonzero(part.rows.rank != right)
         changes.ranks += len(wrong)

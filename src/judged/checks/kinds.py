@@ -1,22 +1,21 @@
-"""The kinds of things that lint reports, each with its severity and one sentence that explains it."""
+"""The kinds of things that lint reports: their codes, severities, and a sentence that explains each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-__all__ = ["KINDS", "Kind", "Severity"]
+from judged.problem import Severity
 
-Severity: TypeAlias = Literal["error", "warning", "note"]
-"""An error is refused by `judged score`; a warning is worth a look; a note is harmless."""
+__all__ = ["KINDS", "Kind"]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of finding."""
 
-    name: str
+    code: str
     severity: Severity
+    """An error is refused by `judged score`; a warning is worth a look; information is harmless."""
     counted: str
     """What is counted, in the plural."""
     explanation: str
@@ -24,46 +23,51 @@ class Kind:
 
 _KINDS = (
     Kind("unreadable", "error", "files", "The file cannot be read at all, or lacks a column that is needed."),
-    Kind("no-judgments", "error", "files", "The judgments hold no row, so nothing can be scored."),
+    Kind("empty", "error", "files", "The judgments hold no row, so nothing can be scored."),
     Kind(
         "preferences",
         "error",
         "files",
-        "The file holds preferences, which are no judgments: `judged.read_preferences` reads them.",
+        "The file holds preferences, not judgments: `judged.read_preferences` reads them.",
     ),
-    Kind("malformed", "error", "lines", "The line has too few columns, or is not what its format says."),
-    Kind("missing-value", "error", "rows", "A query, document, score, grade or intent is null."),
+    Kind("few-columns", "error", "lines", "The line has too few columns."),
+    Kind("malformed-line", "error", "lines", "The line is not what its format says."),
+    Kind("not-an-object", "error", "lines", "The line holds a JSON value that is not an object."),
+    Kind("missing-value", "error", "values", "A query, document, score, grade or intent is missing."),
     Kind("bad-id", "error", "ids", "An id is neither text nor a whole number."),
-    Kind("score-not-a-number", "error", "scores", "The score is text that is no number."),
-    Kind("score-nan", "error", "scores", "The score is NaN, which has no place in any order."),
-    Kind("grade-not-a-number", "error", "grades", "The grade is text that is no number."),
-    Kind("grade-not-finite", "error", "grades", "The grade is NaN or infinite."),
-    Kind("retrieved-twice", "error", "rows", "The run lists the document again for the same query."),
+    Kind("not-a-number", "error", "numbers", "The score or grade is text that is no number."),
+    Kind("score-nan", "error", "scores", "The score is NaN, which cannot be ordered."),
+    Kind("not-finite", "error", "grades", "The grade is NaN or infinite."),
     Kind(
-        "judged-twice",
+        "repeated-document",
         "error",
         "rows",
-        "The document is judged again for the same query, with the same grade.",
+        "The document is retrieved or judged again for the same query; if judged, with the same grade.",
     ),
     Kind(
-        "judged-differently",
+        "conflicting-grades",
         "error",
         "rows",
-        "The document is judged again for the same query, with a different grade: only one can be meant.",
+        "The document is judged again for the same query, with a different grade.",
     ),
     Kind(
-        "intent-weight",
+        "bad-weight",
         "error",
         "rows",
-        "The weight of an intent is no number from 0, or not the same in all its rows.",
+        "The weight of an intent is negative, not finite, or not the same in all its rows.",
     ),
-    Kind("judgment-not-utf-8", "error", "ids", "An id of the judgments is not UTF-8 text."),
+    Kind(
+        "not-utf-8",
+        "error",
+        "ids",
+        "An id is not UTF-8 text: an error in judgments, a warning in a run, where it matches no judgment.",
+    ),
     Kind(
         "inverted-grades",
         "warning",
         "queries",
-        "Documents with better grades have lower scores, far beyond chance: the grades may be upside down, or the "
-        "scores be distances.",
+        "Documents with better grades have lower scores, far beyond chance: the grades may be inverted, or the "
+        "scores may be distances.",
     ),
     Kind("missing-queries", "warning", "queries", "The query is judged but has no results; it scores 0."),
     Kind(
@@ -82,7 +86,6 @@ _KINDS = (
         "ids",
         "The id differs only by its Unicode form (NFKC) from another, so the two do not match.",
     ),
-    Kind("run-not-utf-8", "warning", "ids", "An id of the run is not UTF-8 text, so it matches no judgment."),
     Kind(
         "score-infinite", "warning", "scores", "The score is infinite once it is compared as a 32-bit float."
     ),
@@ -96,17 +99,17 @@ _KINDS = (
         "rank-contradicts-score",
         "warning",
         "rows",
-        "In the order of the rank column the score rises here; ranks are not looked at, scores are.",
+        "In the order of the rank column the score rises here; scores decide the order, ranks are ignored.",
     ),
-    Kind("rank-not-a-number", "warning", "rows", "The rank column holds no number."),
+    Kind("rank-not-a-number", "warning", "rows", "The rank is not a number."),
     Kind("ranks-from-zero", "warning", "queries", "The ranks of the query begin at 0, expected 1."),
-    Kind("interleaved-queries", "warning", "queries", "The rows of the query do not stand together."),
+    Kind("interleaved-queries", "warning", "queries", "The rows of the query are not contiguous."),
     Kind("negative-grades", "warning", "grades", "The grade is below 0; it counts as not relevant."),
     Kind(
         "fractional-grades",
         "warning",
         "grades",
-        "The grade is no whole number, which other tools cannot read.",
+        "The grade is not a whole number, which other tools cannot read.",
     ),
     Kind(
         "many-columns",
@@ -122,16 +125,16 @@ _KINDS = (
     ),
     Kind("tag-changes", "warning", "lines", "The tag differs from that of the row before: is this one run?"),
     Kind(
-        "barren-intents",
-        "note",
+        "intents-without-relevant",
+        "info",
         "intents",
         "No document has a grade above 0 for the intent, so measures of intents leave it out.",
     ),
-    Kind("comments", "note", "lines", "The line begins with `#` and is skipped; other tools would read it."),
-    Kind("blank-lines", "note", "lines", "The line holds nothing and is skipped."),
-    Kind("carriage-returns", "note", "lines", "The line ends with a carriage return and a line feed."),
-    Kind("byte-order-mark", "note", "files", "The file begins with a byte order mark, which is skipped."),
+    Kind("comments", "info", "lines", "The line begins with `#` and is skipped; other tools would read it."),
+    Kind("blank-lines", "info", "lines", "The line is blank and is skipped."),
+    Kind("carriage-returns", "info", "lines", "The line ends with a carriage return and a line feed."),
+    Kind("byte-order-mark", "info", "files", "The file begins with a byte order mark, which is skipped."),
 )
 
-KINDS = {kind.name: kind for kind in _KINDS}
-"""Every kind by name, the gravest first."""
+KINDS = {kind.code: kind for kind in _KINDS}
+"""Every kind by its code, the most severe first."""

@@ -1,103 +1,161 @@
-"""`lint`: judgments and runs in; everything that is wrong or notable about them, counted and placed, out."""
+"""`lint`: judgments and runs in; everything that is wrong or notable about them, counted and located, out."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from judged.checks.findings import Findings
-from judged.checks.grades import Graded, Inversion
-from judged.checks.ids import meeting_documents, note_alike, side_of_queries, sides_of_documents
-from judged.checks.preferences import Preferred
-from judged.checks.report import FileReport, LintReport, Place
-from judged.checks.sources import open_source
-from judged.checks.survey import Survey, survey
+from judged.checks.batch import Batch, join_batches
+from judged.checks.ids import Documents, check_documents, check_query_ids
+from judged.checks.queries import Grades, Inversion, check_queries
+from judged.checks.result import FileReport, Findings, LintReport
+from judged.checks.rows import Blocks, Intents, Tags, check_rows
+from judged.checks.sources import HoldsPreferences, Source, open_source
 from judged.errors import JudgedError
+from judged.io.sniff import Kind as Role
+from judged.kernels.scan.strings import Words
+from judged.kernels.segments import Flags
+from judged.problem import Place
+from judged.result import InputFile, Provenance
+from judged.tables.inputs import JudgmentsLike, RunLike
 
 __all__ = ["lint"]
 
 
-def lint(qrels: Any, *runs: Any, intents: bool = False) -> LintReport:
-    r"""What is wrong or notable with judgments and runs: each kind with its count and its first places.
+def lint(qrels: JudgmentsLike, *runs: RunLike, intents: bool = False) -> LintReport:
+    r"""Return what is wrong or notable with judgments and runs: each kind with its count and first places.
 
     `qrels` and `runs` may be whatever `judged.evaluate` takes. Nothing is raised for what the files hold: a
-    file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` takes
+    file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` reads
     the second column of TREC judgments as intents, or a column `iteration`, as `judged.read_judgments` does.
 
     >>> report = lint(b"q1 0 d1 1\nq1 0 d1 2\n", b"q1 Q0 d1 1 0.5 t\n")
-    >>> [(finding.kind.name, str(finding.places[0])) for _, finding in report]
-    [('judged-differently', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
+    >>> [(finding.code, str(finding.problems[0])) for _, finding in report]
+    [('conflicting-grades', 'judgments:2: document `d1` of query `q1` has grade 2, and 1 at judgments:1')]
     """
-    graded = Graded()
-    judgments = _surveyed(qrels, "judgments", 0, graded, intents=intents)
-    graded.close()
-    files = [_report(judgments)]
+    grades = Grades()
+    judgments = _survey(qrels, "judgments", "judgments", grades, intents=intents)
+    grades.close()
     if isinstance(judgments, Survey):
-        _note_ids(judgments, None)
-        files = [_finished_judgments(judgments)]
+        _check_ids(judgments, None)
+        if judgments.rows == 0 and not judgments.findings.counts["empty"]:
+            place = Place(judgments.findings.file)
+            judgments.findings.add_at("empty", place, "holds no judgments")
+    files = [_report(judgments)]
     for number, run in enumerate(runs, 1):
-        inversion = Inversion(graded)
-        seen = _surveyed(run, "run", number if len(runs) > 1 else 0, inversion)
+        inversion = Inversion(grades)
+        seen = _survey(run, "run", f"run {number}" if len(runs) > 1 else "run", inversion)
         if isinstance(seen, Survey):
-            inversion.note(seen.source.findings)
+            inversion.check(seen.findings)
             other = judgments if isinstance(judgments, Survey) else None
-            _note_ids(seen, other)
+            _check_ids(seen, other)
             if other is not None:
-                _note_queries_of_one_side(seen, other)
+                _check_queries_of_one_file(seen, other)
         files.append(_report(seen))
-    return LintReport(tuple(files))
+    return LintReport(tuple(files), _provenance(qrels, runs))
 
 
-def _surveyed(
-    given: Any, role: Any, number: int, watcher: Graded | Inversion, *, intents: bool = False
+@dataclass
+class Survey:
+    """What reading a file once brought, beside its findings."""
+
+    source: Source
+    rows: int = 0
+    blocks: Blocks = field(default_factory=Blocks)
+    documents: Documents = field(default_factory=Documents)
+
+    @property
+    def findings(self) -> Findings:
+        """What was found in the file."""
+        return self.source.findings
+
+
+def _survey(
+    given: Any, role: Role, name: str, judged: Grades | Inversion, *, intents: bool = False
 ) -> Survey | FileReport:
-    """A file looked through; one that cannot be read is reported as such."""
-    findings = Findings(f"{role} {number}" if number else role)
+    """Read a file and check everything that can be found in it without the others."""
     try:
-        source = open_source(given, role, name=findings.file, intents=intents)
-        return survey(source, watcher.add)
+        return _check_file(open_source(given, role, name=name, intents=intents), judged)
     except JudgedError as error:
-        label = given if isinstance(given, str) else findings.file
-        kind = "preferences" if isinstance(error, Preferred) else "unreadable"
-        findings.add_place(kind, Place(label, _first_line(error)))
-        return FileReport(label, role, 0, findings.all())
+        findings = Findings(given if isinstance(given, str) else name, role)
+        code = "preferences" if isinstance(error, HoldsPreferences) else "unreadable"
+        message = " ".join(str(error).partition("\n\nhint:")[0].split())
+        findings.add_at(code, Place(findings.file), message)
+        return findings.report(0)
 
 
-def _report(seen: Survey | FileReport) -> FileReport:
-    if isinstance(seen, FileReport):
-        return seen
-    return FileReport(seen.source.file, seen.source.role, seen.rows, seen.source.findings.all())
+def _check_file(source: Source, judged: Grades | Inversion) -> Survey:
+    """Check a file batch by batch; if queries are interleaved, their rows are put together in a second pass."""
+    seen, tags, intents, findings = Survey(source), Tags(source), Intents(), source.findings
+    within = Findings(findings.file, findings.role, findings.locate)
+    for batch in source.batches():
+        seen.rows += len(batch)
+        check_rows(batch, findings)
+        tags.add(batch)
+        seen.documents.add(batch)
+        sound = _keep_sound(batch, findings.role)
+        seen.blocks.add(sound)
+        check_queries(sound, within)
+        intents.add(sound)
+        judged.add(sound)
+    intents.check(findings)
+    scattered = seen.blocks.check(findings)
+    findings.merge(_check_interleaved(source, scattered) if len(scattered) else within)
+    return seen
 
 
-def _finished_judgments(seen: Survey) -> FileReport:
-    if seen.rows == 0:
-        seen.source.findings.add_place("no-judgments", Place(seen.source.file, "holds no judgments"))
-    return _report(seen)
+def _check_interleaved(source: Source, scattered: Words) -> Findings:
+    """Return what is found within queries once the rows of interleaved ones are put together."""
+    findings = source.findings
+    within, aside = Findings(findings.file, findings.role, findings.locate), []
+    for batch in source.batches():
+        sound = _keep_sound(batch, findings.role)
+        apart: Flags = np.isin(sound.query.hashes, scattered)
+        check_queries(sound[np.flatnonzero(~apart)], within)
+        aside.append(sound[np.flatnonzero(apart)])
+    check_queries(join_batches(aside), within)
+    return within
 
 
-def _note_ids(own: Survey, other: Survey | None) -> None:
-    """Note ids of one file that are like others of the same file, or of the judgments."""
+def _keep_sound(batch: Batch, role: Role) -> Batch:
+    """Return the rows whose number can be used."""
+    usable = ~np.isnan(batch.value) if role == "run" else np.isfinite(batch.value)
+    good: Flags = batch.sound & usable
+    return batch if good.all() else batch[np.flatnonzero(good)]
+
+
+def _check_ids(own: Survey, other: Survey | None) -> None:
+    """Add ids of one file that are like others of the same file, or of the judgments."""
     both = [own] if other is None else [own, other]
-    note_alike(own.source, [side_of_queries(each.source, each.queries) for each in both], what="query")
-    files = meeting_documents([(each.source, each.documents) for each in both])
-    if files:
-        note_alike(own.source, sides_of_documents(files), what="document")
+    check_query_ids(own.source, [(side.source, side.blocks.queries) for side in both])
+    check_documents(own.source, [(side.source, side.documents) for side in both])
 
 
-def _note_queries_of_one_side(run: Survey, judgments: Survey) -> None:
-    """Note judged queries that the run lacks, and queries of the run that nobody judged."""
-    for name, number in judgments.queries.items():
-        if name not in run.queries:
-            what = f"query `{name.decode(errors='backslashreplace')}` is judged and has no results"
-            run.source.findings.add_place("missing-queries", judgments.source.findings.place(number, what))
-    extra = [(name, number) for name, number in run.queries.items() if name not in judgments.queries]
-    run.source.findings.add(
+def _check_queries_of_one_file(run: Survey, judgments: Survey) -> None:
+    """Add judged queries that the run lacks, and queries of the run that are not judged."""
+    judged, retrieved = judgments.blocks.queries, run.blocks.queries
+    for name, number in judged.items():
+        if name not in retrieved:
+            message = f"query `{name.decode(errors='backslashreplace')}` is judged and has no results"
+            place = judgments.findings.locate(number)
+            file = place.file or judgments.findings.file
+            run.findings.add_at("missing-queries", Place(file, place.line, place.row), message)
+    extra = [(name, number) for name, number in retrieved.items() if name not in judged]
+    run.findings.add(
         "unjudged-queries",
         np.array([number for _, number in extra], dtype=np.int64),
         lambda i: f"query `{extra[i][0].decode(errors='backslashreplace')}` is not judged",
     )
 
 
-def _first_line(error: Exception) -> str:
-    return " ".join(str(error).partition("\n\nhint:")[0].split())
+def _report(seen: Survey | FileReport) -> FileReport:
+    return seen if isinstance(seen, FileReport) else seen.findings.report(seen.rows)
+
+
+def _provenance(qrels: Any, runs: tuple[Any, ...]) -> Provenance:
+    given = [("judgments", qrels), *(("run", run) for run in runs)]
+    paths = [(role, source) for role, source in given if isinstance(source, (str, os.PathLike))]
+    return Provenance(inputs=tuple(InputFile(role, os.fspath(path)) for role, path in paths))

@@ -1,50 +1,59 @@
-"""What can be wrong within a query: documents that stand twice, tied scores, ranks against the scores."""
+"""Checks within queries: repeated documents, tied scores, ranks against scores, and grades that look inverted."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judged.checks.batch import Batch
-from judged.checks.findings import Findings
-from judged.checks.rows import shown
-from judged.io.format import Kind as Role
-from judged.kernels.scan.keys import distinct
+from judged.checks.batch import Batch, decode_id
+from judged.checks.result import Findings
+from judged.kernels.scan.keys import Keys, distinct
 from judged.kernels.scan.strings import Words
-from judged.kernels.segments import Flags, Ints
+from judged.kernels.segments import Flags, Floats, Ints
+from judged.problem import Place
 
-__all__ = ["note_queries", "repeats"]
+__all__ = ["Grades", "Inversion", "check_queries", "find_repeats"]
+
+FEWEST_DOCUMENTS = 3
+"""Judged documents that a query needs, of at least two grades and two scores, to count."""
+FEWEST_QUERIES = 5
+"""Queries that a run needs for grades to look inverted."""
+STANDARD_ERRORS = 5.0
+CORRELATION = -0.2
+"""How far below 0 the mean correlation must be: in its standard errors, and at all."""
 
 
-def note_queries(batch: Batch, findings: Findings, role: Role) -> None:
-    """Note what is wrong within the queries of a batch, all of whose rows are sound."""
+def check_queries(batch: Batch, findings: Findings) -> None:
+    """Add what is wrong within the queries of a batch, all of whose rows are sound."""
     if len(batch) == 0:
         return
-    again, first = repeats(batch)
-    if role == "judgments":
-        _note_judged_twice(batch, again, first, findings)
+    again, first = find_repeats(batch)
+    if findings.role == "judgments":
+        _check_judged_again(batch, again, first, findings)
         return
     findings.add(
-        "retrieved-twice",
+        "repeated-document",
         batch.number[again],
         lambda i: (
-            f"document `{shown(batch.document, int(again[i]))}` is retrieved again for query "
-            f"`{shown(batch.query, int(again[i]))}`, first at {findings.where(int(batch.number[first[i]]))}"
+            f"document `{decode_id(batch.document, int(again[i]))}` is retrieved again for query "
+            f"`{decode_id(batch.query, int(again[i]))}`, first at {findings.locate(int(batch.number[first[i]]))}"
         ),
     )
-    _note_ties(batch, findings)
+    _check_ties(batch, findings)
     if batch.rank is not None:
-        _note_ranks(batch, batch.rank, findings)
+        _check_ranks(batch, batch.rank, findings)
 
 
-def repeats(batch: Batch) -> tuple[Ints, Ints]:
-    """Rows whose document their query (and intent) had before, ascending, and the row that had it first."""
+def find_repeats(batch: Batch) -> tuple[Ints, Ints]:
+    """Return rows whose query (and intent) had their document before, ascending, and the row that had it first."""
     keys = batch.identity
     ordered = np.sort(keys)
     twice = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
     if len(twice) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero(_among(keys, twice))
+    rows = np.flatnonzero(_is_among(keys, twice))
     order = rows[np.argsort(keys[rows], kind="stable")]
     later, earlier = order[1:], order[:-1]
     same = (keys[later] == keys[earlier]) & (batch.block[later] == batch.block[earlier])
@@ -58,39 +67,32 @@ def repeats(batch: Batch) -> tuple[Ints, Ints]:
     return order[again], first[again]
 
 
-def _note_judged_twice(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
-    """Note documents judged twice, with the same grade and with another apart."""
-    _count_told_apart(batch, again, first, findings)
-    same = batch.value[again] == batch.value[first]
-    for kind, which in (("judged-twice", same), ("judged-differently", ~same)):
-        later, earlier = again[which], first[which]
-        findings.add(
-            kind,
-            batch.number[later],
-            lambda i, later=later, earlier=earlier: (  # type: ignore[misc]
-                f"document `{shown(batch.document, int(later[i]))}` of query `{shown(batch.query, int(later[i]))}`"
-                f"{_for_intent(batch, int(later[i]))} has grade {batch.value[later[i]]:g}, and {batch.value[earlier[i]]:g} at "
-                f"{findings.where(int(batch.number[earlier[i]]))}"
-            ),
-        )
-
-
-def _for_intent(batch: Batch, row: int) -> str:
-    return "" if batch.intent is None else f" and intent `{shown(batch.intent, row)}`"
-
-
-def _count_told_apart(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
-    """Count the rows that a second column which nobody reads tells apart from the first of their document."""
+def _check_judged_again(batch: Batch, again: Ints, first: Ints, findings: Findings) -> None:
+    """Add documents judged again, those with the same grade and those with another."""
     if batch.intent is None and len(again) and (second := batch.second) is not None:
-        findings.told_apart += int((~second[again].equals(second[first])).sum())
+        findings.distinguished += int((~second[again].equals(second[first])).sum())
+    same = batch.value[again] == batch.value[first]
+    for code, which in (("repeated-document", same), ("conflicting-grades", ~same)):
+        later, earlier = again[which], first[which]
+
+        def describe(i: int, later: Ints = later, earlier: Ints = earlier) -> str:
+            row, before = int(later[i]), int(earlier[i])
+            intent = "" if batch.intent is None else f" and intent `{decode_id(batch.intent, row)}`"
+            return (
+                f"document `{decode_id(batch.document, row)}` of query `{decode_id(batch.query, row)}`{intent} "
+                f"has grade {batch.value[row]:g}, and {batch.value[before]:g} at "
+                f"{findings.locate(int(batch.number[before]))}"
+            )
+
+        findings.add(code, batch.number[later], describe)
 
 
-def _note_ties(batch: Batch, findings: Findings) -> None:
-    """Note documents whose score another of their query has too."""
+def _check_ties(batch: Batch, findings: Findings) -> None:
+    """Add documents that share their score with another of their query."""
     score, same_block = batch.compared, np.diff(batch.block) == 0
     if not (same_block & ~(score[1:] < score[:-1])).any():
         return  # strictly falling, so nothing is tied
-    keys = (batch.block.astype(np.uint64) << np.uint64(32)) | _ordered_bits(score)
+    keys = (batch.block.astype(np.uint64) << np.uint64(32)) | _to_ordered_bits(score)
     ordered = np.sort(keys)
     equal = ordered[1:] == ordered[:-1]
     tied = np.concatenate((equal, [False])) | np.concatenate(([False], equal))
@@ -99,29 +101,28 @@ def _note_ties(batch: Batch, findings: Findings) -> None:
     if not findings.wants("tied-scores", int(batch.number.min())):
         findings.add_count("tied-scores", int(tied.sum()))
         return
-    which = np.flatnonzero(_among(keys, distinct(ordered[tied])))
+    which = np.flatnonzero(_is_among(keys, distinct(ordered[tied])))
     findings.add(
         "tied-scores",
         batch.number[which],
         lambda i: (
-            f"document `{shown(batch.document, int(which[i]))}` of query `{shown(batch.query, int(which[i]))}` "
-            f"has score {batch.value[which[i]]:g}, as another has"
+            f"document `{decode_id(batch.document, int(which[i]))}` of query "
+            f"`{decode_id(batch.query, int(which[i]))}` has score {batch.value[which[i]]:g}, as another has"
         ),
     )
 
 
-def _note_ranks(batch: Batch, rank: NDArray[np.float64], findings: Findings) -> None:
-    """Note ranks that are no numbers, begin at 0, or go against the scores."""
+def _check_ranks(batch: Batch, rank: Floats, findings: Findings) -> None:
+    """Add ranks that are no number, begin at 0, or contradict the scores."""
     bad = np.flatnonzero(np.isnan(rank))
-    findings.add("rank-not-a-number", batch.number[bad], lambda _: "the rank is no number")
-    least = np.fmin.reduceat(rank, batch.starts)
-    zero = batch.starts[least == 0]
+    findings.add("rank-not-a-number", batch.number[bad], lambda _: "the rank is not a number")
+    zero = batch.starts[np.fmin.reduceat(rank, batch.starts) == 0]
     findings.add(
         "ranks-from-zero",
         batch.number[zero],
-        lambda i: f"the ranks of query `{shown(batch.query, int(zero[i]))}` begin at 0",
+        lambda i: f"the ranks of query `{decode_id(batch.query, int(zero[i]))}` begin at 0",
     )
-    later, earlier = _rises(batch, rank)
+    later, earlier = _find_rises(batch, rank)
     findings.add(
         "rank-contradicts-score",
         batch.number[later],
@@ -132,12 +133,12 @@ def _note_ranks(batch: Batch, rank: NDArray[np.float64], findings: Findings) -> 
     )
 
 
-def _rises(batch: Batch, rank: NDArray[np.float64]) -> tuple[Ints, Ints]:
-    """Rows whose score is above that of the row with the next lower rank, and that row."""
+def _find_rises(batch: Batch, rank: Floats) -> tuple[Ints, Ints]:
+    """Return rows whose score is above that of the row with the next lower rank, and that row."""
     order = np.arange(len(batch))
     same_block = np.diff(batch.block) == 0
     if (same_block & ~(rank[1:] > rank[:-1])).any():  # some ranks do not grow from row to row
-        order = _by_rank(batch, rank)
+        order = _sort_by_rank(batch, rank)
         same_block = np.diff(batch.block[order]) == 0
     score = batch.compared[order]
     with np.errstate(invalid="ignore"):
@@ -147,8 +148,8 @@ def _rises(batch: Batch, rank: NDArray[np.float64]) -> tuple[Ints, Ints]:
     return order[later][by_row], order[later - 1][by_row]
 
 
-def _by_rank(batch: Batch, rank: NDArray[np.float64]) -> Ints:
-    """The rows by block, then rank, then score from the greatest."""
+def _sort_by_rank(batch: Batch, rank: Floats) -> Ints:
+    """Return the rows by block, then rank, then score from the greatest."""
     if ((rank >= 0) & (rank < 2**32)).all():  # one sort of whole numbers, where no two ranks are equal
         keys = (batch.block.astype(np.uint64) << np.uint64(32)) | rank.astype(np.uint64)
         order = np.argsort(keys)
@@ -157,15 +158,113 @@ def _by_rank(batch: Batch, rank: NDArray[np.float64]) -> Ints:
     return np.lexsort((-batch.compared, rank, batch.block))
 
 
-def _ordered_bits(score: NDArray[np.float32]) -> Words:
-    """Whole numbers in the order of the scores."""
+def _to_ordered_bits(score: NDArray[np.float32]) -> Words:
+    """Return whole numbers in the order of the scores."""
     bits = score.view(np.uint32)
     negative = bits >> np.uint32(31) == 1
     return np.where(negative, ~bits, bits | np.uint32(0x80000000)).astype(np.uint64)
 
 
-def _among(keys: Words, wanted: Words) -> Flags:
-    """Which keys are among the wanted ones, which are sorted."""
+def _is_among(keys: Words, wanted: Words) -> Flags:
+    """Return which keys are among the wanted ones, which are sorted."""
     at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
     found: Flags = wanted[at] == keys
     return found
+
+
+class Grades:
+    """The grade of every judged pair of query and document, looked up by its key."""
+
+    def __init__(self) -> None:
+        self._keys: list[Words] = []
+        self._grades: list[Floats] = []
+        self._by_intent = False
+
+    def add(self, batch: Batch) -> None:
+        """Take in judgments whose grades are finite."""
+        self._keys.append(batch.keys)
+        self._grades.append(batch.value)
+        self._by_intent |= batch.intent is not None
+
+    def close(self) -> None:
+        """Prepare for `find`; of a document's grades for its intents the highest counts."""
+        keys = np.concatenate([np.zeros(0, dtype=np.uint64), *self._keys])
+        grades: Floats = np.concatenate([np.zeros(0), *self._grades])
+        order = np.lexsort((grades, keys)) if self._by_intent else np.argsort(keys)
+        if self._by_intent:
+            order = order[np.append(np.diff(keys[order]) != 0, True)[: len(order)]]
+        self.keys = Keys(keys[order])
+        self.grades = grades[order]
+
+    def find(self, keys: Words) -> tuple[Ints, Floats]:
+        """Return which keys are judged, and their grades."""
+        which, at = self.keys.find(keys)
+        return which, self.grades[at]
+
+
+@dataclass
+class Inversion:
+    """The judged documents that a run retrieved: do grades fall where scores rise?
+
+    For each query the correlation of score ranks and grades is computed. If the order of the documents were a
+    matter of chance, it would have mean 0 and variance 1/(n − 1) for n documents, whatever the grades are; so
+    the sum of all, each over its standard deviation, has a variance equal to the number of queries.
+    """
+
+    judged: Grades
+    _query: list[Words] = field(default_factory=list)
+    _score: list[Floats] = field(default_factory=list)
+    _grade: list[Floats] = field(default_factory=list)
+
+    def add(self, batch: Batch) -> None:
+        """Take in the judged documents of a batch."""
+        which, grade = self.judged.find(batch.keys)
+        self._query.append(batch.query.hashes[which])
+        self._score.append(batch.compared[which].astype(np.float64))
+        self._grade.append(grade)
+
+    def check(self, findings: Findings) -> None:
+        """Add that the grades look inverted, if they do."""
+        correlation, count = self._correlate()
+        if len(correlation) < FEWEST_QUERIES:
+            return
+        deviation = float((correlation * np.sqrt(count - 1)).sum() / np.sqrt(len(correlation)))
+        mean = float(correlation.mean())
+        if deviation <= -STANDARD_ERRORS and mean <= CORRELATION:
+            message = (
+                f"the correlation of score and grade is {mean:.2f} on average over {len(correlation):,} queries, "
+                f"{-deviation:.1f} standard errors below 0"
+            )
+            negative = int((correlation < 0).sum())
+            findings.add_at("inverted-grades", Place(findings.file), message, count=negative)
+
+    def _correlate(self) -> tuple[Floats, Floats]:
+        """Return the correlation of score rank and grade of each query that counts, and its documents."""
+        if not self._query:
+            return np.zeros(0), np.zeros(0)
+        query = np.concatenate(self._query)
+        score: Floats = np.concatenate(self._score)
+        grade: Floats = np.concatenate(self._grade)
+        order = np.lexsort((score, query))
+        _, group = np.unique(query[order], return_inverse=True)
+        group = group.reshape(-1)
+        rank, grade = _rank_with_ties(group, score[order]), grade[order]
+        count = np.bincount(group).astype(np.float64)
+        rank = rank - (np.bincount(group, rank) / count)[group]
+        grade = grade - (np.bincount(group, grade) / count)[group]
+        spread = np.bincount(group, rank**2) * np.bincount(group, grade**2)
+        counts = (count >= FEWEST_DOCUMENTS) & (spread > 1e-12)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = np.bincount(group, rank * grade) / np.sqrt(spread)
+        return correlation[counts], count[counts]
+
+
+def _rank_with_ties(group: Ints, score: Floats) -> Floats:
+    """Return the rank of each score in its group, the mean rank for equal ones; scores are sorted."""
+    place = np.arange(len(score), dtype=np.float64)
+    if len(score) == 0:
+        return place
+    new = np.concatenate(([True], (group[1:] != group[:-1]) | (score[1:] != score[:-1])))
+    tie = np.cumsum(new) - 1
+    middle: Floats = (np.bincount(tie, place) / np.bincount(tie))[tie]
+    return middle

@@ -1,106 +1,73 @@
-"""What can be wrong with a row by itself: its number, its tag, ids that are no text."""
+"""Checks of rows one by one and along the file: numbers, tags, ids that are no text, intents, interleaved queries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from judged.checks.batch import Batch
-from judged.checks.findings import Findings
-from judged.io.format import Kind as Role
+from judged.checks.batch import Batch, decode_id
+from judged.checks.result import Findings
+from judged.checks.sources import Source
 from judged.kernels.scan.folding import LEFT, fold
-from judged.kernels.scan.strings import Strings
+from judged.kernels.scan.strings import Strings, Words
 from judged.kernels.segments import Flags, Ints
+from judged.problem import Place
 
-__all__ = ["Tags", "not_utf8", "note_rows", "shown"]
+__all__ = ["Blocks", "Intents", "Tags", "check_rows", "find_not_utf8"]
 
 
-def note_rows(batch: Batch, findings: Findings, role: Role) -> None:
-    """Note numbers that are none or unlike others, and ids that are not UTF-8."""
+def check_rows(batch: Batch, findings: Findings) -> None:
+    """Add numbers that are no number or unlike others, and ids that are not UTF-8."""
     value, sound = batch.value, batch.sound
-    if role == "run":
-        found = {
-            "score-not-a-number": ~sound,
+    if findings.role == "run":
+        flags = {
+            "not-a-number": ~sound,
             "score-nan": sound & np.isnan(value),
             "score-infinite": sound & np.isinf(batch.compared),
         }
     else:
         finite = sound & np.isfinite(value)
-        found = {
-            "grade-not-a-number": ~sound,
-            "grade-not-finite": sound & ~finite,
+        flags = {
+            "not-a-number": ~sound,
+            "not-finite": sound & ~finite,
             "negative-grades": finite & (value < 0),
             "fractional-grades": finite & (value != np.round(value)),
         }
-    for kind, flags in found.items():
-        which = np.flatnonzero(flags)
-        findings.add(kind, batch.number[which], _telling(batch, which, "score" if role == "run" else "grade"))
-    _note_bytes(batch, findings, "run-not-utf-8" if role == "run" else "judgment-not-utf-8")
+    name = "score" if findings.role == "run" else "grade"
+    for code, found in flags.items():
+        which = np.flatnonzero(found)
 
+        def describe(i: int, which: Ints = which) -> str:
+            row = int(which[i])
+            written = f"{value[row]:g}" if batch.token is None else decode_id(batch.token, row)
+            return f"{name} is `{written}`"
 
-class Tags:
-    """The tags of a run, of which all should be one."""
-
-    def __init__(self) -> None:
-        self._last: np.uint64 | None = None
-
-    def note(self, batch: Batch, findings: Findings, tag_of: Callable[[int], str]) -> None:
-        """Note every row whose tag is not that of the row before; `tag_of` reads that of a line."""
-        if batch.tag is None or len(batch) == 0:
-            return
-        before = np.concatenate((batch.tag[:1] if self._last is None else [self._last], batch.tag[:-1]))
-        which = np.flatnonzero(batch.tag != before)
-        self._last = batch.tag[-1]
-        findings.add("tag-changes", batch.number[which], lambda i: f"tag is `{tag_of(int(which[i]))}`")
-
-
-def shown(strings: Strings, row: int) -> str:
-    """An id as it appears in a message."""
-    return strings.at(row)[:200].decode(errors="backslashreplace")
-
-
-def _telling(batch: Batch, which: Ints, number: str) -> Callable[[int], str]:
-    def tell(i: int) -> str:
-        row = int(which[i])
-        written = f"{batch.value[row]:g}" if batch.token is None else shown(batch.token, row)
-        return f"{number} is `{written}`"
-
-    return tell
-
-
-def _note_bytes(batch: Batch, findings: Findings, kind: str) -> None:
-    """Note rows whose query or document is not UTF-8."""
-    which = np.flatnonzero(not_utf8(batch))
+        findings.add(code, batch.number[which], describe)
+    bad = np.flatnonzero(find_not_utf8(batch))
+    ids = {"query": batch.query, "document": batch.document, "intent": batch.intent}
     findings.add(
-        kind,
-        batch.number[which],
-        lambda i: ", ".join(f"{name} {ids.at(int(which[i]))!r}" for name, ids in _ids(batch).items()),
+        "not-utf-8",
+        batch.number[bad],
+        lambda i: ", ".join(f"{id_} {ids.at(int(bad[i]))!r}" for id_, ids in ids.items() if ids is not None),
     )
 
 
-def _ids(batch: Batch) -> dict[str, Strings]:
-    named = {"query": batch.query, "document": batch.document}
-    return named if batch.intent is None else {**named, "intent": batch.intent}
-
-
-def not_utf8(batch: Batch) -> Flags:
-    """Which rows have a query, a document or an intent that is not UTF-8."""
+def find_not_utf8(batch: Batch) -> Flags:
+    """Return which rows have a query, a document or an intent that is not UTF-8."""
     heads = batch.query[batch.starts]
-    bad: Flags = np.repeat(_not_text(heads, np.flatnonzero(fold(heads)[1] == LEFT)), batch.lengths)
-    bad |= _not_text(batch.document, np.flatnonzero(batch.fate == LEFT))
+    bad: Flags = np.repeat(_is_not_text(heads, np.flatnonzero(fold(heads)[1] == LEFT)), batch.lengths)
+    bad |= _is_not_text(batch.document, np.flatnonzero(batch.fate == LEFT))
     if batch.intent is not None:
-        bad |= _not_text(batch.intent, np.flatnonzero(fold(batch.intent)[1] == LEFT))
+        bad |= _is_not_text(batch.intent, np.flatnonzero(fold(batch.intent)[1] == LEFT))
     return bad
 
 
-def _not_text(strings: Strings, doubtful: Ints) -> Flags:
-    """Which strings are not UTF-8; only the doubtful ones are looked at."""
+def _is_not_text(strings: Strings, doubtful: Ints) -> Flags:
+    """Return which strings are not UTF-8; only the doubtful ones are decoded."""
     bad = np.zeros(len(strings), dtype=bool)
     if len(doubtful):
-        named = [strings.at(row) for row in doubtful.tolist()]
-        if not _is_text(b"\n".join(named)):
-            bad[doubtful] = [not _is_text(each) for each in named]
+        names = [strings.at(row) for row in doubtful.tolist()]
+        if not _is_text(b"\n".join(names)):
+            bad[doubtful] = [not _is_text(name) for name in names]
     return bad
 
 
@@ -110,3 +77,102 @@ def _is_text(value: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+class Tags:
+    """The tags of a run, which should all be the same."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._last: np.uint64 | None = None
+
+    def add(self, batch: Batch) -> None:
+        """Add every row whose tag is not that of the row before."""
+        if batch.tag is None or len(batch) == 0:
+            return
+        before = np.concatenate((batch.tag[:1] if self._last is None else [self._last], batch.tag[:-1]))
+        which = np.flatnonzero(batch.tag != before)
+        self._last = batch.tag[-1]
+        self._source.findings.add(
+            "tag-changes", batch.number[which], lambda i: f"tag is `{self._read(batch, int(which[i]))}`"
+        )
+
+    def _read(self, batch: Batch, row: int) -> str:
+        """Return the tag of a row: what follows its score on the line."""
+        if batch.token is None:
+            return ""
+        after = batch.origin + int(batch.token.start[row] + batch.token.length[row])
+        rest = self._source.data[after : after + 4096].tobytes()
+        return rest.split(None, 1)[0].decode(errors="backslashreplace")
+
+
+class Intents:
+    """Every intent of every query, with the highest grade that a document has for it."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[bytes, bytes], tuple[int, float]] = {}
+
+    def add(self, batch: Batch) -> None:
+        """Take in judgments whose grades are finite."""
+        if batch.intent is None or len(batch) == 0:
+            return
+        pairs = batch.query.hashes ^ (batch.intent.hashes >> np.uint64(1))
+        _, first, member = np.unique(pairs, return_index=True, return_inverse=True)
+        highest = np.full(len(first), -np.inf)
+        np.maximum.at(highest, member.reshape(-1), batch.value)
+        for row, grade in zip(first.tolist(), highest.tolist(), strict=True):
+            pair = (batch.query.at(row), batch.intent.at(row))
+            number, before = self._found.get(pair, (int(batch.number[row]), -np.inf))
+            self._found[pair] = (number, max(grade, before))
+
+    def check(self, findings: Findings) -> None:
+        """Add that no query has two intents, and each intent for which nothing is relevant."""
+        if self._found and len({query for query, _ in self._found}) == len(self._found):
+            findings.add_at("single-intent", Place(findings.file), "no query has more than one intent")
+        empty = [(number, pair) for pair, (number, highest) in self._found.items() if highest <= 0]
+
+        def describe(i: int) -> str:
+            query, intent = (name[:200].decode(errors="backslashreplace") for name in empty[i][1])
+            return f"intent `{intent}` of query `{query}`"
+
+        numbers = np.array([number for number, _ in empty], dtype=np.int64)
+        findings.add("intents-without-relevant", numbers, describe)
+
+
+class Blocks:
+    """Where the contiguous rows of each query begin: more than once if queries are interleaved."""
+
+    def __init__(self) -> None:
+        self.queries: dict[bytes, int] = {}
+        """Every query, with the line or row of its first row."""
+        self._hashes: list[Words] = []
+        self._numbers: list[Ints] = []
+        self._names: dict[int, str] = {}
+
+    def add(self, batch: Batch) -> None:
+        """Take in a batch."""
+        hashes = batch.query.hashes[batch.starts]
+        self._hashes.append(hashes)
+        self._numbers.append(batch.number[batch.starts])
+        _, first = np.unique(hashes, return_index=True)
+        for i in np.sort(first).tolist():
+            key = int(hashes[i])
+            if key not in self._names:
+                row = int(batch.starts[i])
+                self.queries[batch.query.at(row)] = int(batch.number[row])
+                self._names[key] = decode_id(batch.query, row)
+
+    def check(self, findings: Findings) -> Words:
+        """Add queries that come again after others, and return their hashes."""
+        hashes = np.concatenate([np.zeros(0, dtype=np.uint64), *self._hashes])
+        numbers = np.concatenate([np.zeros(0, dtype=np.int64), *self._numbers])
+        order = np.argsort(hashes, kind="stable")
+        again = np.concatenate(([False], hashes[order][1:] == hashes[order][:-1]))[: len(order)]
+        _, first = np.unique(hashes[order][again], return_index=True)
+        rows = np.sort(order[again][first])
+        findings.add(
+            "interleaved-queries",
+            numbers[rows],
+            lambda i: f"query `{self._names[int(hashes[rows[i]])]}` comes again, after rows of others",
+        )
+        return np.unique(hashes[rows])

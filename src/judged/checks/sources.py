@@ -1,112 +1,176 @@
-"""Where rows come from: TREC text line by line, tables and records row by row, anything else through its reader."""
+"""Where rows come from: TREC text stretch by stretch, everything else through `read_table` with problems collected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from judged.checks.batch import Batch, Source
-from judged.checks.findings import Findings
-from judged.checks.preferences import refuse_preferences
-from judged.checks.tables import (
-    batch_of_columns,
-    batch_of_records,
-    batch_of_sheet,
-    batch_of_table,
-    note_faults,
-    note_gathered,
-)
-from judged.checks.text import COLUMNS, note_lines, stretches
-from judged.errors import BadInput
-from judged.io import arrow, csv, frames, parquet
-from judged.io.format import File, Format, Kind as Role
-from judged.io.jsonl import read_records
-from judged.io.read import is_file, open_source as opened, read_judgments, read_run
-from judged.io.text import BOM
-from judged.io.trec import text_of_lines
+from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text, make_batch
+from judged.checks.result import Findings
+from judged.errors import BadInput, JudgedError
+from judged.io.open import BOM, File, is_file, is_number_text
+from judged.io.read import read_judgments, read_run
+from judged.io.sniff import Kind as Role
+from judged.io.table import RawTable, check, is_frame, open_path, read_file, read_raw
+from judged.io.trec import read_line_text
+from judged.kernels.scan.rows import BLANK, COMMENT, RETURN, ROW, SHORT
+from judged.kernels.scan.strings import Bytes
+from judged.problem import Place
+from judged.tables.columns import one_array, to_arrow, to_numpy
+from judged.tables.judgments import Judgments, add_bad_weights, check_intents
+from judged.tables.run import Run
+from judged.tables.schema import ITERATION, JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
 
-__all__ = ["open_source", "text_source"]
+__all__ = ["HoldsPreferences", "Source", "open_source"]
+
+HEAD = 1 << 16
+"""Bytes whose lines must look like preferences for a file to be taken for them."""
+
+
+_EMPTY = {"id": pa.array([], pa.large_string()), "number": pa.array([], pa.float64())}
+
+
+class HoldsPreferences(JudgedError):
+    """A file given as judgments holds preferences."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One file, or one object in memory, whose batches can be read as often as needed."""
+
+    batches: Callable[[], Iterator[Batch]]
+    findings: Findings
+    data: Bytes
+    """The bytes that hold the documents' ids, among others."""
 
 
 def open_source(given: Any, role: Role, *, name: str, intents: bool = False) -> Source:
-    """The rows of a file or an object, ready to be looked through."""
+    """Return the rows of a file or an object, ready to be checked; what a reader finds is in the findings."""
+    schema = RUN if role == "run" else JUDGMENTS_BY_ITERATION if intents else JUDGMENTS
     if not is_file(given):
-        if frames.is_frame(given) and not hasattr(given, "as_columns"):
-            findings = Findings(name, lines=False)
-            batch = batch_of_table(frames.table_of(given, subject=name), role, findings, intents=intents)
-            return _table_source(batch, role, findings)
-        return _read(given, role, name, intents=intents)
-    found = opened(given, None)
-    if isinstance(found, tuple):
-        file, written = replace(found[0], intents=intents), found[1]
-        label = name if isinstance(given, (bytes, bytearray, memoryview)) else file.label
-        return _of_file(file, written, role, label)
-    return _read(given, role, str(given) if isinstance(found, Path) else name, intents=intents)
+        if isinstance(given, (Judgments, Run)) or not (is_frame(given) or _has_rows(given)):
+            return _read_strictly(given, role, name, intents=intents)
+        return _from_raw(read_raw(given, schema, name=name), schema, role, name)
+    opened = open_path(given, schema)
+    if not isinstance(opened, tuple):
+        label = str(given) if isinstance(opened, Path) else name
+        return _read_strictly(given, role, label, intents=intents)
+    file, written = opened
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        file = replace(file, label=name)
+    if written.name == "trec":
+        return _from_text(file, role, intents=intents and role == "judgments")
+    raw = read_file(file, written, schema)
+    if isinstance(raw, RawTable):
+        return _from_raw(raw, schema, role, file.label)
+    return _read_strictly(raw, role, file.label, intents=intents)
 
 
-def text_source(file: File, role: Role, label: str) -> Source:
-    """TREC text; what is notable about its lines is noted the first time it is gone through."""
-    data = np.frombuffer(text_of_lines(file), dtype=np.uint8)
-    findings = Findings(label)
+def _has_rows(given: object) -> bool:
+    """Return whether an object holds rows one after the other; dicts and matrices have their own readers."""
+    return isinstance(given, Iterable) and not isinstance(given, Mapping) and not hasattr(given, "__array__")
+
+
+def _from_text(file: File, role: Role, *, intents: bool) -> Source:
+    """Return TREC text; what is notable about its lines is added the first time it is read."""
+    data = np.frombuffer(read_line_text(file), dtype=np.uint8)
+    findings = Findings(file.label, role)
     if file.head().startswith(BOM):
         findings.add("byte-order-mark", np.array([1]), lambda _: "a byte order mark")
     if role == "run" and data[:3].tobytes() == BOM:
         data = data[3:]  # as the scanner does
     if role == "judgments":
-        refuse_preferences(data)
-    columns, looked, by_intent = COLUMNS[role], [False], file.intents and role == "judgments"
+        _check_preferences(data)
+    first = True
 
-    def batches() -> Iterator[Batch]:
-        first, looked[0] = not looked[0], True
-        for stretch in stretches(data, columns=columns, intents=by_intent):
-            if first:
-                note_lines(stretch, findings, columns=columns)
+    def read_batches() -> Iterator[Batch]:
+        nonlocal first
+        unseen, first = first, False
+        for stretch in cut_text(data, columns=COLUMNS[role], intents=intents):
+            if unseen:
+                _check_lines(stretch, findings, columns=COLUMNS[role])
             yield stretch.batch
 
-    return Source(label, role, batches, findings, data)
+    return Source(read_batches, findings, data)
 
 
-def _of_file(file: File, written: Format, role: Role, label: str) -> Source:
-    if written.name == "trec":
-        return text_source(file, role, label)
-    findings = Findings(label, lines=False)
-    if written.name in {"csv", "tsv", "beir"}:
-        batch = batch_of_sheet(csv.read_sheet(file), role, findings, intents=file.intents)
-    elif written.name == "jsonl":
-        findings = Findings(label)
-        records, faults = read_records(file)
-        line = faults.line or int
-        batch = batch_of_records(records, role, findings, line=line, intents=file.intents)
-        note_gathered(faults, findings, role)
-    elif written.name == "parquet":
-        batch = batch_of_table(parquet.read_table(file, role), role, findings, intents=file.intents)
-    elif written.name == "arrow":
-        batch = batch_of_table(arrow.read_table(file), role, findings, intents=file.intents)
-    else:
-        reader = written.read_judgments if role == "judgments" else written.read_run
-        return _read(file, role, label, reader)
-    return _table_source(batch, role, findings)
+def _check_lines(stretch: Stretch, findings: Findings, *, columns: int) -> None:
+    """Add the lines that are no rows, and those that are unusual."""
+    rows, kinds = stretch.rows, stretch.rows.kinds & (RETURN - 1)
+    for code, flags, message in (
+        ("few-columns", kinds == SHORT, None),
+        ("many-columns", (kinds == ROW) & (rows.counts > columns), None),
+        ("comments", kinds == COMMENT, "a comment"),
+        ("blank-lines", kinds == BLANK, "a blank line"),
+        ("carriage-returns", rows.kinds >= RETURN, "ends with CR LF"),
+    ):
+        which = np.flatnonzero(flags)
+        counts = rows.counts[which]
+
+        def describe(i: int, message: str | None = message, counts: Any = counts) -> str:
+            return message or f"{counts[i]} column{'s' if counts[i] != 1 else ''}, expected {columns}"
+
+        findings.add(code, which + (stretch.line + 1), describe)
 
 
-def _read(given: Any, role: Role, label: str, reader: Any = None, *, intents: bool = False) -> Source:
-    """What a reader makes of an object; the faults that it refuses become findings."""
-    findings = Findings(label, lines=False)
-    strict: Any = reader or (read_judgments if role == "judgments" else read_run)
+def _check_preferences(text: Bytes) -> None:
+    """Raise `HoldsPreferences` if rows are `query group subgroup document level`, which have no grade.
+
+    A fourth column of numbers may be grades, and a fifth one merely be ignored: then nothing is certain.
+    """
+    lines = text[:HEAD].tobytes().split(b"\n")
+    fields = [line.split() for line in (lines[:-1] if len(text) > HEAD else lines)]
+    rows = [row for row in fields if row and not row[0].startswith(b"#")]
+    if rows and all(len(row) == 5 and is_number_text(row[4]) and not is_number_text(row[3]) for row in rows):
+        msg = "the lines are like `query group subgroup document level`, expected `query 0 document grade`"
+        raise HoldsPreferences(msg)
+
+
+def _from_raw(raw: Any, schema: Schema, role: Role, label: str) -> Source:
+    """Return the rows of a table that have no problem; the problems are in the findings."""
+    table = check(raw, schema, name=label)
+    columns, problems = dict(table.columns), table.problems
+    if ITERATION in columns:
+        columns["intent"] = columns.pop(ITERATION)
+    check_intents(columns, label)
+    unsound = set(problems.rows)
+    if "weight" in columns:
+        add_bad_weights(columns["query"], columns["intent"], columns["weight"], problems)
+    findings = Findings(label, role, lambda number: problems.place(number - 1))
+    findings.add_problems(problems)
+    kept = np.setdiff1d(np.arange(len(table)), np.fromiter(unsound, dtype=np.int64))
+    if unsound:
+        columns = {name: column.take(to_arrow(kept)) for name, column in columns.items()}
+    return _from_columns(columns, kept + 1, findings)
+
+
+def _read_strictly(given: Any, role: Role, label: str, *, intents: bool = False) -> Source:
+    """Return what a reader makes of an object; the problems for which it refuses one become findings."""
+    findings = Findings(label, role, lambda number: Place(label, row=number))
     try:
-        table = strict(given, **({"intents": True} if intents and role == "judgments" else {}))
-        columns = (table if role == "judgments" else table.as_columns()).to_arrow()
+        if role == "judgments":
+            table = read_judgments(given, intents=intents).to_arrow()
+        else:
+            table = read_run(given).as_columns().to_arrow()
     except BadInput as error:
-        note_faults(error.counts, findings, role, faults=error.problems)
-        return _table_source(batch_of_columns([], [], np.zeros(0)), role, findings)
-    number = "grade" if role == "judgments" else "score"
-    intent = columns["intent"] if "intent" in columns.column_names else None
-    batch = batch_of_columns(columns["query"], columns["document"], columns[number], intent=intent)
-    return _table_source(batch, role, findings)
+        findings.add_problems(error)
+        schema = RUN if role == "run" else JUDGMENTS
+        table = pa.table({field.name: _EMPTY[field.kind] for field in schema.fields if field.required})
+    columns = {name: one_array(table[name]) for name in table.column_names}
+    return _from_columns(columns, np.arange(1, len(table) + 1), findings)
 
 
-def _table_source(batch: Batch, role: Role, findings: Findings) -> Source:
-    return Source(findings.file, role, lambda: iter([batch]), findings, batch.document.data)
+def _from_columns(columns: Mapping[str, Any], numbers: Any, findings: Findings) -> Source:
+    batch = make_batch(
+        numbers,
+        columns["query"],
+        columns["document"],
+        to_numpy(columns["score" if findings.role == "run" else "grade"]),
+        columns.get("intent"),
+    )
+    return Source(lambda: iter([batch]), findings, batch.document.data)

@@ -72,7 +72,7 @@ Examples:
     "--timings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Raw times (CSV, TSV, JSONL) with columns `system` and `seconds` or `milliseconds`: adds latency.",
+    help="Raw times, a table of any format with columns `system` and `seconds` or `milliseconds`: adds latency.",
 )
 @click.option(
     "--picture",
@@ -127,8 +127,8 @@ def command(
     queries that changed most. Notes go to standard error.
     """
     from judged.comparison.api import compare
-    from judged.comparison.latency import read_timings
     from judged.comparison.slices import read_attributes
+    from judged.io.read import read_timings
     from judged.report.draw import check_picture_path, draw
 
     output.check()

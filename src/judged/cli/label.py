@@ -285,7 +285,7 @@ def _check_paths(options: _Options) -> None:
 
 def _check_output(pool: Pool, options: _Options) -> None:
     """Refuse an output format that cannot hold these labels, before anything is paid."""
-    from judged.io.labels import encode_labels
+    from judged.io.write import encode_labels
 
     if options.output is not None:
         encode_labels([{**item.row, "gain": 0} for item in pool.items], options.output)
@@ -357,7 +357,7 @@ class _JobDisplay:
 def _write(labelling: Labelling, options: _Options) -> None:
     from msgspec.json import Encoder
 
-    from judged.io.labels import write_labels
+    from judged.io.write import write_labels
     from judged.result import write_file
 
     if options.output is not None:

@@ -60,7 +60,7 @@ def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Pa
     each grade begins. Results with a human grade are left to it, the others are labelled. The reported agreement with
     people is cross-validated: each graded result is labelled by what was learned from the other tasks.
     """
-    from judged.io.labels import write_labels
+    from judged.io.write import write_labels
     from judged.label.similarity import label_by_similarity
 
     pool = inputs.build(relabel=True)

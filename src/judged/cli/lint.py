@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
-
-if TYPE_CHECKING:
-    from judged.checks.report import LintReport
 
 __all__ = ["command"]
 
@@ -40,7 +37,7 @@ Examples:
     "--fix",
     "policy",
     type=click.Choice(["first", "last", "best"]),
-    help="Write cleaned copies; of repeated documents the first, the last, or the one with the best number stays.",
+    help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the best number.",
 )
 @click.option(
     "-o",
@@ -68,15 +65,17 @@ def command(
 
     Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads on, and
     names every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
-    written, never in place, and the exit code tells of the files that were not fixed.
+    written, never in place, and only files that were not fixed count for the exit code.
     """
     check_standard_input([qrels, *runs])
     fixed = _copies(qrels, runs, policy, outputs)
+    from judged.blocks import Display
     from judged.checks.lint import lint
+    from judged.cli.output import supports_bold
 
     given = {path: _content(path) for path in (qrels, *runs)}
     report = lint(given[qrels], *(given[run] for run in runs), intents=intents)
-    click.echo(_json(report) if kind == "json" else _table(report), nl=False)
+    click.echo(report.render(kind, Display(bold=supports_bold())), nl=False)
     for path, role, destination in fixed:
         _fix(given[path], destination, role=role, policy=policy, force=force, intents=intents)
     left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs
@@ -90,7 +89,7 @@ def _copies(
 ) -> list[tuple[str, str, str]]:
     """Which inputs are to be fixed, what they are, and where the copies go."""
     if (policy is None) != (not outputs):
-        msg = "`--fix` and `-o` belong together: which of repeated documents stays, and where copies go"
+        msg = "`--fix` and `-o` belong together: which of repeated documents is kept, and where copies go"
         raise click.UsageError(msg)
     inputs = [(qrels, "judgments"), *((run, "run") for run in runs)]
     if outputs and len(outputs) not in {len(runs), len(inputs)}:
@@ -116,38 +115,3 @@ def _fix(given: Any, destination: str, **how: Any) -> None:
         given.seek(0)
     changes = fix(given, destination, **how)
     click.echo(f"wrote {destination}: {'; '.join(changes.sentences())}", err=True)
-
-
-def _json(report: LintReport) -> str:
-    from judged import __version__
-    from judged.report.data import to_json
-
-    return to_json({"judged": __version__, **report.to_dict()})
-
-
-def _table(report: LintReport) -> str:
-    """The findings as a table, and below it each kind with its explanation and first places."""
-    from judged.blocks import Table
-    from judged.cli.output import says_bold
-    from judged.report.text import to_text
-
-    found = list(report)
-    if not found:
-        return f"nothing found in {len(report.files)} files\n"
-    rows = tuple(
-        (file.file, each.severity, each.kind.name, each.count, each.kind.counted) for file, each in found
-    )
-    told = [to_text(Table(("file", "severity", "kind", "count", "of"), rows), bold=says_bold())]
-    for file, each in found:
-        told.append(f"{file.file}: {each.kind.name}: {each.kind.explanation}\n")
-        told.append("".join(f"  {place}\n" for place in each.places) + _more(each) + _hint(each))
-    return "\n".join([told[0], *("".join(pair) for pair in zip(told[1::2], told[2::2], strict=True))])
-
-
-def _hint(finding: Any) -> str:
-    return "" if finding.hint is None else f"  hint: {finding.hint}\n"
-
-
-def _more(finding: Any) -> str:
-    more = finding.count - len(finding.places)
-    return f"  … and {more:,} more\n" if more > 0 and finding.places else ""

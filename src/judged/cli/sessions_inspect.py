@@ -11,7 +11,7 @@ from judged.cli.inputs import InputPath
 from judged.cli.trace_options import trace_options
 
 if TYPE_CHECKING:
-    from judged.tables.session import Result, Session
+    from judged.tables.sessions import Result, Session
     from judged.traces.summary import TraceSummary
 
 __all__ = ["command"]

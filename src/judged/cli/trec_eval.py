@@ -137,8 +137,7 @@ def _refuse(options: dict[str, Any]) -> None:
 
 def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
     """The judgments, read as the format of that name."""
-    from judged.io.preferences import read_preferences
-    from judged.io.read import read_judgments
+    from judged.io.read import read_judgments, read_preferences
 
     return read_preferences(qrels, columns=COLUMNS[kind]) if kind in COLUMNS else read_judgments(qrels)
 

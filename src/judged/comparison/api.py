@@ -10,7 +10,7 @@ from typing import Any, overload
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
-from judged.comparison.latency import Latency, Timings, read_timings, summarise_latency
+from judged.comparison.latency import Latency, summarise_latency
 from judged.comparison.result import Comparison
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, find_interactions, read_attributes
@@ -18,6 +18,7 @@ from judged.comparison.systems import System, SystemLike, read_systems, to_syste
 from judged.engine.evaluate import evaluate
 from judged.engine.inputs import judgments_demanded
 from judged.errors import BadSample, UnknownName
+from judged.io.read import read_timings
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.profiles.catalogue import as_profile
@@ -26,6 +27,7 @@ from judged.protocol import Protocol
 from judged.result import InputFile, Provenance
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
+from judged.tables.timings import Timings
 from judged.wording import plural
 
 __all__ = ["compare"]
@@ -245,7 +247,8 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
 
 def _add_latencies(whole: Comparison, timings: Timings) -> Comparison:
     """Return the comparison with the latency of every system that has timings."""
-    samples, notes = timings.milliseconds, []
+    notes = []
+    samples = {system: (1000.0 * timings.samples(system)).tolist() for system in timings.systems}
     unknown = [name for name in samples if name not in whole.systems]
     if unknown:
         message = f"timings of {', '.join(unknown)} belong to no system compared here"

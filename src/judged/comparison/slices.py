@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,19 +13,19 @@ from judged.blocks import Value
 from judged.comparison.contrasts import Contrast, PairedScores
 from judged.comparison.settings import Settings
 from judged.errors import Unusable
-from judged.io.rows import read_rows
+from judged.io.table import read_table
 from judged.problem import Problem
 from judged.stats.corrections import holm
 from judged.stats.outcome import Outcome, Undefined
 from judged.stats.randomisation import interaction_test
+from judged.tables.inputs import ArrowStream, FileLike, Rows
+from judged.tables.schema import ATTRIBUTES
 
 __all__ = ["Attributes", "Interaction", "find_interactions", "read_attributes"]
 
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
 
-QUERY = ("query_id", "query-id", "qid", "q_id", "query", "topic")
-"""What a column of queries may be called; `topic` beside another is an attribute."""
 MOST = 20
 """How many values an attribute may have for queries to be grouped by it."""
 
@@ -85,40 +83,35 @@ class Interaction:
 
 
 def read_attributes(
-    source: Attributes | Mapping[str, Mapping[str, Any]] | str | os.PathLike[str],
+    source: Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, Any]],
 ) -> Attributes:
-    """Return the attributes of queries, from a CSV, TSV or JSONL file with a column of queries, or a dict of dicts."""
+    """Return the attributes of queries, from a table with a column of queries, or a dict of dicts by query."""
     if isinstance(source, Attributes):
         return source
-    if isinstance(source, Mapping):
-        rows = [{"query": str(query), **dict(values)} for query, values in source.items()]
-        return _group(rows, "query", "attributes")
-    table = read_rows(Path(os.fspath(source)))
-    query = table.column("query", QUERY)
+    table = read_table(source, ATTRIBUTES)
+    queries, problems = table.columns["query"].to_pylist(), table.problems
     seen: dict[str, int] = {}
-    for number, row in enumerate(table.rows):
-        if seen.setdefault(str(row.get(query)), number) != number:
-            message = f"query `{row.get(query)}` has a row already, expected one"
-            table.faults.add("repeated-query", number, message)
-    table.faults.raise_if_any(error=Unusable)
-    return _group(table.rows, query, str(source))
-
-
-def _group(rows: Sequence[Mapping[str, Any]], query: str, subject: str) -> Attributes:
-    names = dict.fromkeys(name for row in rows for name in row if name != query)
+    for row, query in enumerate(queries):
+        if seen.setdefault(query, row) != row:
+            problems.add("repeated-query", row, f"query `{query}` has a row already, expected one")
+    problems.raise_if_any(error=Unusable)
     found = {
-        name: {str(row[query]): _to_text(row[name]) for row in rows if row.get(name) not in {None, ""}}
-        for name in names
+        name: {
+            query: _to_text(value)
+            for query, value in zip(queries, values, strict=True)
+            if value is not None and value != ""
+        }
+        for name, values in table.others.items()
     }
-    for name, values in found.items():
-        count = len(set(values.values()))
+    for name, by_query in found.items():
+        count = len(set(by_query.values()))
         if count > MOST:
             message = f"has {count:,} different values, expected at most {MOST}"
             hint = "group them first (short, long), or leave the column out"
-            raise Unusable(subject, [Problem.error("many-values", f"`{name}`", message)], hint=hint)
+            raise Unusable(problems.subject, [Problem.error("many-values", f"`{name}`", message)], hint=hint)
     if not found:
         message = "none but the query, expected an attribute"
-        raise Unusable(subject, [Problem.error("missing-column", "columns", message)])
+        raise Unusable(problems.subject, [Problem.error("missing-column", "columns", message)])
     return Attributes(found)
 
 

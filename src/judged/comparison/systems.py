@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from judged.engine.evaluation import Evaluation
 from judged.errors import BadInput, UnknownName, Unreadable
-from judged.io.files import open_file, split_name
+from judged.io.open import open_file, split_name
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Place, Problem

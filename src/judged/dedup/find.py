@@ -19,7 +19,7 @@ from judged.dedup.near import NearTexts
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
 from judged.tables.clusters import Clusters
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["Candidate", "Decision", "Deduplicator", "explain_duplicates", "find_duplicates"]
 

@@ -11,7 +11,7 @@ from judged.dedup.rules import Rules
 from judged.dedup.url import loosen, strict_key
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["SHORTEST_PREFIX", "Keys", "cut_prefix", "make_keys", "normalise", "related", "to_comparable"]
 

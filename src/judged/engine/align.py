@@ -18,7 +18,7 @@ from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import Aligned, JudgedIndex, Progress, align_columns, align_mapping, align_text
 from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
 from judged.protocol import Protocol
-from judged.tables.arrays import arrow_of, bytes_of, numpy_of
+from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Mappings, Run, Text
 
@@ -27,8 +27,8 @@ __all__ = ["align", "index_of", "located", "wide_lines"]
 
 def index_of(judgments: Judgments) -> JudgedIndex:
     """The judged ids as flat bytes, without copying them."""
-    query_bytes, query_offset = bytes_of(judgments.queries)
-    document_bytes, document_offset = bytes_of(judgments.column("document"))
+    query_bytes, query_offset = to_bytes(judgments.queries)
+    document_bytes, document_offset = to_bytes(judgments.column("document"))
     return JudgedIndex(query_bytes, query_offset, document_bytes, document_offset, judgments.offset)
 
 
@@ -65,7 +65,7 @@ def align(
     )
     meeting = Meeting(
         ranking,
-        ids.take(arrow_of(np.flatnonzero(keep))),
+        ids.take(to_arrow(np.flatnonzero(keep))),
         present[keep],
         observations,
         protocol,
@@ -94,7 +94,7 @@ def located(
         run = run.as_columns()
         aligned = _aligned(judgments, run, protocol, threads, progress)
     refuse(aligned, run)
-    absent = tuple(judgments.queries.take(arrow_of(np.flatnonzero(aligned.retrieved == 0))).to_pylist())
+    absent = tuple(judgments.queries.take(to_arrow(np.flatnonzero(aligned.retrieved == 0))).to_pylist())
     if absent and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
@@ -140,7 +140,7 @@ def _aligned(
     if isinstance(source, Text):
         text = np.frombuffer(source.buffer, dtype=np.uint8)
         return align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
-    query, document = bytes_of(source.query), bytes_of(source.document)
+    query, document = to_bytes(source.query), to_bytes(source.document)
     return align_columns(
         index, query, document, source.score, ties=ties, single=single, threads=threads, progress=progress
     )
@@ -232,7 +232,7 @@ def _targets(judgments: Judgments) -> Ints:
     """A number for each judged document's target; a document without one is its own."""
     if "target" not in judgments.table.column_names:
         return np.arange(len(judgments), dtype=np.int64)
-    codes = numpy_of(judgments.column("target").dictionary_encode().indices).astype(np.int64)
+    codes = to_numpy(judgments.column("target").dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
 

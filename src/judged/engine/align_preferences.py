@@ -24,7 +24,7 @@ from judged.kernels.segments import Flags, Ints, segment_count, segment_ids
 from judged.measures.measure import Measure
 from judged.problem import Problem
 from judged.protocol import Protocol
-from judged.tables.arrays import arrow_of
+from judged.tables.columns import to_arrow
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
 
@@ -76,7 +76,7 @@ def hear(
         rel=float(protocol.rel),
         recall_points=protocol.recall_points,
     )
-    ids = preferences.queries.take(arrow_of(np.flatnonzero(keep)))
+    ids = preferences.queries.take(to_arrow(np.flatnonzero(keep)))
     noticed = _observations(preferences, run, aligned, absent, keep)
     if any(each.needs != "judges" for each in measures) and protocol.ties != "document-ascending":
         noticed = _with_rule_of_trec_eval(noticed)

@@ -21,7 +21,7 @@ from judged.measures.measure import Measure
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
-from judged.tables.arrays import numpy_of
+from judged.tables.columns import to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 from judged.tables.scores import Scores
@@ -122,7 +122,7 @@ def _every(meetings: Iterable[Meeting | Hearing]) -> pa.Array:
 
 def _part(queries: pa.Array, readings: list[Reading], protocol: Protocol, meeting: Meeting | Hearing) -> Part:
     measures = tuple(each.measure for each in readings if each.protocol == protocol)
-    scored = numpy_of(pc.is_in(queries, value_set=meeting.queries.cast(queries.type)))
+    scored = to_numpy(pc.is_in(queries, value_set=meeting.queries.cast(queries.type)))
     return Part(protocol, measures, meeting.observations, None if scored.all() else scored)
 
 

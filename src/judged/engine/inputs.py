@@ -22,7 +22,7 @@ def judgments_demanded(
 ) -> Judgments | Preferences:
     """The judgments, read as the measures demand; `intents` demands them by intent, whatever the measures."""
     if _want_preferences(measures):
-        from judged.io.preferences import read_preferences
+        from judged.io.read import read_preferences
 
         return read_preferences(qrels)
     judgments = read_judgments(

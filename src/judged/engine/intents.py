@@ -14,10 +14,8 @@ from judged.kernels.diversity.intent_aware import INTENTS_HINT
 from judged.kernels.diversity.intents import Intents
 from judged.kernels.segments import Floats, Ints, segment_ids
 from judged.measures.measure import Measure
-from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.intents import codes_in_order
-from judged.tables.judgments import Judgments
-from judged.tables.strings import one_array
+from judged.tables.columns import one_array, to_arrow, to_numpy
+from judged.tables.judgments import Judgments, order_intents
 
 __all__ = ["refuse_without_intents", "view_of_intents"]
 
@@ -58,9 +56,9 @@ def view_of_intents(judgments: Judgments, keep: NDArray[np.bool_]) -> tuple[Inte
 
 def _numbers(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
     """The number of each kept document, by query and from the greatest id down, as ndeval breaks ties."""
-    document = judgments.column("document").cast(pa.large_binary()).take(arrow_of(kept))
-    keyed = pa.table({"query": arrow_of(query[kept]), "document": document})
-    order = numpy_of(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))
+    document = judgments.column("document").cast(pa.large_binary()).take(to_arrow(kept))
+    keyed = pa.table({"query": to_arrow(query[kept]), "document": document})
+    order = to_numpy(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))
     number = np.full(len(judgments), -1, dtype=np.int64)
     number[kept[order]] = np.arange(len(kept))
     return number
@@ -69,9 +67,9 @@ def _numbers(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
 def _rows(judgments: Judgments) -> tuple[Ints, Ints, Floats, Floats]:
     """Row of the document, number of the intent, grade and weight: of every pair of document and intent."""
     if judgments.intents is None:
-        code, _ = codes_in_order(judgments.column("target"))
+        code, _ = order_intents(judgments.column("target"))
         return np.arange(len(judgments)), code, judgments.grades, np.ones(len(judgments))
     table = {name: one_array(judgments.intents[name]) for name in judgments.intents.column_names}
-    code, _ = codes_in_order(table["intent"])
-    weight = numpy_of(table["weight"]) if "weight" in table else np.ones(len(code))
-    return numpy_of(table["row"]), code, numpy_of(table["grade"]), weight
+    code, _ = order_intents(table["intent"])
+    weight = to_numpy(table["weight"]) if "weight" in table else np.ones(len(code))
+    return to_numpy(table["row"]), code, to_numpy(table["grade"]), weight

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from judged.protocol import Protocol
-from judged.tables.arrays import numpy_of
+from judged.tables.columns import to_numpy
 from judged.tables.run import Columns, Run
 
 __all__ = ["prepared"]
@@ -33,7 +33,7 @@ def _without_itself(run: Run) -> Run:
     source = run.source
     assert isinstance(source, Columns)  # noqa: S101 - `as_columns` returns nothing else
     other = pc.not_equal(source.query, source.document)
-    kept = np.flatnonzero(numpy_of(other))
+    kept = np.flatnonzero(to_numpy(other))
     gone = len(source.score) - len(kept)
     if not gone:
         return run

@@ -18,7 +18,7 @@ from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
 from judged.kernels.ties.arrangements import Arrangements, arrange
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
-from judged.tables.arrays import arrow_of, bytes_of, numpy_of
+from judged.tables.columns import to_arrow, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
@@ -113,11 +113,11 @@ def _rank(run: Run, grades: dict[str, float], protocol: Protocol) -> RankedList:
     count = len(ready.score)
     one = np.zeros(1, dtype=np.uint8), np.array([0, 1])
     queries = np.zeros(max(count, 1), dtype=np.uint8), np.arange(count + 1)
-    index = JudgedIndex(*one, *bytes_of(ready.document), np.array([0, count]))
+    index = JudgedIndex(*one, *to_bytes(ready.document), np.array([0, count]))
     ties = protocol.ties if protocol.ties in RULES else RULES[0]  # `expected` has no order: show one
     single = protocol.precision == "float32" and protocol.order == "score"
-    found = align_columns(index, queries, bytes_of(ready.document), ready.score, ties=ties, single=single)
-    names = ready.document.take(arrow_of(found.row)).to_pylist()
+    found = align_columns(index, queries, to_bytes(ready.document), ready.score, ties=ties, single=single)
+    names = ready.document.take(to_arrow(found.row)).to_pylist()
     least = 0.0 if protocol.negative == "nonrelevant" else -np.inf
     grade = tuple(None if name not in grades else max(grades[name], least) for name in names)
     score = np.array([scores[name] for name in names], dtype=np.float64)
@@ -138,8 +138,8 @@ def _find_rows(run: Run, query: str) -> tuple[list[str], Floats]:
     if isinstance(source, Mappings):
         own = source.mapping.get(query) or {}
         return [str(name) for name in own], np.array([float(score) for score in own.values()])
-    at = np.flatnonzero(numpy_of(pc.equal(source.query, query)))
-    return source.document.take(arrow_of(at)).to_pylist(), source.score[at]
+    at = np.flatnonzero(to_numpy(pc.equal(source.query, query)))
+    return source.document.take(to_arrow(at)).to_pylist(), source.score[at]
 
 
 def _find_lines(buffer: Any, query: str) -> tuple[list[str], Floats]:

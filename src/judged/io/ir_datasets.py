@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from judged._optional import need
 from judged.errors import Unreadable
-from judged.io import tuples
-from judged.io.format import Kind
-from judged.tables.judgments import Judgments
-from judged.tables.run import Run
+from judged.tables.schema import Schema
 
-__all__ = ["PREFIXES", "dataset_id", "find", "is_dataset", "open_dataset", "read_judgments", "read_run"]
+__all__ = ["PREFIXES", "find_folder_or_dataset", "is_dataset", "iterate"]
 
 PREFIXES = ("irds:", "ir_datasets:")
 
 
-def dataset_id(source: str) -> str | None:
-    """The id after the prefix; None if there is no prefix."""
-    return next((source.removeprefix(each) for each in PREFIXES if source.startswith(each)), None)
-
-
-def find(source: str) -> Any:
-    """The data set that a bare id names, if the package is installed and knows it; else None."""
-    if find_spec("ir_datasets") is None:
+def find_folder_or_dataset(source: str) -> Any:
+    """Return the folder or the data set that a text names; None if it names a file."""
+    identity = next((source.removeprefix(prefix) for prefix in PREFIXES if source.startswith(prefix)), None)
+    if identity is not None:
+        found = _load(identity)
+        if found is None:
+            msg = f"ir_datasets has no data set `{identity}`"
+            raise Unreadable(msg, hint="`ir_datasets list` prints the ids that it has")
+        return found
+    try:
+        if Path(source).is_dir():
+            return Path(source)
+        exists = source == "-" or Path(source).exists()
+    except (OSError, ValueError):  # a text that no path can be, such as one with a zero byte
         return None
-    return _load(source)
+    return None if exists or find_spec("ir_datasets") is None else _load(source)
 
 
-def open_dataset(identity: str) -> Any:
-    """The data set of that id."""
-    found = _load(identity)
-    if found is None:
-        msg = f"ir_datasets has no data set `{identity}`"
-        raise Unreadable(msg, hint="`ir_datasets list` prints the ids that it has")
-    return found
-
-
-def is_dataset(source: Any) -> bool:
-    """Whether this is a data set as ir_datasets hands them out."""
+def is_dataset(source: object) -> bool:
+    """Return whether this is a data set of ir_datasets."""
     return hasattr(source, "dataset_id") and hasattr(source, "has_qrels")
 
 
-def read_judgments(dataset: Any, *, name: str, intents: bool = False) -> Judgments:
-    """The judgments of a data set."""
-    _refuse_without(dataset.has_qrels(), name, "judgments")
-    return tuples.read_judgments(dataset.qrels_iter(), name=name, intents=intents)
-
-
-def read_run(dataset: Any, *, name: str) -> Run:
-    """The scored documents that a data set brings for re-ranking, as a run."""
-    _refuse_without(dataset.has_scoreddocs(), name, "run")
-    return tuples.read_run(dataset.scoreddocs_iter(), name=name)
+def iterate(dataset: Any, schema: Schema) -> Iterable[Any]:
+    """Return the judgments of a data set, or the scored documents that it has for re-ranking, as tuples."""
+    judgments = schema.name == "judgments"
+    if not (dataset.has_qrels() if judgments else dataset.has_scoreddocs()):
+        msg = (
+            f"the data set `{dataset.dataset_id()}` has no {'judgments' if judgments else 'scored documents'}"
+        )
+        raise Unreadable(msg)
+    rows: Iterable[Any] = dataset.qrels_iter() if judgments else dataset.scoreddocs_iter()
+    return rows
 
 
 def _load(identity: str) -> Any:
@@ -61,10 +57,3 @@ def _load(identity: str) -> Any:
         return package.load(identity)
     except KeyError:
         return None
-
-
-def _refuse_without(there: bool, name: str, kind: Kind) -> None:  # noqa: FBT001 - the question's answer
-    if not there:
-        what = "judgments" if kind == "judgments" else "scored documents"
-        msg = f"the data set `{name}` has no {what}"
-        raise Unreadable(msg)

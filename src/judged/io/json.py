@@ -1,102 +1,59 @@
-"""JSON: one object, query → document → number, as ranx, BEIR and MTEB write it; or a list of objects."""
+"""JSON and JSONL: objects with named values, one to a line or in a list; or one nested object, query → document → number."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
-from judged.errors import Unreadable
-from judged.io import mappings
-from judged.io.format import File, Format, Kind
-from judged.io.jsonl import refuse_infinite
-from judged.io.records import is_record, judgments_of, kind_of_record, run_of
-from judged.io.text import text_of
+from judged.errors import Unreadable, Unwritable
+from judged.io.delimited import kind_of_columns
+from judged.io.open import File, read_text
+from judged.io.sniff import Format, Kind, Writing
+from judged.io.table import RESULTS, RawTable, from_records, is_record
 from judged.problem import Problems
-from judged.tables.judgments import Judgments
-from judged.tables.run import Run
+from judged.tables.schema import JUDGMENTS, RUN, Schema
 
-__all__ = ["FORMAT", "kind", "read_judgments", "read_run", "write_judgments", "write_run"]
+__all__ = ["JSON", "JSONL", "read_lines"]
 
-_MTEB = "mteb_model_meta"
+MTEB = "mteb_model_meta"
+_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def read_judgments(file: File) -> Judgments:
-    """Judgments of an object of objects, an object of lists of ids, or a list of objects."""
-    value = _value(file)
+def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, Any]:
+    """Return the rows of a list of objects, or a nested object as it is."""
+    value = _decode(file, schema)
     if isinstance(value, list):
-        return judgments_of(value, name=file.name, faults=Problems(file.label), intents=file.intents)
-    return replace(mappings.read_judgments(value, name=file.label), name=file.name)
+        return from_records(value, schema, Problems(file.label))
+    return value
 
 
-def read_run(file: File) -> Run:
-    """A run of an object of objects, an object of lists of ids, or a list of objects."""
-    value = _value(file)
-    if isinstance(value, list):
-        return run_of(value, name=file.name, faults=Problems(file.label))
-    return replace(mappings.read_run(value, name=file.label), name=file.name)
-
-
-def kind(file: File) -> Kind | None:
-    """A run if a number has a fraction; whole numbers and lists of ids may be either."""
-    value = _value(file)
-    if isinstance(value, list):
-        return kind_of_record(value[0]) if value else None
-    inner = [each for each in value.values() if isinstance(each, Mapping)]
-    fractions = any(isinstance(number, float) for each in inner for number in each.values())
-    return "run" if fractions else None
-
-
-def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
-    """Write query → document → grade; with targets or intents, a list of objects instead."""
-    table = judgments.to_arrow()
-    if judgments.by_intent:
-        sink.write(msgspec.json.encode(table.to_pylist()) + b"\n")
-        return
-    _write(table, "grade", sink)
-
-
-def write_run(run: Run, sink: BinaryIO, tag: str) -> None:  # noqa: ARG001 - one seam for all formats
-    """Write query → document → score; infinite scores are refused, since JSON has none."""
-    table = run.to_arrow()
-    refuse_infinite(table, run.name)
-    _write(table, "score", sink)
-
-
-def _write(table: pa.Table, number: str, sink: BinaryIO) -> None:
-    nested: dict[str, dict[str, float]] = {}
-    columns = (table[name].to_pylist() for name in ("query", "document", number))
-    for query, document, value in zip(*columns, strict=True):
-        nested.setdefault(query, {})[document] = value
-    sink.write(msgspec.json.encode(nested) + b"\n")
-
-
-def _value(file: File) -> Any:
-    """The object or list that the file holds."""
+def _decode(file: File, schema: Schema) -> list[Any] | Mapping[str, Any]:
+    """Return the object or list that the file holds."""
     try:
-        value = msgspec.json.decode(bytes(text_of(file)))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        msg = f"{file.label} is no JSON: {str(error).removeprefix('JSON is malformed: ')}"
+        value = msgspec.json.decode(bytes(read_text(file)))
+    except _BROKEN as error:
+        msg = f"{file.label} is no JSON: {_reason(error)}"
         raise Unreadable(msg) from None
     if isinstance(value, Mapping):
-        return [value] if is_record(value) else _without_envelope(value, file.label)
+        return [value] if is_record(value, schema) else _open_envelope(value, file.label)
     if isinstance(value, list):
         return value
     msg = f"{file.label} holds the JSON value {str(value)[:40]!r}, expected an object or a list"
     raise Unreadable(msg)
 
 
-def _without_envelope(value: Mapping[str, Any], label: str) -> Mapping[str, Any]:
-    """The predictions inside MTEB's object of subsets and splits; any other object as it is."""
-    if _MTEB not in value:
+def _open_envelope(value: Mapping[str, Any], label: str) -> Mapping[str, Any]:
+    """Return the predictions inside MTEB's object of subsets and splits; any other object as it is."""
+    if MTEB not in value:
         return value
     subsets = {
         f"{subset} / {split}": inner
         for subset, splits in value.items()
-        if subset != _MTEB and isinstance(splits, Mapping)
+        if subset != MTEB and isinstance(splits, Mapping)
         for split, inner in splits.items()
         if isinstance(inner, Mapping)
     }
@@ -106,13 +63,97 @@ def _without_envelope(value: Mapping[str, Any], label: str) -> Mapping[str, Any]
     raise Unreadable(msg, hint="write one subset and split to a file of its own")
 
 
-FORMAT = Format(
-    name="json",
-    title="JSON",
-    extensions=(".json",),
-    read_judgments=read_judgments,
-    read_run=read_run,
-    kind=kind,
-    write_judgments=write_judgments,
-    write_run=write_run,
+def _kind_of_json(file: File) -> Kind | None:
+    """Return a run if a number has a fraction; whole numbers and lists of ids may be either."""
+    value = _decode(file, JUDGMENTS)
+    if isinstance(value, list):
+        return _kind_of_record(value[0]) if value else None
+    inner = [numbers for numbers in value.values() if isinstance(numbers, Mapping)]
+    fractions = any(isinstance(number, float) for numbers in inner for number in numbers.values())
+    return "run" if fractions else None
+
+
+def _write_json(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
+    """Write query → document → number; a table with more columns as a list of objects."""
+    _check_finite(table, writing)
+    if writing.schema.name not in {"judgments", "run"} or tuple(table.column_names) != writing.schema.nested:
+        sink.write(msgspec.json.encode(table.to_pylist()) + b"\n")
+        return
+    nested: dict[str, dict[str, float]] = {}
+    columns = (table[name].to_pylist() for name in writing.schema.nested)
+    for query, document, value in zip(*columns, strict=True):
+        nested.setdefault(query, {})[document] = value
+    sink.write(msgspec.json.encode(nested) + b"\n")
+
+
+def _read_jsonl(file: File, schema: Schema) -> RawTable:
+    records, problems = read_lines(file)
+    return from_records(records, schema, problems)
+
+
+def read_lines(file: File) -> tuple[list[Any], Problems]:
+    """Return the value of every line that is not blank; lines that are no JSON become problems."""
+    lines = bytes(read_text(file)).split(b"\n")
+    filled = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]
+    problems = Problems(file.label, line=filled.__getitem__)
+    decode = msgspec.json.Decoder().decode
+    try:
+        return [decode(lines[number - 1]) for number in filled], problems
+    except _BROKEN:
+        pass  # read again, line by line
+    values, sound = [], []
+    for number in filled:
+        try:
+            values.append(decode(lines[number - 1]))
+            sound.append(number)
+        except _BROKEN as error:
+            problems.add_line("malformed-line", number, f"is no JSON: {_reason(error)}")
+    filled[:] = sound
+    return values, problems
+
+
+def _kind_of_jsonl(file: File) -> Kind | None:
+    """Return what the keys of the first object say."""
+    first = next((line for line in bytes(read_text(file)).split(b"\n") if line.strip()), b"null")
+    try:
+        return _kind_of_record(msgspec.json.decode(first))
+    except _BROKEN:
+        return None
+
+
+def _kind_of_record(record: object) -> Kind | None:
+    if not isinstance(record, Mapping):
+        return None
+    results = record.get(RESULTS)
+    if isinstance(results, list) and all(isinstance(result, Mapping) for result in results):
+        return _kind_of_record(next(iter(results), None))
+    return kind_of_columns([key for key in record if isinstance(key, str)])
+
+
+def _write_jsonl(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
+    """Write an object for each row."""
+    _check_finite(table, writing)
+    encoder = msgspec.json.Encoder()
+    batches = table.to_batches(max_chunksize=65_536)  # rows as objects are large
+    sink.writelines(encoder.encode_lines(batch.to_pylist()) for batch in batches)
+
+
+def _check_finite(table: pa.Table, writing: Writing) -> None:
+    """Raise `Unwritable` for infinite scores, which JSON cannot hold."""
+    if writing.schema is not RUN or "score" not in table.column_names:
+        return
+    scores = table["score"].to_numpy()
+    problems = Problems(writing.name)
+    rows = np.flatnonzero(np.isinf(scores))
+    problems.add_rows("infinite-score", rows, lambda row: f"score is {scores[row]}, which JSON cannot hold")
+    problems.raise_if_any(hint="write TREC text, CSV, Parquet or Arrow", error=Unwritable)
+
+
+def _reason(error: Exception) -> str:
+    return str(error).removeprefix("JSON is malformed: ") or type(error).__name__
+
+
+JSON = Format("json", "JSON", _read_json, _write_json, kind=_kind_of_json, extensions=(".json",))
+JSONL = Format(
+    *("jsonl", "JSONL", _read_jsonl, _write_jsonl), kind=_kind_of_jsonl, extensions=(".jsonl", ".ndjson")
 )

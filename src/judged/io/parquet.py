@@ -1,4 +1,4 @@
-"""Parquet: columns found by name, and no others read."""
+"""Parquet, and Arrow's IPC files (also called Feather) and streams: columns found by name."""
 
 from __future__ import annotations
 
@@ -7,91 +7,98 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from judged.errors import Unreadable
-from judged.io import frames
-from judged.io.columns import find_columns, kind_of_columns
-from judged.io.format import File, Format, Kind
-from judged.tables.judgments import Judgments
-from judged.tables.run import Run
+from judged.io.delimited import kind_of_columns
+from judged.io.open import File
+from judged.io.sniff import Format, Kind, Writing
+from judged.io.table import RawTable, from_frame
+from judged.tables.schema import Schema
 
-__all__ = [
-    "FORMAT",
-    "MAGIC",
-    "kind",
-    "read_judgments",
-    "read_run",
-    "read_table",
-    "write_judgments",
-    "write_run",
-]
+__all__ = ["ARROW", "PARQUET"]
 
-MAGIC = b"PAR1"
+IPC_FILE = b"ARROW1"
+FEATHER = b"FEA1"
+IPC_STREAM = b"\xff\xff\xff\xff"
 _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, NotImplementedError)
 
 
-def read_judgments(file: File) -> Judgments:
-    """Judgments of the columns that hold query, document, grade and maybe target."""
-    table = read_table(file, "judgments")
-    return frames.judgments_of(table, subject=file.label, name=file.name, intents=file.intents)
+def _read_parquet(file: File, schema: Schema) -> RawTable:
+    """Return the columns that are needed, reading no others."""
+    opened = _open_parquet(file)
+    match = schema.match(opened.schema_arrow.names, subject=file.label)
+    names = [name for columns in match.columns.values() for name in columns]
+    try:
+        table = opened.read(columns=None if schema.open else list(dict.fromkeys(names)))
+    except _BROKEN as error:
+        raise _damaged(file, "Parquet", error) from error
+    return from_frame(table, schema, subject=file.label)
 
 
-def read_run(file: File) -> Run:
-    """A run of the columns that hold query, document and score."""
-    return frames.run_of(read_table(file, "run"), subject=file.label, name=file.name)
-
-
-def kind(file: File) -> Kind | None:
-    """What the names of the columns say."""
-    return kind_of_columns(_open(file).schema_arrow.names)
-
-
-def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
-    """Write the table with zstd inside."""
-    _write(judgments.to_arrow(), sink)
-
-
-def write_run(run: Run, sink: BinaryIO, tag: str) -> None:  # noqa: ARG001 - one seam for all formats
-    """Write the table with zstd inside."""
-    _write(run.to_arrow(), sink)
-
-
-def _write(table: pa.Table, sink: BinaryIO) -> None:
-    import pyarrow.parquet
-
-    pyarrow.parquet.write_table(table, sink, compression="zstd")
-
-
-def _open(file: File) -> Any:
+def _open_parquet(file: File) -> Any:
     import pyarrow.parquet
 
     try:
         return pyarrow.parquet.ParquetFile(pa.BufferReader(file.data))
     except _BROKEN as error:
-        raise _damaged(file, error) from error
+        raise _damaged(file, "Parquet", error) from error
 
 
-def read_table(file: File, kind: Kind) -> pa.Table:
-    """The columns that are needed, as they are in the file."""
-    opened = _open(file)
-    roles = find_columns(opened.schema_arrow.names, kind, subject=file.label, intents=file.intents)
+def _kind_of_parquet(file: File) -> Kind | None:
+    return kind_of_columns(_open_parquet(file).schema_arrow.names)
+
+
+def _write_parquet(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:  # noqa: ARG001 - one seam for all
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
+
+
+def _read_arrow(file: File, schema: Schema) -> RawTable:
+    return from_frame(_open_arrow(file), schema, subject=file.label)
+
+
+def _open_arrow(file: File) -> pa.Table:
+    """Return the table, its buffers checked, since a damaged file may point anywhere."""
+    source, head = pa.BufferReader(file.data), file.head(8)
     try:
-        return opened.read(columns=roles.all())
+        if head.startswith(IPC_FILE):
+            table = pa.ipc.open_file(source).read_all()
+        elif head.startswith(FEATHER):
+            import pyarrow.feather
+
+            table = pyarrow.feather.read_table(source)
+        else:
+            table = pa.ipc.open_stream(source).read_all()
+        table.validate(full=True)
     except _BROKEN as error:
-        raise _damaged(file, error) from error
+        raise _damaged(file, "Arrow", error) from error
+    return table
 
 
-def _damaged(file: File, error: Exception) -> Unreadable:
+def _kind_of_arrow(file: File) -> Kind | None:
+    return kind_of_columns(_open_arrow(file).column_names)
+
+
+def _write_arrow(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:  # noqa: ARG001 - one seam for all
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _damaged(file: File, title: str, error: Exception) -> Unreadable:
     reason = (str(error).splitlines() or [type(error).__name__])[0]
-    msg = f"{file.label} cannot be read as Parquet: {reason}"
-    return Unreadable(msg, hint="the file is cut short or damaged, or is no Parquet file")
+    article = "an" if title == "Arrow" else "a"
+    msg = f"{file.label} cannot be read as {title}: {reason}"
+    return Unreadable(msg, hint=f"the file is cut short or damaged, or is not {article} {title} file")
 
 
-FORMAT = Format(
-    name="parquet",
-    title="Parquet",
+PARQUET = Format(
+    *("parquet", "Parquet", _read_parquet, _write_parquet),
+    kind=_kind_of_parquet,
     extensions=(".parquet", ".pq"),
-    read_judgments=read_judgments,
-    read_run=read_run,
-    kind=kind,
-    write_judgments=write_judgments,
-    write_run=write_run,
+    magic=(b"PAR1",),
+)
+ARROW = Format(
+    *("arrow", "Arrow", _read_arrow, _write_arrow),
+    kind=_kind_of_arrow,
+    extensions=(".arrow", ".arrows", ".feather", ".ipc"),
+    magic=(IPC_FILE, FEATHER, IPC_STREAM),
 )

@@ -1,41 +1,58 @@
-"""`read_judgments` and `read_run`: whatever holds judgments or a run, as a table."""
+"""`read_judgments`, `read_run` and their like: whatever holds a table, as that table."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from judged.errors import BadInput, Unreadable, WrongKind
-from judged.io import beir, frames, ir_datasets, mappings, matrices, tuples
-from judged.io.catalogue import FORMATS
-from judged.io.detect import detect
-from judged.io.files import open_bytes, open_file, open_stream
-from judged.io.format import File, Format, Kind
+from judged.io import beir, ir_datasets, trec
+from judged.io.open import File, is_file
+from judged.io.sniff import Format, Kind
+from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Problem
+from judged.tables.inputs import JudgmentsLike, LabelsLike, PreferencesLike, RunLike, TimingsLike
 from judged.tables.judgments import Judgments
+from judged.tables.labels import KEYS, SCHEMA as LABEL_COLUMNS, Labels
+from judged.tables.preferences import Preferences
 from judged.tables.run import Run
-
-__all__ = ["is_file", "kind_of", "open_source", "read_judgments", "read_run"]
-
-ACCEPTED = (
-    "a path, bytes, a dict of dicts, a dict of lists of ids, a data frame (Polars, pandas, Arrow, DuckDB), "
-    "a matrix of ids, or an iterable of named tuples or dicts"
+from judged.tables.schema import (
+    ITERATION,
+    JUDGMENTS,
+    JUDGMENTS_BY_ITERATION,
+    LABELS,
+    PREFERENCES,
+    RUN,
+    TIMINGS,
+    Schema,
 )
+from judged.tables.timings import Timings
+
+__all__ = [
+    "kind_of",
+    "read_judgments",
+    "read_labels",
+    "read_preferences",
+    "read_run",
+    "read_timings",
+]
 
 
 def read_judgments(
-    source: Any,
+    source: JudgmentsLike,
     *,
     format: str | None = None,  # noqa: A002 - what users call it
     name: str | None = None,
     intents: bool = False,
 ) -> Judgments:
-    """Judgments of a file, a folder, a data set's id, or an object in memory; `name` is what to call them.
+    """Return the judgments of a file, a folder, a data set's id, or an object in memory, called `name`.
 
-    `format` says how a file is written, where neither its name nor its first bytes do. A column called
+    `format` names the format of a file, where neither its name nor its first bytes show it. A column called
     `intent` is always read; `intents` reads the second column of TREC judgments as such, or a column
     `iteration`, which are otherwise ignored.
 
@@ -44,138 +61,233 @@ def read_judgments(
     """
     if isinstance(source, Judgments):
         return source if name is None else replace(source, name=name)
-    _refuse_swapped(source, Run, "a run where judgments should be")
-    judgments: Judgments = _read(source, "judgments", format, name, intents=intents)
+    if isinstance(source, Run):
+        msg = "a run where judgments should be"
+        raise WrongKind(msg, hint="judgments come first, then the run")
+    judgments = _read_judgments(source, format, name, intents=intents)
     if len(judgments) == 0:
-        raise BadInput(judgments.name, [Problem.error("empty", judgments.name, "holds no judgments")])
+        raise _empty(judgments.name, "judgments")
     return judgments
 
 
-def read_run(source: Any, *, format: str | None = None, name: str | None = None) -> Run:  # noqa: A002
-    """A run of a file, a data set's id, or an object in memory; `name` is what to call it.
+def read_run(
+    source: RunLike,
+    *,
+    format: str | None = None,  # noqa: A002 - what users call it
+    name: str | None = None,
+) -> Run:
+    """Return the run of a file, a data set's id, or an object in memory, called `name`.
 
-    `format` says how a file is written, where neither its name nor its first bytes do.
+    `format` names the format of a file, where neither its name nor its first bytes show it.
 
     >>> read_run({"q1": ["d2", "d1"]}, name="bm25")
     Run(bm25)
     """
     if isinstance(source, Run):
         return source if name is None else replace(source, name=name)
-    _refuse_swapped(source, Judgments, "judgments where a run should be")
-    run: Run = _read(source, "run", format, name)
-    return run
+    if isinstance(source, Judgments):
+        msg = "judgments where a run should be"
+        raise WrongKind(msg, hint="judgments come first, then the run")
+    opened: Any = open_path(source, RUN, format) if is_file(source) else source
+    if isinstance(opened, Path):
+        msg = f"{opened} is a folder, expected a file that holds a run"
+        raise Unreadable(msg)
+    if _is_opened(opened):
+        file, written = opened
+        run = (
+            trec.read_run(file) if written.name == "trec" else _make_run(read_file(file, written, RUN), file)
+        )
+        return replace(run, name=name or run.name or "run")
+    called = name or _own_name(opened) or "run"
+    if _is_matrix(opened) or _is_pair(opened):
+        ids, scores = opened if _is_pair(opened) else (opened, None)
+        return Run.from_matrix(ids, scores, name=called)
+    return _make_run(_read_object(opened, RUN, called), File(b"", called, called))
 
 
-def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002
-    """Whether a file holds judgments or a run, as far as it tells; None if it may be either."""
-    opened = open_source(source, format)
-    if not isinstance(opened, tuple):
+def read_preferences(
+    source: PreferencesLike, *, columns: int | None = None, name: str | None = None
+) -> Preferences:
+    r"""Return preferences, or the grades of several judges, of a file, a data frame, or nested dicts.
+
+    Lines of TREC text are `query group subgroup document level` or, of four columns, `query group document
+    level`; the first line decides, unless `columns` does. A dict goes from query to group to document to level.
+
+    >>> read_preferences(b"q1 ann d1 2\nq1 ann d2 1\nq1 bob d2 1\n")
+    Preferences(preferences: 3 levels by 2 groups on 1 query)
+    """
+    if isinstance(source, Preferences):
+        return source if name is None else replace(source, name=name)
+    if isinstance(source, Run | Judgments):
+        kind = type(source).__name__
+        msg = f"measures of preferences were given an object of type `{kind}`, expected preferences"
+        raise WrongKind(msg, hint="`judged.read_preferences` reads them")
+    schema = (
+        PREFERENCES if columns is None else replace(PREFERENCES, lines={columns: PREFERENCES.lines[columns]})
+    )
+    if is_file(source):
+        file, written = _open_file(source, schema)
+        raw, called = read_file(file, written, schema), file.name or "preferences"
+    else:
+        raw, called = read_raw(source, schema, name="preferences"), "preferences"
+    if isinstance(raw, RawTable):
+        made = Preferences.from_columns(**raw.columns, name=called, problems=raw.problems)
+    else:
+        made = Preferences.from_mapping(raw, name=called)
+    if len(made) == 0:
+        raise _empty(made.name, "preferences")
+    return made if name is None else replace(made, name=name)
+
+
+def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
+    r"""Return the labels of a file, a data frame, judgments, a dict of dicts, or an iterable of labels or dicts.
+
+    A file of TREC judgments has `task 0 id gain`. A dict goes from task to id to gain. Every gain is a whole
+    number from 0 to 4.
+
+    >>> [(label.task, label.url, label.gain) for label in read_labels(b'{"task": "t1", "url": "a.org", "gain": 3}')]
+    [('t1', 'a.org', 3)]
+    """
+    if isinstance(source, Labels):
+        return source if name is None else replace(source, name=name)
+    table = read_table(source, LABELS, name=source.name if isinstance(source, Judgments) else None)
+    labels = _check_labels(table)
+    if len(labels) == 0:
+        raise _empty(labels.name, "labels")
+    return labels if name is None else replace(labels, name=name)
+
+
+def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:
+    r"""Return the timings of a file, a data frame, rows, or a dict from system to samples in seconds.
+
+    A column `system` and one whose name says the unit are needed, such as `seconds` or `milliseconds`.
+
+    >>> read_timings(b"system,ms\nbm25,250\n").samples("bm25").tolist()
+    [0.25]
+    """
+    if isinstance(source, Timings):
+        return source if name is None else replace(source, name=name)
+    table = read_table(source, TIMINGS, name=name)
+    return Timings.from_columns(**table.columns, name=table.name, problems=table.problems)
+
+
+def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it
+    """Return whether a file holds judgments or a run, as far as it shows; None if it may be either."""
+    opened = open_path(source, JUDGMENTS, format)
+    if not _is_opened(opened):
         return "judgments"  # folders and data sets are known by their judgments
     file, written = opened
     return written.kind(file) if written.kind is not None else None
 
 
-def _read(
+def _read_judgments(
     source: Any,
-    kind: Kind,
     format: str | None,  # noqa: A002
     name: str | None,
     *,
-    intents: bool = False,
-) -> Any:
-    """The table that a source holds, by whichever reader knows its kind."""
-    asked = {"intents": True} if intents else {}
-    if not is_file(source):
-        return _reader(source, kind)(source, name=name or _own_name(source) or kind, **asked)
-    opened = open_source(source, format)
-    if isinstance(opened, tuple):
+    intents: bool,
+) -> Judgments:
+    schema = JUDGMENTS_BY_ITERATION if intents else JUDGMENTS
+    opened: Any = open_path(source, schema, format) if is_file(source) else source
+    notes: tuple[str, ...] = ()
+    if isinstance(opened, Path):
+        split, notes = beir.find_split(opened)
+        name = name or opened.resolve().name
+        opened = _open_file(split, schema)
+    if _is_opened(opened):
         file, written = opened
-        table = _reader_of_file(file, written, kind)(replace(file, intents=intents))
-    elif isinstance(opened, Path):
-        table = _folder(opened, kind)
-    else:
-        table = _reader(opened, kind)(opened, name=_own_name(opened), **asked)
-    return replace(table, name=name or table.name or kind)
+        if written.name == "trec":
+            made = trec.read_judgments(file, intents=intents)
+        else:
+            made = _make_judgments(read_file(file, written, schema), file)
+        return replace(made, name=name or made.name or "judgments", notes=(*made.notes, *notes))
+    called = name or _own_name(opened) or "judgments"
+    if _is_pair(opened):
+        msg = "judgments are a pair of matrices, expected one matrix of relevant ids"
+        raise WrongKind(msg, hint="give grades as a dict of dicts or as a data frame")
+    if _is_matrix(opened):
+        return Judgments.from_matrix(opened, name=called)
+    return _make_judgments(_read_object(opened, schema, called), File(b"", called, called))
 
 
-def _reader(source: Any, kind: Kind) -> Any:
-    """The function that reads an object of this kind; each module has one for judgments and one for runs."""
-    module: Any = tuples
-    if isinstance(source, Mapping):
-        module = mappings
-    elif frames.is_frame(source):
-        module = frames
-    elif matrices.is_pair(source) or matrices.is_matrix(source):
-        module = matrices
-    elif ir_datasets.is_dataset(source):
-        module = ir_datasets
-    else:
-        _refuse_strange(source, kind)
-    return getattr(module, f"read_{kind}")
+def _read_object(source: Any, schema: Schema, name: str) -> RawTable | Mapping[Any, Any]:
+    if ir_datasets.is_dataset(source):
+        return from_rows(ir_datasets.iterate(source, schema), schema, subject=name)
+    return read_raw(source, schema, name=name)
 
 
-def _reader_of_file(file: File, written: Format, kind: Kind) -> Callable[[File], Any]:
-    reader = written.read_judgments if kind == "judgments" else written.read_run
-    if reader is None:
-        msg = f"{file.label} is to be read as {written.title}, which holds no {kind}"
+def _make_judgments(raw: RawTable | Mapping[Any, Any], file: File) -> Judgments:
+    if isinstance(raw, RawTable):
+        columns = dict(raw.columns)
+        if ITERATION in columns:
+            columns["intent"] = columns.pop(ITERATION)
+        return Judgments.from_columns(**columns, name=file.name, notes=raw.notes, problems=raw.problems)
+    make = Judgments.from_mapping if _is_nested(raw) else Judgments.from_lists
+    return replace(make(raw, name=file.label), name=file.name)
+
+
+def _make_run(raw: RawTable | Mapping[Any, Any], file: File) -> Run:
+    if isinstance(raw, RawTable):
+        return Run.from_columns(**raw.columns, name=file.name, notes=raw.notes, problems=raw.problems)
+    make = Run.from_mapping if _is_nested(raw) else Run.from_lists
+    return replace(make(raw, name=file.label), name=file.name)
+
+
+def _check_labels(table: Table) -> Labels:
+    """Return labels; each needs exactly one kind of id, or another key."""
+    columns, problems = table.columns, table.problems
+    rows = len(table)
+    present = {key: columns[key].is_valid().to_numpy(zero_copy_only=False) for key in KEYS if key in columns}
+    if "id" in present and "domain_id" in present:
+        problems.add_rows(
+            "two-ids",
+            np.flatnonzero(present["id"] & present["domain_id"]),
+            lambda row: (
+                f"has both `id` ({columns['id'][row]}) and `domain_id` ({columns['domain_id'][row]}), "
+                "expected one of them"
+            ),
+        )
+    known = np.logical_or.reduce([*present.values(), np.zeros(rows, dtype=bool)])
+    unknown = [row for row in np.flatnonzero(~known).tolist() if row not in problems.rows]
+    problems.add_rows(
+        "label-without-key", unknown, lambda _: f"names no result, expected one of {', '.join(KEYS)}"
+    )
+    problems.raise_if_any()
+    held = {
+        column.name: columns.get(column.name, pa.nulls(rows, pa.large_string())) for column in LABEL_COLUMNS
+    }
+    return Labels(pa.table(held, schema=LABEL_COLUMNS), name=table.name, notes=table.notes)
+
+
+def _open_file(source: Any, schema: Schema) -> tuple[File, Format]:
+    opened = open_path(source, schema)
+    if not _is_opened(opened):
+        msg = f"{source} is no file, expected one that holds {schema.name}"
         raise Unreadable(msg)
-    return reader
+    file, written = opened
+    return file, written
 
 
-def _folder(folder: Path, kind: Kind) -> Judgments:
-    if kind == "run":
-        msg = f"{folder} is a folder, expected a file that holds a run"
-        raise Unreadable(msg)
-    return beir.read_folder(folder)
+def _is_opened(opened: object) -> bool:
+    return isinstance(opened, tuple) and len(opened) == 2 and isinstance(opened[0], File)
+
+
+def _is_matrix(source: object) -> bool:
+    """Return whether this is an array of NumPy's or of a library that shares its memory (DLPack)."""
+    return isinstance(source, np.ndarray) or hasattr(type(source), "__dlpack__")
+
+
+def _is_pair(source: object) -> bool:
+    return isinstance(source, tuple) and len(source) == 2 and all(_is_matrix(matrix) for matrix in source)
+
+
+def _is_nested(mapping: Mapping[Any, Any]) -> bool:
+    return any(isinstance(inner, Mapping) for inner in mapping.values()) or not mapping
 
 
 def _own_name(source: Any) -> str | None:
     return str(source.dataset_id()) if ir_datasets.is_dataset(source) else None
 
 
-def is_file(source: Any) -> bool:
-    """Whether an object is a file: a path, its content as bytes, or something open to be read."""
-    return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
-
-
-def open_source(source: Any, format: str | None) -> Path | tuple[File, Format] | Any:  # noqa: A002
-    """A folder's path, an ir_datasets data set, or a file with its format."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        file = open_bytes(source, label="bytes", name="")
-    elif isinstance(source, (str, os.PathLike)):
-        place = os.fspath(source)
-        found = _folder_or_dataset(place) if isinstance(place, str) else None
-        if found is not None:
-            return found
-        file = open_file(place if isinstance(place, str) else os.fsdecode(place))
-    else:
-        file = open_stream(source)
-    return file, (detect(file) if format is None else FORMATS[format])
-
-
-def _folder_or_dataset(place: str) -> Any:
-    """The folder or the data set that a text names; None if it names a file."""
-    identity = ir_datasets.dataset_id(place)
-    if identity is not None:
-        return ir_datasets.open_dataset(identity)
-    try:
-        if Path(place).is_dir():
-            return Path(place)
-        there = place == "-" or Path(place).exists()
-    except (OSError, ValueError):  # a text that no path can be, such as one with a zero byte
-        return None
-    return None if there else ir_datasets.find(place)
-
-
-def _refuse_strange(source: Any, subject: str) -> None:
-    """Refuse what cannot be gone through row by row."""
-    frames.refuse_lazy(source, subject=subject)
-    if not isinstance(source, Iterable):
-        kind = f"{type(source).__module__}.{type(source).__name__}".removeprefix("builtins.")
-        msg = f"{subject} cannot be read from an object of type `{kind}`, expected {ACCEPTED}"
-        raise WrongKind(msg, hint="call `.to_dict()` on it" if hasattr(source, "to_dict") else None)
-
-
-def _refuse_swapped(source: Any, table: type, message: str) -> None:
-    if isinstance(source, table):
-        raise WrongKind(message, hint="judgments come first, then the run")
+def _empty(name: str, kind: str) -> BadInput:
+    return BadInput(name, [Problem.error("empty", name, f"holds no {kind}")])

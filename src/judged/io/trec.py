@@ -1,130 +1,143 @@
-"""TREC text: `query Q0 document rank score tag` for runs, `query 0 document grade` for judgments."""
+"""TREC text: `query Q0 document rank score tag` for runs, `query 0 document grade` for judgments.
+
+Text as most tools write it, with one delimiter between columns, is read at speed by Arrow (`read_regular`).
+Anything else, or anything that turns out to be wrong, is read by `read_lines`, which knows the line of every row.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
-from itertools import repeat
-from typing import Any, BinaryIO
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, repeat
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from judged.errors import BadInput, Unreadable, Unwritable
-from judged.io.distinct import surely_distinct
-from judged.io.format import File, Format, Kind
-from judged.io.lines import Lines, Table, read_lines
-from judged.io.regular import read_regular
-from judged.io.text import BOM, text_of
+from judged.io.open import BOM, File, read_text
+from judged.io.sniff import Format, Kind, Writing
+from judged.io.table import RawTable
+from judged.kernels.scan.strings import Strings
+from judged.kernels.scan.text import find_line_end, parse_numbers, split_lines
 from judged.problem import Problem, Problems
-from judged.tables.intents import single
-from judged.tables.judgments import TWICE, Judgments
-from judged.tables.repeats import add_repeats
-from judged.tables.run import NOT_NUMBERS, Run, Text
-from judged.tables.strings import one_array
+from judged.tables.columns import add_repeats, one_array, to_bytes, to_numpy
+from judged.tables.judgments import Judgments, has_single_intents
+from judged.tables.run import Run, Text
+from judged.tables.schema import JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
 
-__all__ = ["FORMAT", "kind", "read_judgments", "read_run", "text_of_lines", "write_judgments", "write_run"]
+__all__ = [
+    "FORMAT",
+    "Layout",
+    "Lines",
+    "read_judgments",
+    "read_line_text",
+    "read_lines",
+    "read_regular",
+    "read_run",
+]
 
-RUN = (0, 2, 4)
-"""Where query, document and score stand in a line of a run, which has six columns."""
-QRELS = (0, 2, 3)
-"""Where query, document and grade stand in a line of judgments, which has four."""
-INTENTS = (0, 1, 3)
-"""Where, in judgments by intent, the intent stands in place of the document."""
-
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+STRETCH = 1 << 24
+"""Bytes read at once, so that memory grows with the rows and not with the text."""
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 
-def read_judgments(file: File) -> Judgments:
-    """Judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
-    data = text_of_lines(file)
-    regular = None if file.intents else read_regular(data, columns=4, wanted=QRELS)
+@dataclass(frozen=True)
+class Layout:
+    """Where the fields of a schema are in a line."""
+
+    columns: int
+    ids: tuple[tuple[str, int], ...]
+    number: tuple[str, int]
+
+    @classmethod
+    def of(cls, schema: Schema, columns: int) -> Layout:
+        """Return the layout of lines with that many columns."""
+        places = [(name, at) for at, name in enumerate(schema.lines[columns]) if name]
+        numbers = [(name, at) for name, at in places if schema[name].kind in {"number", "grade"}]
+        return cls(columns, tuple(place for place in places if place not in numbers), numbers[0])
+
+
+_QRELS, _RUN = Layout.of(JUDGMENTS, 4), Layout.of(RUN, 6)
+_QRELS_BY_INTENT = Layout.of(JUDGMENTS_BY_ITERATION, 4)
+
+
+def read(file: File, schema: Schema) -> RawTable:
+    """Return the columns of a schema whose fields have places in a line."""
+    data = read_line_text(file)
+    found = len(_split_first_line(data))
+    width = found if found in schema.lines else max(schema.lines)
+    lines = read_lines(data, Layout.of(schema, width))
+    problems = Problems(file.label, line=lines.line)
+    columns = lines.check(problems)
+    if lines.wide and len(schema.lines) > 1:  # the number of columns says which is which
+        many = "line has" if lines.wide == 1 else "lines have"
+        problems.add_line("many-columns", 1, f"{lines.wide:,} {many} more than {width} columns")
+        return RawTable(columns, problems)
+    return RawTable(columns, problems, notes=_notes(lines))
+
+
+def read_judgments(file: File, *, intents: bool = False) -> Judgments:
+    """Return the judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
+    data = read_line_text(file)
+    regular = None if intents else read_regular(data, _QRELS)
     if regular is not None:
         with suppress(BadInput):  # read again below, with lines to name
-            distinct = surely_distinct(*regular[:2])
-            return Judgments.from_columns(*regular, name=file.name, distinct=distinct)
-    lines = read_lines(data, columns=4, wanted=QRELS)
-    faults = Problems(file.label, line=lines.line)
-    columns = lines.table("grade", faults)
-    intent = _intents(data, faults) if file.intents else None
-    notes = (*_notes(lines), *_note_of_intents(columns[0], intent))
+            distinct = _are_distinct(regular["query"], regular["document"])
+            return Judgments.from_columns(**regular, name=file.name, distinct=distinct)
+    lines = read_lines(data, _QRELS_BY_INTENT if intents else _QRELS)
+    problems = Problems(file.label, line=lines.line)
+    columns = lines.check(problems)
+    notes = _notes(lines)
+    if intents and has_single_intents(columns["query"], columns["intent"]):
+        notes = (*notes, "the second column was read as intents, and no query has more than one there")
     try:
-        return Judgments.from_columns(*columns, intent=intent, name=file.name, notes=notes, faults=faults)
+        return Judgments.from_columns(**columns, name=file.name, notes=notes, problems=problems)
     except BadInput as error:
-        error.hint = error.hint or _hint(lines) or _by_intent(error, data, columns)
+        error.hint = error.hint or _hint(lines) or _suggest_intents(error, data)
         raise
 
 
 def read_run(file: File) -> Run:
-    """A run whose lines stay bytes until they are scored."""
-    data = text_of_lines(file)
-    if kind(file) == "judgments" or (_first(data) and len(_first(data)) < 6):
-        _table(data, file)  # raises, with every malformed line
-    return Run(Text(data, lambda: _table(data, file), file=file.label), name=file.name)
+    """Return a run whose lines stay bytes until they are scored."""
+    data = read_line_text(file)
+    if 0 < len(_split_first_line(data)) < 6:
+        _parse_run(data, file)  # raises, with every malformed line
+    return Run(Text(data, lambda: _parse_run(data, file), file=file.label), name=file.name)
 
 
-def kind(file: File) -> Kind | None:
-    """A run if the first line has six columns or more, judgments if it has four or five."""
-    count = len(_first(file.head()))
-    return "run" if count >= 6 else "judgments" if count >= 4 else None
+def _parse_run(data: Any, file: File) -> pa.Table:
+    """Return every line of a run as columns; raise `BadInput` for everything wrong with them."""
+    columns = read_regular(data, _RUN)
+    if columns is not None:
+        problems = Problems(file.label)
+        _check_run(columns, problems)
+        if not len(problems):  # else read again below, with lines to name
+            return pa.table(columns)
+    lines = read_lines(data, _RUN)
+    problems = Problems(file.label, line=lines.line)
+    columns = lines.check(problems)
+    _check_run(columns, problems)
+    problems.raise_if_any(hint=_hint(lines))
+    return pa.table(columns)
 
 
-def write_judgments(judgments: Judgments, sink: BinaryIO) -> None:
-    """Write `query 0 document grade`, or the intent in place of the 0; whole grades without a point."""
-    table = judgments.to_arrow()
-    for name, told in (("target", "the target"), ("intent_weight", "weights of intents")):
-        if name in table.column_names:
-            raise _cannot(judgments.name, f"{name}s", f"TREC judgments have no column for {told}")
-    _refuse_unwritable(table, judgments.name)
-    columns = (table[name].to_pylist() for name in ("query", "document", "grade"))
-    intents = repeat("0", len(table)) if judgments.intents is None else table["intent"].to_pylist()
-    rows = zip(intents, *columns, strict=True)
-    sink.writelines(
-        f"{query} {intent} {document} {_written(grade)}\n".encode() for intent, query, document, grade in rows
-    )
+def _check_run(columns: dict[str, Any], problems: Problems) -> None:
+    missing = np.flatnonzero(np.isnan(columns["score"]))
+    problems.add_rows("score-nan", missing, lambda _: "score is nan, expected a number")
+    add_repeats(columns["query"], columns["document"], problems, verb="retrieved")
 
 
-def write_run(run: Run, sink: BinaryIO, tag: str) -> None:
-    """Write `query Q0 document rank score tag`, ranks in trec_eval's order, scores to the last digit."""
-    if not tag or _SPACE.search(tag):
-        raise _cannot(run.name, "tag", f"the tag is `{tag}`, expected text without white space")
-    table = _in_order(run.to_arrow())
-    _refuse_unwritable(table, run.name)
-    query, document = table["query"].to_pylist(), table["document"].to_pylist()
-    previous, rank = None, 0
-    for q, d, score in zip(query, document, table["score"].to_pylist(), strict=True):
-        rank = rank + 1 if q == previous else 1
-        previous = q
-        sink.write(f"{q} Q0 {d} {rank} {score!r} {tag}\n".encode())
-
-
-def _table(data: Any, file: File) -> pa.Table:
-    """Every line of a run as columns; everything wrong with them is refused at once."""
-    regular = read_regular(data, columns=6, wanted=RUN)
-    if regular is not None:
-        faults = Problems(file.label)
-        _add_faults(*regular, faults)
-        if not len(faults):  # else read again below, with lines to name
-            return pa.table(dict(zip(("query", "document", "score"), regular, strict=True)))
-    lines = read_lines(data, columns=6, wanted=RUN)
-    faults = Problems(file.label, line=lines.line)
-    query, document, score = lines.table("score", faults)
-    _add_faults(query, document, score, faults)
-    faults.raise_if_any(hint=_hint(lines))
-    return pa.table({"query": query, "document": document, "score": score})
-
-
-def _add_faults(query: pa.Array, document: pa.Array, score: Any, faults: Problems) -> None:
-    """Note scores that are not numbers, and documents that a query has twice."""
-    missing = np.flatnonzero(np.isnan(score))
-    faults.add_rows(NOT_NUMBERS, missing, lambda _: "score is nan, expected a number")
-    add_repeats(query, document, faults, kind="repeated-document", verb="retrieved")
-
-
-def text_of_lines(file: File) -> Any:
-    """The bytes of a text whose lines end with a line feed."""
-    data = text_of(file)
+def read_line_text(file: File) -> Any:
+    """Return the bytes of a text whose lines end with a line feed."""
+    data = read_text(file)
     head = bytes(data[:65_536])
     if b"\r" in head.rstrip() and b"\n" not in head:
         msg = f"{file.label} ends its lines with a bare carriage return, expected a line feed"
@@ -132,59 +145,244 @@ def text_of_lines(file: File) -> Any:
     return data
 
 
-def _first(data: Any) -> list[bytes]:
-    """The fields of the first line that is neither blank nor a comment."""
+def _split_first_line(data: Any) -> list[bytes]:
+    """Return the fields of the first line that is neither blank nor a comment."""
     lines = bytes(data[:65_536]).removeprefix(BOM).split(b"\n")
-    fields = (line.split() for line in lines)
-    return next((each for each in fields if each and not each[0].startswith(b"#")), [])
+    rows = (line.split() for line in lines)
+    return next((row for row in rows if row and not row[0].startswith(b"#")), [])
 
 
-def _hint(lines: Lines) -> str | None:
-    """What the malformed lines look like, if they look like something."""
-    counts = set(lines.counts.tolist())
-    if lines.columns == 6 and counts and counts <= {4, 5}:
-        return "four columns are judgments: were the two files given in the wrong order?"
-    first = _first(lines.text)
-    if counts == {1} and first and len(re.split(rb"[,;]", first[0])) > 2:
-        return "it looks like CSV without a header: name the columns in a first line"
-    return None
-
-
-def _intents(data: Any, faults: Problems) -> pa.Array:
-    """The second column of every line that has four."""
-    return read_lines(data, columns=4, wanted=INTENTS).names(1, "intent", faults)
-
-
-def _note_of_intents(query: pa.Array, intent: pa.Array | None) -> tuple[str, ...]:
-    """A doubt about a second column that tells nothing apart, as in most judgments."""
-    if intent is None or not single(query, intent):
-        return ()
-    return ("the second column was read as intents, and no query has more than one there",)
-
-
-def _by_intent(error: BadInput, data: Any, columns: Table) -> str | None:
-    """What to do where the second column tells apart the rows that are refused as judged twice."""
-    if set(error.counts) != {TWICE}:
-        return None
-    try:
-        Judgments.from_columns(*columns, intent=_intents(data, Problems("")))
-    except BadInput:
-        return None
-    return (
-        "the second column tells them apart; if it holds intents, ask for a measure of them (`alpha_nDCG@20`), "
-        "or read it with `--intents` (in Python `read_judgments(…, intents=True)`)"
-    )
+def _are_distinct(query: pa.Array, document: pa.Array) -> bool:
+    """Return whether hashes show that no document is under its query twice; False only says it might be."""
+    if len(query) == 0:
+        return True
+    queries, documents = (Strings.from_offsets(*to_bytes(column)) for column in (query, document))
+    with np.errstate(over="ignore"):
+        keys = np.sort(queries.hashes * np.uint64(0x9E3779B97F4A7C15) ^ documents.hashes)
+    return bool((keys[1:] != keys[:-1]).all())
 
 
 def _notes(lines: Lines) -> tuple[str, ...]:
     if not lines.wide:
         return ()
     many = "line has" if lines.wide == 1 else "lines have"
-    return (f"{lines.wide:,} {many} more than {lines.columns} columns: the rest was ignored",)
+    return (f"{lines.wide:,} {many} more than {lines.layout.columns} columns: the rest was ignored",)
 
 
-def _in_order(table: pa.Table) -> pa.Table:
-    """Queries as they first appear; within a query by score, then document id, both from the greatest."""
+def _hint(lines: Lines) -> str | None:
+    """Return what the malformed lines look like, if they look like something."""
+    counts = set(lines.counts.tolist())
+    if lines.layout.columns == 6 and counts and counts <= {4, 5}:
+        return "four columns are judgments: were the two files given in the wrong order?"
+    first = _split_first_line(lines.text)
+    if counts == {1} and first and len(re.split(rb"[,;]", first[0])) > 2:
+        return "it looks like CSV without a header: name the columns in a first line"
+    return None
+
+
+def _suggest_intents(error: BadInput, data: Any) -> str | None:
+    """Return what to do where the second column distinguishes rows that are repeated without it."""
+    if set(error.counts) != {"repeated-document"}:
+        return None
+    try:
+        Judgments.from_columns(**read_lines(data, _QRELS_BY_INTENT).check(Problems("")))
+    except BadInput:
+        return None
+    return (
+        "the second column differs between them; if it holds intents, ask for a measure of them "
+        "(`alpha_nDCG@20`), or read it with `--intents` (in Python `read_judgments(…, intents=True)`)"
+    )
+
+
+def read_regular(data: Any, layout: Layout) -> dict[str, Any] | None:
+    """Return the columns of a text whose lines all have the same delimiter and number of columns; else None."""
+    from pyarrow import csv
+
+    delimiter = _find_delimiter(bytes(data))
+    if delimiter is None:
+        return None
+    names = [str(place) for place in range(layout.columns)]
+    name, place = layout.number
+    types = dict.fromkeys(names, pa.large_string()) | {str(place): pa.float64()}
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(data),
+            read_options=csv.ReadOptions(column_names=names, use_threads=False, block_size=STRETCH),
+            parse_options=csv.ParseOptions(delimiter=delimiter, quote_char=False),
+            convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
+    if any(len(column) and pc.min(pc.binary_length(column)).as_py() == 0 for column in texts):
+        return None  # beside a doubled delimiter
+    columns: dict[str, Any] = {id_: one_array(table[str(at)]) for id_, at in layout.ids}
+    if pc.any(pc.starts_with(columns[layout.ids[0][0]], "#")).as_py():
+        return None  # a comment
+    return columns | {name: to_numpy(one_array(table[str(place)]))}
+
+
+def _find_delimiter(text: bytes) -> str | None:
+    """Return the one kind of white space between columns; None if there are several."""
+    bare_returns = b"\r" in text and text.count(b"\r") != text.count(b"\r\n")
+    spaces, tabs = b" " in text, b"\t" in text
+    if not text or b"\v" in text or b"\f" in text or bare_returns or spaces == tabs:
+        return None
+    return " " if spaces else "\t"
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The rows of a text, as bytes, and the lines that are malformed."""
+
+    text: NDArray[np.uint8]
+    layout: Layout
+    ids: tuple[pa.Array, ...]
+    """The ids of every row, as large binaries, in the order of the layout."""
+    number: Floats
+    sound: NDArray[np.bool_]
+    """Which numbers are numbers."""
+    begin: Ints
+    """Where the line of each row begins, in bytes."""
+    short: Ints
+    """Where each line with too few columns begins."""
+    counts: Ints
+    """How many columns it has."""
+    wide: int
+    """How many lines have more columns than the layout."""
+
+    def check(self, problems: Problems) -> dict[str, Any]:
+        """Return the columns by field; whatever is wrong becomes a problem with its line."""
+        for at, count in zip(self.short.tolist(), self.counts.tolist(), strict=True):
+            columns = f"{count} column{'s' if count > 1 else ''}"
+            problems.add_line("few-columns", self._line(at), f"{columns}, expected {self.layout.columns}")
+        texts = {
+            name: _decode(column, name, problems)
+            for (name, _), column in zip(self.layout.ids, self.ids, strict=True)
+        }
+        problems.add_rows("not-a-number", np.flatnonzero(~self.sound), self._describe_number)
+        return texts | {self.layout.number[0]: np.where(self.sound, self.number, 0.0)}
+
+    def line(self, row: int) -> int:
+        """Return the line of a row, from 1."""
+        return self._line(int(self.begin[row]))
+
+    def _line(self, byte: int) -> int:
+        return int(np.searchsorted(self._feeds, byte)) + 1
+
+    @cached_property
+    def _feeds(self) -> Ints:
+        return np.flatnonzero(self.text == 10)
+
+    def _describe_number(self, row: int) -> str:
+        line = self.text[int(self.begin[row]) :][:65_536].tobytes().split(b"\n")[0]
+        name, place = self.layout.number
+        return f"{name} is `{line.split()[place].decode(errors='backslashreplace')}`, expected a number"
+
+
+def read_lines(data: Any, layout: Layout) -> Lines:
+    """Return the columns of every line that has as many as the layout or more."""
+    text = np.frombuffer(data, dtype=np.uint8)
+    parts = [_read_stretch(text[begin:end], begin, layout) for begin, end in pairwise(_cut(text))]
+    *ids, number, sound, begin, short, counts, wide = zip(*parts, strict=True)
+    return Lines(
+        text,
+        layout,
+        ids=tuple(pa.concat_arrays(column) for column in ids),
+        number=np.concatenate(number),
+        sound=np.concatenate(sound),
+        begin=np.concatenate(begin),
+        short=np.concatenate(short),
+        counts=np.concatenate(counts),
+        wide=sum(wide),
+    )
+
+
+def _cut(text: NDArray[np.uint8]) -> Iterator[int]:
+    """Yield where stretches begin and end, each at the end of a line."""
+    at = 0
+    yield at
+    while len(text) - at > STRETCH:
+        at = find_line_end(text, at + STRETCH)
+        yield at
+    if at < len(text) or not at:  # an empty text is one stretch, too
+        yield len(text)
+
+
+def _read_stretch(text: NDArray[np.uint8], begin: int, layout: Layout) -> tuple[Any, ...]:
+    lines = split_lines(text, layout.columns)
+    ids = [_to_binary(lines.columns[place]) for _, place in layout.ids]
+    value, sound = parse_numbers(lines.columns[layout.number[1]])
+    return *ids, value, sound, lines.begin + begin, lines.short + begin, lines.short_count, lines.wide
+
+
+def _to_binary(strings: Strings) -> pa.Array:
+    data, offset = strings.packed()
+    buffers = [None, pa.py_buffer(offset.astype(np.int64)), pa.py_buffer(data)]
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(strings), buffers)
+
+
+def _decode(column: pa.Array, name: str, problems: Problems) -> pa.Array:
+    """Return ids as text; one that is not UTF-8 becomes a problem."""
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        pass  # the loop below names it
+    texts = []
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            texts.append(value.decode())
+        except UnicodeDecodeError:
+            problems.add("not-utf-8", row, f"{name} is {value!r}, expected UTF-8 text")
+            texts.append(f"\0{row}")  # unlike any other id, so that it repeats none
+    return pa.array(texts, type=pa.large_string())
+
+
+def _kind(file: File) -> Kind | None:
+    """Return a run if the first line has six columns or more, judgments if it has four or five."""
+    count = len(_split_first_line(file.head()))
+    return "run" if count >= 6 else "judgments" if count >= 4 else None
+
+
+def write(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
+    """Write a run, or judgments with the intent in place of the 0."""
+    if writing.schema.name == "run":
+        _write_run(table, sink, writing)
+    else:
+        _write_judgments(table, sink, writing)
+
+
+def _write_judgments(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
+    """Write `query 0 document grade`; whole grades without a point."""
+    for name, words in (("target", "the target"), ("intent_weight", "weights of intents")):
+        if name in table.column_names:
+            raise _unwritable(writing.name, "no-such-column", f"TREC judgments have no column for {words}")
+    _check_writable(table, writing.name)
+    intents = table["intent"].to_pylist() if "intent" in table.column_names else repeat("0", len(table))
+    columns = (table[name].to_pylist() for name in ("query", "document", "grade"))
+    sink.writelines(
+        f"{query} {intent} {document} {int(grade) if grade == int(grade) else repr(grade)}\n".encode()
+        for intent, query, document, grade in zip(intents, *columns, strict=True)
+    )
+
+
+def _write_run(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
+    """Write `query Q0 document rank score tag`, ranks in trec_eval's order, scores to the last digit."""
+    tag = writing.tag
+    if not tag or _SPACE.search(tag):
+        raise _unwritable(writing.name, "bad-tag", f"the tag is `{tag}`, expected text without white space")
+    table = _sort(table)
+    _check_writable(table, writing.name)
+    previous, rank = None, 0
+    columns = (table[name].to_pylist() for name in ("query", "document", "score"))
+    for query, document, score in zip(*columns, strict=True):
+        rank = rank + 1 if query == previous else 1
+        previous = query
+        sink.write(f"{query} Q0 {document} {rank} {score!r} {tag}\n".encode())
+
+
+def _sort(table: pa.Table) -> pa.Table:
+    """Return queries as they first appear; within a query by score, then document, both from the greatest."""
     codes = one_array(table["query"]).dictionary_encode().indices
     document = table["document"].cast(pa.large_binary())
     keyed = pa.table({"query": codes, "score": table["score"], "document": document})
@@ -192,41 +390,35 @@ def _in_order(table: pa.Table) -> pa.Table:
     return table.take(pc.sort_indices(keyed, order))
 
 
-def _written(grade: float) -> str:
-    return str(int(grade)) if grade == int(grade) else repr(grade)
-
-
-def _refuse_unwritable(table: pa.Table, subject: str) -> None:
-    """Refuse ids that white space would cut, that begin like a comment, or that are empty."""
-    faults = Problems(subject)
-    for name in (each for each in ("query", "intent", "document") if each in table.column_names):
+def _check_writable(table: pa.Table, subject: str) -> None:
+    """Raise `Unwritable` for ids that are empty, contain white space, or begin like a comment."""
+    problems = Problems(subject)
+    for name in (name for name in ("query", "intent", "document") if name in table.column_names):
         column = one_array(table[name])
         bad = pc.or_(pc.match_substring_regex(column, _SPACE.pattern), pc.equal(column, ""))
+        mark = ""
         if name == "query":
+            mark = ", `#` or mark at its start"
             bad = pc.or_(bad, pc.match_substring_regex(column, "^(#|\ufeff)"))
-        rows = np.flatnonzero(bad.to_numpy(zero_copy_only=False))
-        faults.add_rows("unwritable-id", rows, _telling(column, name))
-    faults.raise_if_any(hint="write JSONL, CSV, Parquet or Arrow, which hold any id", error=Unwritable)
+        rows = np.flatnonzero(bad.to_numpy(zero_copy_only=False)).tolist()
+        expected = f"expected text without white space{mark}"
+        for row in rows:
+            problems.add("unwritable-id", row, f"{name} is {column[row].as_py()!a}, {expected}")
+    problems.raise_if_any(hint="write JSONL, CSV, Parquet or Arrow, which hold any id", error=Unwritable)
 
 
-def _telling(column: pa.Array, name: str) -> Any:
-    mark = ", `#` or mark at its start" if name == "query" else ""
-    return lambda row: f"{name} is {column[row].as_py()!a}, expected text without white space{mark}"
+def _unwritable(subject: str, code: str, message: str) -> Unwritable:
+    problem = Problem.error(code, "TREC text", message)
+    return Unwritable(subject, [problem], hint="write JSONL, CSV, Parquet or Arrow")
 
 
-def _cannot(subject: str, kind: str, what: str) -> Unwritable:
-    return Unwritable(
-        subject, [Problem.error(kind, "TREC text", what)], hint="write JSONL, CSV, Parquet or Arrow"
-    )
+def _holds(schema: Schema) -> bool:
+    return bool(schema.lines) and not schema.tabs
 
 
 FORMAT = Format(
-    name="trec",
-    title="TREC text",
+    *("trec", "TREC text", read, write),
+    kind=_kind,
     extensions=(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel"),
-    read_judgments=read_judgments,
-    read_run=read_run,
-    kind=kind,
-    write_judgments=write_judgments,
-    write_run=write_run,
+    holds=_holds,
 )

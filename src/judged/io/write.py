@@ -1,26 +1,31 @@
-"""`write_judgments` and `write_run`: tables into files, whole or not at all."""
+"""`write_judgments`, `write_run` and `write_labels`: tables into files, completely or not at all."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
-from judged.errors import JudgedError
-from judged.io.catalogue import FORMATS, by_extension
-from judged.io.compression import compressing
-from judged.io.files import split_name
-from judged.io.format import Format, Kind
+import msgspec
+import pyarrow as pa
+
+from judged.errors import JudgedError, Unwritable
+from judged.io.open import compress, split_name
+from judged.io.sniff import FORMATS, Format, Writing, find_by_extension
 from judged.problem import Problems
+from judged.tables.columns import add_repeats, shorten
 from judged.tables.judgments import Judgments
-from judged.tables.repeats import add_repeats
+from judged.tables.labels import Label
 from judged.tables.run import Columns, Run
+from judged.tables.schema import JUDGMENTS, LABELS, RUN, Schema
 
-__all__ = ["format_for", "write_judgments", "write_run", "write_whole"]
+__all__ = ["encode_labels", "find_format", "write_file", "write_judgments", "write_labels", "write_run"]
 
 
 def write_judgments(
@@ -31,8 +36,8 @@ def write_judgments(
     force: bool = False,
 ) -> None:
     """Write judgments to a file, its format and compression by extension; `-` is standard output."""
-    write = format_for(destination, "judgments", format).write_judgments
-    write_whole(destination, lambda sink: write(judgments, sink), force=force)  # type: ignore[misc] # format_for checked
+    writing = Writing(JUDGMENTS, judgments.name)
+    _write_table(judgments.to_arrow(), destination, writing, format=format, force=force)
 
 
 def write_run(
@@ -47,48 +52,60 @@ def write_run(
 
     `tag` names the run in every line of TREC text; by default it is the run's name.
     """
-    write = format_for(destination, "run", format).write_run
-    whole = _without_repeats(run)
+    find_format(destination, RUN, format)  # before the run is read
     label = re.sub(r"\s+", "_", run.name) if tag is None else tag
-    write_whole(destination, lambda sink: write(whole, sink, label), force=force)  # type: ignore[misc] # format_for checked
+    _write_table(_check_run(run), destination, Writing(RUN, run.name, label), format=format, force=force)
 
 
-def format_for(destination: str | Path, kind: Kind, format: str | None = None) -> Format:  # noqa: A002
-    """The format to write: the one named, else the one the extension stands for; TREC for `-` and .txt."""
+def find_format(destination: str | Path, schema: Schema, format: str | None = None) -> Format:  # noqa: A002
+    """Return the format to write: the one named, else that of the extension; TREC for `-` and .txt."""
     _, extension, _ = split_name(Path(destination))
-    name = format or by_extension(extension)
+    name = format or find_by_extension(extension)
     if name is None and (str(destination) == "-" or extension == ".txt"):
         name = "trec"
     if name is None:
         msg = f"the extension of {destination} names no format to write"
         raise JudgedError(msg, hint=f"name one: {', '.join(FORMATS)}")
     chosen = FORMATS[name]
-    if (chosen.write_judgments if kind == "judgments" else chosen.write_run) is None:
-        msg = f"{chosen.title} has no way to hold a {kind}"
+    if chosen.write is None or not chosen.holds(schema):
+        msg = f"{chosen.title} has no way to hold a {schema.name}"
         raise JudgedError(msg, hint="write TREC, JSONL, CSV, Parquet or Arrow")
     return chosen
 
 
-def write_whole(destination: str | Path, write: Callable[[BinaryIO], None], *, force: bool) -> None:
-    """Let `write` fill a file that is there whole or not at all, compressed as its name says."""
+def _write_table(
+    table: pa.Table,
+    destination: str | Path,
+    writing: Writing,
+    *,
+    format: str | None,  # noqa: A002
+    force: bool,
+) -> None:
+    write = find_format(destination, writing.schema, format).write
+    assert write is not None  # noqa: S101 - `find_format` returns formats that write
+    write_file(destination, lambda sink: write(table, sink, writing), force=force)
+
+
+def write_file(destination: str | Path, write: Callable[[BinaryIO], None], *, force: bool) -> None:
+    """Let `write` fill a file that exists completely or not at all, compressed as its name says."""
     if str(destination) == "-":
         write(sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return
     _, _, packed = split_name(Path(destination))
-    with _whole_file(Path(destination), force=force) as file, compressing(file, packed) as sink:
+    with _open_new(Path(destination), force=force) as file, compress(file, packed) as sink:
         write(sink)
 
 
 @contextmanager
-def _whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file that appears under its name when all is written, and not at all if that fails."""
+def _open_new(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name when all is written, and not at all if that fails."""
     replaceable = path.is_file() or not path.exists()
     if path.exists() and replaceable and not force:
         msg = f"{path} exists already"
         raise JudgedError(msg, hint="`--force`, or `force=True`, writes over it")
     try:
-        with _replacing(path) if replaceable else path.open("wb") as file:
+        with _replace(path) if replaceable else path.open("wb") as file:
             yield file
     except OSError as error:
         msg = f"{path} cannot be written: {(error.strerror or str(error)).lower()}"
@@ -96,23 +113,73 @@ def _whole_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file beside `path` that takes its place at the end; a pipe or a device must never be given to this."""
+def _replace(path: Path) -> Iterator[BinaryIO]:
+    """Open a file beside `path` that replaces it at the end; `path` must not be a pipe or a device."""
     final = path.resolve()
-    passing = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
+    temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
     try:
-        with passing.open("xb") as file:
+        with temporary.open("xb") as file:
             yield file
-        passing.replace(final)
+        temporary.replace(final)
     finally:
-        passing.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def _without_repeats(run: Run) -> Run:
-    """The run as columns; one that lists a document twice for a query is refused, never carried on."""
+def _check_run(run: Run) -> pa.Table:
+    """Return the run as columns; raise `BadInput` if it lists a document twice for a query."""
     whole = run.as_columns()
-    held = cast("Columns", whole.source)
-    faults = Problems(run.name, held.place)
-    add_repeats(held.query, held.document, faults, kind="repeated-document", verb="retrieved")
-    faults.raise_if_any()
-    return whole
+    assert isinstance(whole.source, Columns)  # noqa: S101 - `as_columns` returns nothing else
+    problems = Problems(run.name, whole.source.place)
+    add_repeats(whole.source.query, whole.source.document, problems, verb="retrieved")
+    problems.raise_if_any()
+    return whole.to_arrow()
+
+
+def write_labels(
+    labels: Iterable[Label | Mapping[str, Any]], destination: str | Path, *, force: bool = True
+) -> None:
+    """Write labels as the extension says: JSONL, CSV, TSV, else TREC judgments; `-` is JSONL on standard output.
+
+    Dicts may hold more than a `Label` does; TREC judgments have room for task, id and gain only.
+    """
+    data = encode_labels(labels, destination)
+
+    def write(sink: BinaryIO) -> None:
+        sink.write(data)
+
+    write_file(destination, write, force=force)
+
+
+def encode_labels(labels: Iterable[Label | Mapping[str, Any]], destination: str | Path) -> bytes:
+    """Return the bytes that `write_labels` writes; raise `Unwritable` for what the format cannot hold."""
+    rows = [msgspec.to_builtins(label) if isinstance(label, Label) else dict(label) for label in labels]
+    extension = ".jsonl" if str(destination) == "-" else split_name(Path(destination))[1]
+    if extension in {".jsonl", ".ndjson"}:
+        return msgspec.json.Encoder().encode_lines(rows)
+    if extension not in {".csv", ".tsv"}:
+        return _encode_trec_labels(rows, str(destination))
+    header = list(dict.fromkeys(key for row in rows for key in row))
+    sink = io.StringIO(newline="")
+    writer = csv.DictWriter(sink, header, delimiter="," if extension == ".csv" else "\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return sink.getvalue().encode()
+
+
+def _encode_trec_labels(rows: list[dict[str, Any]], subject: str) -> bytes:
+    """Return lines `task 0 id gain`; a label without task or id, or with white space in one, is a problem."""
+    problems = Problems(subject)
+    lines = []
+    for number, row in enumerate(rows):
+        values = {}
+        for field in ("task", "id", "gain"):
+            names = LABELS[field].find({key.strip().lower(): key for key in reversed(row)})
+            values[field] = next((row[name] for name in names if row[name] is not None), None)
+        for field in ("task", "id"):
+            key = values[field]
+            if key is None or not str(key).strip() or str(key).split() != [str(key)]:
+                got = "missing" if key is None else shorten(repr(key), 60)
+                problems.add("unwritable-id", number, f"{field} is {got}, expected text without white space")
+        lines.append(f"{values['task']} 0 {values['id']} {values['gain']}\n")
+    problems.raise_if_any(hint="write JSONL, CSV or TSV, which hold any key", error=Unwritable)
+    return "".join(lines).encode()

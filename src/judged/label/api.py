@@ -19,7 +19,7 @@ from judged.label.run import Job, Progress, ProgressCallback, Throttle, cache_lo
 from judged.label.texts import TextSource
 from judged.problem import Note
 from judged.result import Provenance
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = ["label_pool", "label_results"]
 

@@ -16,16 +16,16 @@ import pyarrow.compute as pc
 from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError, Unusable
-from judged.io.labels import read_labels
-from judged.io.read import is_file, kind_of, open_source, read_judgments, read_run
-from judged.io.text import is_number_text
+from judged.io.open import is_file, is_number_text
+from judged.io.read import kind_of, read_judgments, read_labels, read_run
+from judged.io.table import open_path
 from judged.label.texts import Text, TextSource, read_documents, read_queries
 from judged.problem import Note, Place, Problems
 from judged.result import InputFile
 from judged.tables.labels import Label
 from judged.tables.run import Run
-from judged.tables.session import Result, Session
-from judged.tables.sessions import Sessions
+from judged.tables.schema import RUN
+from judged.tables.sessions import Result, Session, Sessions
 from judged.traces.context import TraceProblems
 from judged.traces.conversation import TurnChoice
 from judged.traces.read import stream_sessions
@@ -149,7 +149,7 @@ def _detect_kind(source: Any) -> SourceKind:
 
 def _is_prose(source: Any) -> bool:
     """Return whether a text without any other format has words in place of scores, like the logs of agents."""
-    opened = open_source(source, None)
+    opened = open_path(source, RUN)
     if not isinstance(opened, tuple) or opened[1].name != "trec":
         return False
     rows = (line.split() for line in opened[0].head().splitlines())

@@ -16,7 +16,7 @@ import msgspec
 from judged.errors import BadInput, BadProtocol, Unreadable
 from judged.label.pool import Item
 from judged.problem import Problem
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = [
     "STRUCTURES",

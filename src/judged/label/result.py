@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judged.blocks import Block, Display, Notes, Sentence, Table
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
 from judged.tables.labels import Labels
@@ -57,7 +57,11 @@ class Labelling(Result):
     @property
     def labels(self) -> Labels:
         """The labels as a table, for example for `judged.evaluate_sessions`."""
-        return read_labels(list(self.rows), name=self.labeller) if self.rows else Labels((), self.labeller)
+        return (
+            read_labels(list(self.rows), name=self.labeller)
+            if self.rows
+            else Labels.from_rows((), name=self.labeller)
+        )
 
     @property
     def wanted(self) -> int:

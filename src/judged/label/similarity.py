@@ -22,12 +22,12 @@ from judged.agreements.grades import Grades, describe_result, read_grades
 from judged.agreements.result import Agreement
 from judged.arrays import Floats, Ints
 from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.label.pool import Item
 from judged.problem import Problem
 from judged.stats.paired import Values, check_values
 from judged.tables.labels import Label, Labels
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = [
     "Cuts",
@@ -129,14 +129,14 @@ def label_by_similarity(
     name = f"similarity {embedder.name}, calibrated on {len(graded):,} grades of {people.name}"
     sample = [pool[at] for at in graded]
     found = agreement(
-        Labels(_make_labels(sample, held_out), name=name),
-        Labels(_make_labels(sample, grades), name=people.name),
+        Labels.from_rows(_make_labels(sample, held_out), name=name),
+        Labels.from_rows(_make_labels(sample, grades), name=people.name),
         threshold=threshold,
         seed=seed,
     )
     rest = [at for at, position in enumerate(positions) if position is None]
     labels = _make_labels([pool[at] for at in rest], cuts.grades(similarity[rest]), labeller=name)
-    return SimilarityLabels(Labels(labels, name="similarity"), cuts, found, embedder.name)
+    return SimilarityLabels(Labels.from_rows(labels, name="similarity"), cuts, found, embedder.name)
 
 
 def measure_similarity(

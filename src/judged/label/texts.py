@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,24 +15,28 @@ import msgspec
 import pyarrow as pa
 
 from judged.errors import Unreadable, Unusable
-from judged.io.columns import NAMES as COLUMNS
+from judged.io.open import split_name
+from judged.io.table import read_table
 from judged.problem import Problems
+from judged.tables.schema import DOCUMENTS, QUERIES
 
 __all__ = ["Text", "TextSource", "read_documents", "read_queries"]
 
-QUERY = {
-    "id": ("id", "_id", "task", *COLUMNS["query"][:-1]),
-    "text": ("text", "query", "question", "title"),
-}
-DOCUMENT = {
-    "id": ("id", "_id", *COLUMNS["document"][:-2]),
-    "title": ("title",),
-    "text": ("text", "contents", "content", "body", "passage", "snippet", "abstract"),
-}
+QUERY = {field.name: field.names for field in QUERIES.fields}
+DOCUMENT = {field.name: field.names for field in DOCUMENTS.fields}
 """Accepted column names of each field, case-insensitive; the first one present is used."""
+TEXTS = replace(
+    DOCUMENTS,
+    fields=(
+        replace(DOCUMENTS["id"], aliases=(*DOCUMENTS["id"].names, *QUERIES["id"].names[2:])),
+        DOCUMENTS["title"],
+        replace(DOCUMENTS["text"], aliases=(*DOCUMENTS["text"].names, *QUERIES["text"].names[1:3])),
+    ),
+)
+"""Queries or documents, where a file is read before it is known which."""
 
-UNNAMED = {2: ("id", "text"), 3: ("id", "title", "text"), 4: ("id", "url", "title", "text")}
-"""Columns of a TSV without a header, by their number; four are the documents of MS MARCO."""
+WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
+"""Extensions of formats that are read as a whole; the others are streamed."""
 
 Aliases: TypeAlias = Mapping[str, tuple[str, ...]]
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
@@ -117,6 +121,9 @@ def _read_rows(path: Path, problems: Problems) -> Iterator[Row]:
         if path.name.lower().endswith((".parquet", ".pq")):
             yield from _read_parquet(path)
             return
+        if split_name(path)[1] in WHOLE_FORMATS:
+            yield from _read_whole(path)
+            return
         with pa.input_stream(str(path), compression="detect") as stream:
             lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="", errors="replace")
             yield from _read_text(lines, problems)
@@ -126,6 +133,15 @@ def _read_rows(path: Path, problems: Problems) -> Iterator[Row]:
     except (OSError, pa.ArrowException) as error:
         msg = f"{path} cannot be read: {error}"
         raise Unreadable(msg) from None
+
+
+def _read_whole(path: Path) -> Iterator[Row]:
+    """Yield the rows of a format that cannot be read line by line."""
+    table = read_table(path, TEXTS)
+    table.problems.raise_if_any(error=Unusable)
+    columns = {name: column.to_pylist() for name, column in table.columns.items()}
+    for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+        yield number, dict(zip(columns, values, strict=True))
 
 
 def _read_text(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
@@ -183,7 +199,7 @@ def _read_plain_tsv(
 ) -> Iterator[Row]:
     """Yield the rows of tab-separated values without a header or quotes."""
     count = first[1].count("\t") + 1
-    names = UNNAMED.get(count)
+    names = DOCUMENTS.lines.get(count)
     if names is None:
         message = f"{count} tab-separated columns, expected 2, 3 or 4, or a header"
         problems.add_line("malformed-line", first[0], message)

@@ -6,7 +6,7 @@ from judged.dedup.find import Deduplicator
 from judged.dedup.keys import Keys, make_keys
 from judged.dedup.rules import Rules
 from judged.tables.labels import Label, Labels
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 
 __all__ = ["Book"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadInput, BadMeasure, UnknownName
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.kernels.sessions.view import UNLABELLED, SessionView
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
@@ -21,9 +21,9 @@ from judged.sessions.gather import Gathering, Keep
 from judged.sessions.observations import observed
 from judged.sessions.protocol import Conflict, SessionProtocol, Unlabelled
 from judged.sessions.reference import Pool, by_judgments, by_union, pools
-from judged.tables.arrays import strings_of
+from judged.tables.columns import to_strings
 from judged.tables.scores import Scores
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.context import TraceProblems
 from judged.traces.conversation import TurnChoice
 from judged.traces.read import stream_sessions
@@ -183,7 +183,7 @@ def _evaluated(
     ]
     values = {str(each): each.per_query(steps) for each in measures}
     return SessionEvaluation(
-        Scores(strings_of(ids), values, run=run, unit="session"),
+        Scores(to_strings(ids), values, run=run, unit="session"),
         tuple(measures),
         gathering.protocol,
         observed(steps, tally, unused_labels=unused, notes=tuple(notes)),

@@ -19,7 +19,7 @@ from judged.sessions.gather import Named, Placed
 from judged.sessions.observations import SessionObservations, Tally, observed
 from judged.sessions.protocol import SessionProtocol
 from judged.sessions.reference import Pool
-from judged.tables.arrays import strings_of
+from judged.tables.columns import to_strings
 from judged.tables.scores import Scores
 from judged.wording import counted
 
@@ -82,7 +82,7 @@ class SessionEvaluation:
         place = {task: at for at, task in enumerate(tasks)}
         of = np.array([place[each.task] for each in self.named], dtype=np.int64)
         values = {name: _means(column, of, len(tasks)) for name, column in self.scores.values.items()}
-        scores = Scores(strings_of(tasks), values, run=self.run, unit="task")
+        scores = Scores(to_strings(tasks), values, run=self.run, unit="task")
         return replace(self, scores=scores)
 
     def undefined(self, measure: Measure | str) -> int:
@@ -136,7 +136,7 @@ class SessionEvaluation:
         at = np.array(sessions, dtype=np.int64)
         named = tuple(self.named[each] for each in sessions)
         view, tally = self.view.select(at), self.tally.of(at)
-        ids = strings_of(each.conversation for each in named)
+        ids = to_strings(each.conversation for each in named)
         values = {name: column[at] for name, column in self.scores.values.items()}
         return replace(
             self,

@@ -17,7 +17,7 @@ from judged.problem import Problem
 from judged.sessions.book import Book
 from judged.sessions.observations import Tally
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.session import Result, Search, Session
+from judged.tables.sessions import Result, Search, Session
 
 __all__ = ["Find", "Gathering", "Keep", "Named", "Placed"]
 

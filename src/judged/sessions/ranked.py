@@ -7,7 +7,7 @@ from typing import Any
 
 from judged.agreements.grades import describe_result, read_grades
 from judged.agreements.system_order import RankedSystems, rank_systems
-from judged.io.labels import read_labels
+from judged.io.read import read_labels
 from judged.measures.measure import Measure
 from judged.sessions.evaluate import evaluate_sessions
 from judged.tables.labels import Labels
@@ -46,4 +46,4 @@ def _shared(human: Any, labels: Any) -> tuple[Labels, Labels]:
 def _known(labels: Labels, others: Labels) -> Labels:
     there = read_grades(others)
     rows = tuple(label for label in labels if there.find(describe_result(label)) is not None)
-    return Labels(rows, name=labels.name)
+    return Labels.from_rows(rows, name=labels.name)

@@ -13,7 +13,7 @@ from judged.kernels.sessions.view import UNLABELLED, Reference, SessionView
 from judged.sessions.book import Book
 from judged.sessions.gather import Find, Gathering
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.session import GRADES
+from judged.tables.sessions import GRADES
 
 __all__ = ["Pool", "by_judgments", "by_union", "pools"]
 

@@ -14,7 +14,7 @@ from judged.sessions.evaluation import SessionEvaluation
 from judged.sessions.gather import Placed
 from judged.sessions.overlap import Alone, Overlap
 from judged.sessions.stopping import Stop
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from judged.wording import counted
 
 __all__ = [

@@ -1,11 +1,11 @@
-"""Judgments: which documents were judged for which query, with what grade, answering which target."""
+"""Judgments: which documents were judged for which query, with what grade, answering which target or intent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,18 +14,24 @@ from numpy.typing import NDArray
 
 from judged.errors import BadInput
 from judged.problem import Locate, Problem, Problems, locate_row
-from judged.tables.arrays import arrow_of, numpy_of
-from judged.tables.intents import add_weight_faults, folded, unfolded
-from judged.tables.matrices import matrix_columns
-from judged.tables.nested import flat_lists, flat_mapping, need_mapping
-from judged.tables.repeats import add_repeats
-from judged.tables.strings import as_ids, as_numbers, one_array
+from judged.tables.columns import (
+    Column,
+    add_repeats,
+    as_ids,
+    as_numbers,
+    check_lengths,
+    encode,
+    one_array,
+    to_arrow,
+    to_numpy,
+)
+from judged.tables.nested import flatten_lists, flatten_mapping, flatten_matrix, need_mapping
 
-__all__ = ["NUMBERED", "TWICE", "Judgments", "refuse_both"]
+__all__ = ["NUMBERED", "Judgments", "add_bad_weights", "check_intents", "has_single_intents", "order_intents"]
 
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 NUMBERED = "integer ids were taken as their decimal text"
-NOT_FINITE = "not-finite"
-TWICE = "repeated-document"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,104 +48,110 @@ class Judgments:
     """Columns `query`, `document`, `grade` and, where given, `target`."""
     name: str = "judgments"
     notes: tuple[str, ...] = ()
-    """What was noticed on reading that a user should know."""
+    """What a user should know about how they were read."""
     intents: pa.Table | None = None
     """Where given, the columns `row` (of `table`), `intent`, `grade` and maybe `weight`, by row and intent."""
 
     @classmethod
     def from_columns(
         cls,
-        query: Any,
-        document: Any,
-        grade: Any,
-        target: Any = None,
+        query: Column,
+        document: Column,
+        grade: Column,
+        target: Column = None,
         *,
-        intent: Any = None,
-        weight: Any = None,
+        intent: Column = None,
+        weight: Column = None,
         name: str = "judgments",
         notes: tuple[str, ...] = (),
-        where: Locate | None = None,
-        faults: Problems | None = None,
+        locate: Locate | None = None,
+        problems: Problems | None = None,
         distinct: bool = False,
     ) -> Judgments:
-        """Judgments from columns of any Arrow-readable kind; `where(row)` words a row's place in errors.
+        """Return judgments of columns of any Arrow-readable kind; `locate(row)` is a row's place in errors.
 
-        `faults` may hold what a reader has found so far; it is refused together with what is found here.
-        `distinct` says that no document can stand twice under its query, as the keys of a dict cannot.
+        `problems` may hold what a reader has found so far; they are raised together with what is found here.
+        `distinct` says that no document can be under its query twice, as keys of a dict cannot.
         A document whose target is null or empty is its own target. `intent` says which of the meanings of
         its query a document was judged for, and `weight` how much that intent counts.
         """
-        found = Problems(name, where or locate_row) if faults is None else faults
-        queries, numbered = as_ids(query, name="query", faults=found)
-        documents, numbered_too = as_ids(document, name="document", faults=found)
-        grades = as_numbers(grade, name="grade", faults=found)
+        found = Problems(name, locate or locate_row) if problems is None else problems
+        queries, numbered = as_ids(query, name="query", problems=found)
+        documents, numbered_too = as_ids(document, name="document", problems=found)
+        grades = as_numbers(grade, name="grade", problems=found)
         columns = {"query": queries, "document": documents, "grade": grades}
         if target is not None:
-            columns["target"] = as_ids(target, name="target", absent="", faults=found)[0]
-        columns |= _intent_columns(intent, weight, found)
-        refuse_both(columns, found.subject)
-        _refuse_unequal_lengths(columns, found.subject)
-        if target is not None:
-            columns["target"] = _own_where_absent(columns["target"], documents)
-        _add_not_finite(grades, found)
+            columns["target"] = as_ids(target, name="target", absent="", problems=found)[0]
+        if intent is not None:
+            columns["intent"] = as_ids(intent, name="intent", problems=found)[0]
+            if weight is not None:
+                columns["weight"] = as_numbers(weight, name="weight", problems=found)
+        check_intents(columns, found.subject)
+        check_lengths(columns, found.subject)
+        if target is not None:  # a document that names none is its own
+            columns["target"] = pc.if_else(pc.equal(columns["target"], ""), documents, columns["target"])
+        values = to_numpy(grades)
+        bad = np.flatnonzero(~np.isfinite(values))
+        found.add_rows("not-finite", bad, lambda row: f"grade is {values[row]}, expected a finite number")
         if not distinct or numbered or numbered_too:  # 1 and "1" are two keys, and one id
-            add_repeats(queries, documents, found, kind=TWICE, verb="judged", intent=columns.get("intent"))
+            add_repeats(queries, documents, found, verb="judged", intent=columns.get("intent"))
         if "weight" in columns:
-            add_weight_faults(queries, columns["intent"], columns["weight"], found)
+            add_bad_weights(queries, columns["intent"], columns["weight"], found)
         found.raise_if_any()
         if numbered or numbered_too:
             notes = (*notes, NUMBERED)
-        table, intents = _grouped(pa.table(columns)), None
+        table, intents = _group_by_query(pa.table(columns)), None
         if intent is not None:
-            table, intents = folded(table)
+            table, intents = _fold_intents(table)
         return cls(table, name=name, notes=notes, intents=intents)
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "judgments") -> Judgments:
-        """Judgments from a dict of dicts: query → document → grade, or query → document → intent → grade.
+        """Return judgments of a dict of dicts: query → document → grade, or query → document → intent → grade.
 
         >>> Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}}).table["grade"].to_pylist()
         [1.0, 0.0]
         """
-        ordered = _in_order(need_mapping(mapping, name))
-        flat = flat_mapping(ordered, subject=name, number="grade")
+        ordered = _sort_queries(need_mapping(mapping, name))
+        flat = flatten_mapping(ordered, subject=name, number="grade")
         if flat.number and isinstance(flat.number[0], Mapping):
             intent = flat.unnest(subject=name)
-            where = flat.place()
             return cls.from_columns(
-                flat.query, flat.document, flat.number, intent=intent, name=name, where=where
+                flat.query, flat.document, flat.number, intent=intent, name=name, locate=flat.locate
             )
-        query = _repeated(ordered) if ordered is not mapping else flat.query
+        query = _repeat_queries(ordered) if ordered is not mapping else flat.query
         judgments = cls.from_columns(
-            query, flat.document, flat.number, name=name, where=flat.place(), distinct=True
+            query, flat.document, flat.number, name=name, locate=flat.locate, distinct=True
         )
-        if NUMBERED not in judgments.notes:  # then rows and names stand as they came
-            judgments.__dict__["documents"] = flat.document
+        if NUMBERED not in judgments.notes:  # rows and names are in the same order
+            judgments.__dict__["documents"] = flat.document  # fills the cached property
         return judgments
 
     @classmethod
     def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "judgments") -> Judgments:
-        """Judgments from a dict of lists or sets of relevant documents, each of grade 1.
+        """Return judgments of a dict of lists or sets of relevant documents, each of grade 1.
 
         >>> Judgments.from_lists({"q1": ["d1", "d2"]}).table["grade"].to_pylist()
         [1.0, 1.0]
         """
-        flat = flat_lists(need_mapping(lists, name), subject=name, ordered=False)
+        flat = flatten_lists(need_mapping(lists, name), subject=name, ordered=False)
         grades = np.ones(len(flat.query))
-        return cls.from_columns(flat.query, flat.document, grades, name=name, where=flat.place())
+        return cls.from_columns(flat.query, flat.document, grades, name=name, locate=flat.locate)
 
     @classmethod
     def from_matrix(cls, ids: Any, *, name: str = "judgments") -> Judgments:
-        """Judgments from a matrix of relevant ids, a row for each query "0", "1", …, each of grade 1.
+        """Return judgments of a matrix of relevant ids, a row for each query "0", "1", …, each of grade 1.
 
         Negative whole numbers are padding.
 
         >>> Judgments.from_matrix(np.array([[7, 3], [5, -1]])).table["document"].to_pylist()
         ['7', '3', '5']
         """
-        query, document, _, notes, where = matrix_columns(ids, subject=name)
-        grades = np.ones(len(query))
-        return cls.from_columns(query, document, grades, name=name, notes=notes, where=where)
+        flat = flatten_matrix(ids, subject=name)
+        grades = np.ones(len(flat.query))
+        return cls.from_columns(
+            flat.query, flat.document, grades, name=name, notes=flat.notes, locate=flat.locate
+        )
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -148,22 +160,22 @@ class Judgments:
         return f"Judgments({self.name}: {len(self):,} of {len(self.queries):,} queries)"
 
     @cached_property
-    def offset(self) -> NDArray[np.int64]:
+    def offset(self) -> Ints:
         """Query `q` owns rows `offset[q]` to `offset[q + 1]`."""
         return self._groups[0]
 
     @cached_property
     def queries(self) -> pa.Array:
-        """The id of every query, in order."""
+        """The id of every query, in the order of their bytes."""
         return self._groups[1]
 
     @cached_property
-    def _groups(self) -> tuple[NDArray[np.int64], pa.Array]:
+    def _groups(self) -> tuple[Ints, pa.Array]:
         column = self.column("query")
         if len(column) == 0:
             return np.zeros(1, dtype=np.int64), column
-        first = np.concatenate(([0], _changes(column)))
-        return np.append(first, len(column)).astype(np.int64), column.take(arrow_of(first))
+        first = np.concatenate(([0], _find_changes(column)))
+        return np.append(first, len(column)).astype(np.int64), column.take(to_arrow(first))
 
     @cached_property
     def documents(self) -> list[str]:
@@ -172,99 +184,139 @@ class Judgments:
         return names
 
     @property
-    def grades(self) -> NDArray[np.float64]:
+    def grades(self) -> Floats:
         """The grade of every row."""
-        return numpy_of(self.column("grade"))
+        return to_numpy(self.column("grade"))
 
     def column(self, name: str) -> pa.Array:
-        """One column as one contiguous array."""
+        """Return one column as one contiguous array."""
         return one_array(self.table.column(name))
 
     @property
     def by_intent(self) -> bool:
-        """Whether documents were judged for intents of their query, or for targets, which are taken as such."""
+        """Whether documents were judged for intents of their query, or for targets, which count as intents."""
         return self.intents is not None or "target" in self.table.column_names
 
     def to_arrow(self) -> pa.Table:
-        """The judgments as one Arrow table; with intents, a row for each query, intent and document."""
-        return self.table if self.intents is None else unfolded(self.table, self.intents)
+        """Return the judgments as one Arrow table; with intents, a row for each query, intent and document."""
+        if self.intents is None:
+            return self.table
+        ids = self.table.select(["query", "document"]).take(self.intents["row"])
+        rows = ids.append_column("grade", self.intents["grade"]).add_column(
+            1, "intent", self.intents["intent"]
+        )
+        if "weight" in self.intents.column_names:
+            rows = rows.append_column("intent_weight", self.intents["weight"])
+        return rows
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
-def _in_order(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The queries of a dict in the order of their bytes; the dict itself if they are not all sound text."""
+def check_intents(columns: Mapping[str, Column], subject: str) -> None:
+    """Raise `BadInput` if columns say in two ways what a document answers."""
+    if {"intent", "target"} <= set(columns):
+        message = (
+            "both `intent` and `target` are there, expected one: a target is the one intent of a document"
+        )
+        raise BadInput(subject, [Problem.error("two-columns", "columns", message)])
+
+
+def order_intents(intent: pa.Array) -> tuple[Ints, int]:
+    """Return a number for each intent, and how many there are: by value if all are numerals, else by bytes.
+
+    This is the order of ndeval, whose intents are whole numbers.
+    """
+    encoded = intent.dictionary_encode()
+    names = encoded.dictionary
+    by_bytes = np.empty(len(names), dtype=np.int64)
+    by_bytes[to_numpy(pc.sort_indices(names.cast(pa.large_binary())))] = np.arange(len(names))
+    order = np.argsort(by_bytes)
+    if pc.all(pc.match_substring_regex(names, r"^[0-9]{1,18}$")).as_py():
+        order = np.lexsort((by_bytes, to_numpy(names.cast(pa.int64()))))
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return rank[to_numpy(encoded.indices)], len(names)
+
+
+def has_single_intents(query: pa.Array, intent: pa.Array) -> bool:
+    """Return whether no query has more than one intent."""
+    return len(np.unique(_pair(encode(query), encode(intent)))) == len(pc.unique(query))
+
+
+def add_bad_weights(query: pa.Array, intent: pa.Array, weight: pa.Array, problems: Problems) -> None:
+    """Add every weight that is negative or not finite, or differs from the one its intent had before."""
+    values = to_numpy(weight)
+    bad = ~(np.isfinite(values) & (values >= 0))
+    problems.add_rows(
+        "bad-weight", np.flatnonzero(bad), lambda row: f"weight is {values[row]}, expected a number from 0"
+    )
+    _, start, member = np.unique(_pair(encode(query), encode(intent)), return_index=True, return_inverse=True)
+    first = start[member.reshape(-1)]
+    problems.add_rows(
+        "bad-weight",
+        np.flatnonzero(~bad & (values != values[first])),
+        lambda row: (
+            f"intent `{intent[row]}` of query `{query[row]}` has the weight {values[row]:g}, "
+            f"and {values[first[row]]:g} at {problems.place(int(first[row]))}"
+        ),
+    )
+
+
+def _fold_intents(rows: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Return a row for each document, with its highest grade, and the rows of its intents.
+
+    The second table says by `row` which document of the first it is about; its rows go by document, then by
+    intent in the order of `order_intents`.
+    """
+    key = _pair(encode(one_array(rows["query"])), encode(one_array(rows["document"])))
+    _, start, member = np.unique(key, return_index=True, return_inverse=True)
+    number = np.empty(len(start), dtype=np.int64)
+    number[np.argsort(start)] = np.arange(len(start))
+    document = number[member.reshape(-1)]
+    highest = np.full(len(start), -np.inf)
+    np.maximum.at(highest, document, to_numpy(one_array(rows["grade"])))
+    heads = rows.select(["query", "document"]).take(to_arrow(np.sort(start)))
+    order = np.lexsort((order_intents(one_array(rows["intent"]))[0], document))
+    kept = [name for name in ("intent", "grade", "weight") if name in rows.column_names]
+    details = rows.select(kept).take(to_arrow(order)).add_column(0, "row", to_arrow(document[order]))
+    return heads.append_column("grade", to_arrow(highest)), details
+
+
+def _pair(one: Ints, other: Ints) -> Ints:
+    return one * (int(other.max(initial=0)) + 1) + other
+
+
+def _sort_queries(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return a dict in the order of its queries' bytes; the dict itself if they are not all sound text."""
     try:
         return dict(sorted(mapping.items(), key=lambda item: str.encode(item[0])))
     except (TypeError, UnicodeEncodeError):
         return mapping
 
 
-def _repeated(mapping: Mapping[str, Mapping[Any, Any]]) -> pa.Array:
-    """The query of every row of a dict of dicts, each written into Arrow once and not row by row."""
+def _repeat_queries(mapping: Mapping[str, Mapping[Any, Any]]) -> pa.Array:
+    """Return the query of every row of a dict of dicts, each converted to Arrow once."""
     times = [len(inner) for inner in mapping.values()]
     heads = pa.array(list(mapping), pa.large_string())
-    return heads.take(arrow_of(np.repeat(np.arange(len(times)), times)))
+    return heads.take(to_arrow(np.repeat(np.arange(len(times)), times)))
 
 
-def _intent_columns(intent: Any, weight: Any, faults: Problems) -> dict[str, pa.Array]:
-    """The columns `intent` and `weight`, as far as they are given."""
-    if intent is None:
-        return {}
-    columns = {"intent": as_ids(intent, name="intent", faults=faults)[0]}
-    return (
-        columns if weight is None else columns | {"weight": as_numbers(weight, name="weight", faults=faults)}
-    )
+def _find_changes(column: pa.Array) -> Ints:
+    """Return the rows whose value differs from the row before."""
+    return np.flatnonzero(to_numpy(pc.not_equal(column[1:], column[:-1]))) + 1
 
 
-def refuse_both(columns: Mapping[str, Any], subject: str) -> None:
-    """Refuse columns that say in two ways what a document answers."""
-    if {"intent", "target"} <= set(columns):
-        told = "both `intent` and `target` are there, expected one: a target is the one intent of a document"
-        raise BadInput(subject, [Problem.error("missing-column", "columns", told)])
-
-
-def _own_where_absent(target: pa.Array, document: pa.Array) -> pa.Array:
-    """The target of each document; one that names none is its own."""
-    return pc.if_else(pc.equal(target, ""), document, target)
-
-
-def _changes(column: pa.Array) -> NDArray[np.int64]:
-    """The rows whose value differs from the row before."""
-    return np.flatnonzero(numpy_of(pc.not_equal(column[1:], column[:-1]))) + 1
-
-
-def _grouped(table: pa.Table) -> pa.Table:
-    """The rows by query, in the order of the queries' bytes; within a query as they came."""
-    order = _order(one_array(table.column("query")))
-    return table if order is None else table.take(arrow_of(order))
-
-
-def _order(queries: pa.Array) -> NDArray[np.int64] | None:
-    """The order that groups rows by query, bytewise; None if they are so already."""
+def _group_by_query(table: pa.Table) -> pa.Table:
+    """Return the rows by query, in the order of the queries' bytes; within a query in their own order."""
+    queries = one_array(table.column("query"))
     if len(queries) < 2:
-        return None
-    starts = np.concatenate(([0], _changes(queries)))
-    heads = queries.take(arrow_of(starts)).cast(pa.large_binary())
+        return table
+    starts = np.concatenate(([0], _find_changes(queries)))
+    heads = queries.take(to_arrow(starts)).cast(pa.large_binary())
     if len(starts) == 1 or pc.all(pc.less(heads[:-1], heads[1:])).as_py():
-        return None
+        return table
     encoded = queries.dictionary_encode()
     rank = np.empty(len(encoded.dictionary), dtype=np.int64)
-    rank[numpy_of(pc.sort_indices(encoded.dictionary.cast(pa.large_binary())))] = np.arange(len(rank))
-    return np.argsort(rank[numpy_of(encoded.indices)], kind="stable")
-
-
-def _refuse_unequal_lengths(columns: dict[str, pa.Array], subject: str) -> None:
-    lengths = {column: len(values) for column, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"`{column}` has {length:,} rows" for column, length in lengths.items())
-        raise BadInput(
-            subject, [Problem.error("unequal-columns", "columns", f"{told}, expected the same number")]
-        )
-
-
-def _add_not_finite(grades: pa.Array, faults: Problems) -> None:
-    values = numpy_of(grades)
-    bad = np.flatnonzero(~np.isfinite(values))
-    faults.add_rows(NOT_FINITE, bad, lambda row: f"grade is {values[row]}, expected a finite number")
+    rank[to_numpy(pc.sort_indices(encoded.dictionary.cast(pa.large_binary())))] = np.arange(len(rank))
+    return table.take(to_arrow(np.argsort(rank[to_numpy(encoded.indices)], kind="stable")))

@@ -1,17 +1,23 @@
-"""Labels: how good results are for tasks, as somebody said it outside the trace."""
+"""Labels: how good results are for tasks, as people or models said outside the trace."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+import msgspec
+import pyarrow as pa
 from msgspec import Struct
 
-__all__ = ["Label", "Labels"]
+__all__ = ["KEYS", "Label", "Labels"]
+
+KEYS = ("id", "domain_id", "url", "title", "snippet")
+"""What a result can be identified by; a label has one of these at least."""
 
 
 class Label(Struct, kw_only=True, omit_defaults=True, gc=False):
-    """The gain of one result for one task; the result is known by any of its keys."""
+    """The gain of one result for one task; the result is identified by any of its keys."""
 
     gain: int
     task: str | None = None
@@ -28,17 +34,51 @@ class Label(Struct, kw_only=True, omit_defaults=True, gc=False):
     """Who said it: a person, a model with its prompt, a similarity."""
 
 
+SCHEMA = pa.schema(
+    {name: pa.int64() if name == "gain" else pa.large_string() for name in Label.__struct_fields__}
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of one file, in its order."""
+    """A table of labels in their original order; iterating over it gives one `Label` after the other."""
 
-    rows: tuple[Label, ...]
+    table: pa.Table
+    """The columns of `Label`, all of them; what is not known is null."""
     name: str = "labels"
     notes: tuple[str, ...] = ()
-    """What was noticed on reading that a user should know."""
+    """What a user should know about how they were read."""
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Label], *, name: str = "labels") -> Labels:
+        """Return a table of labels.
+
+        >>> Labels.from_rows([Label(gain=3, task="t1", url="a.org")])
+        Labels(labels: 1)
+        """
+        listed = [msgspec.structs.asdict(row) for row in rows]
+        return cls(pa.Table.from_pylist(listed, schema=SCHEMA), name=name)
+
+    @cached_property
+    def rows(self) -> tuple[Label, ...]:
+        """Every label."""
+        columns = [self.table[name].to_pylist() for name in SCHEMA.names]
+        return tuple(
+            Label(**dict(zip(SCHEMA.names, values, strict=True))) for values in zip(*columns, strict=True)
+        )
 
     def __iter__(self) -> Iterator[Label]:
         return iter(self.rows)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"Labels({self.name}: {len(self):,})"
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table, as Arrow."""
+        return self.table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)

@@ -1,4 +1,4 @@
-"""Dicts of dicts and dicts of lists: query → document → number, or query → documents, best first."""
+"""Dicts of dicts, dicts of lists and matrices of ids, flattened to columns of query, document and number."""
 
 from __future__ import annotations
 
@@ -7,88 +7,132 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Any
 
-from judged.errors import WrongKind
-from judged.problem import Locate, Place, Problems
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
-__all__ = ["Flat", "flat_lists", "flat_mapping", "looks_plain"]
+from judged.errors import BadInput, WrongKind
+from judged.problem import Place, Problem, Problems
 
-BAD_ROWS = "bad-value"
+__all__ = ["Flat", "flatten_lists", "flatten_mapping", "flatten_matrix", "has_text_queries", "need_mapping"]
 
 
 @dataclass
 class Flat:
-    """The rows of a nested object, one list for each column."""
+    """The rows of a nested object, a list or an array for each column."""
 
-    query: list[Any] = field(default_factory=list)
-    document: list[Any] = field(default_factory=list)
-    number: list[Any] = field(default_factory=list)
+    query: Any = field(default_factory=list)
+    document: Any = field(default_factory=list)
+    number: Any = field(default_factory=list)
+    cells: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    """Row and column of every cell of a matrix."""
+    notes: tuple[str, ...] = ()
 
-    def place(self) -> Locate:
-        """Words where a row stands: by its query and document, since a dict has no lines."""
-        return lambda row: Place(f"query `{self.query[row]}`, document `{self.document[row]}`")
+    def locate(self, row: int) -> Place:
+        """Return the place of a row: its query and document, or its cell, since there are no lines."""
+        if self.cells is not None:
+            return Place(f"row {self.cells[0][row]}, column {self.cells[1][row]}")
+        return Place(f"query `{self.query[row]}`, document `{self.document[row]}`")
 
-    def unnest(self, *, subject: str) -> list[Any]:
-        """Take a number out of each dict that stands for one, row by row, and return the keys of them all."""
-        faults = Problems(subject, self.place())
+    def unnest(self, *, subject: str) -> list[object]:
+        """Replace each dict that holds numbers by its numbers, row by row, and return the keys of them all."""
+        problems = Problems(subject, self.locate)
         for row, inner in enumerate(self.number):
             if not isinstance(inner, Mapping):
-                faults.add(BAD_ROWS, row, f"holds {_kind(inner)}, expected a dict from intent to grade")
-        faults.raise_if_any()
-        inner = self.number
-        times = [len(each) for each in inner]
+                message = f"holds {_describe_type(inner)}, expected a dict from intent to grade"
+                problems.add("bad-value", row, message)
+        problems.raise_if_any()
+        dicts = self.number
+        times = [len(inner) for inner in dicts]
         self.query = list(chain.from_iterable(map(repeat, self.query, times)))
         self.document = list(chain.from_iterable(map(repeat, self.document, times)))
-        self.number = list(chain.from_iterable(each.values() for each in inner))
-        return list(chain.from_iterable(inner))
+        self.number = list(chain.from_iterable(inner.values() for inner in dicts))
+        return list(chain.from_iterable(dicts))
 
 
-def flat_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
-    """The rows of a dict of dicts; a query whose value is no dict is refused."""
-    faults = Problems(subject, lambda row: Place(f"query `{list(mapping)[row]}`"))
+def flatten_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
+    """Return the rows of a dict of dicts; raise `BadInput` for queries whose value is no dict."""
+    problems = Problems(subject, lambda row: Place(f"query `{list(mapping)[row]}`"))
     for row, inner in enumerate(mapping.values()):
         if not isinstance(inner, Mapping):
-            faults.add(BAD_ROWS, row, f"holds {_kind(inner)}, expected a dict from document to {number}")
-    faults.raise_if_any()
-    rows = mapping.items()
+            message = f"holds {_describe_type(inner)}, expected a dict from document to {number}"
+            problems.add("bad-value", row, message)
+    problems.raise_if_any()
     return Flat(
-        list(chain.from_iterable(repeat(query, len(inner)) for query, inner in rows)),
+        list(chain.from_iterable(repeat(query, len(inner)) for query, inner in mapping.items())),
         list(chain.from_iterable(mapping.values())),
         list(chain.from_iterable(inner.values() for inner in mapping.values())),
     )
 
 
-def flat_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat:
-    """The rows of a dict of lists of ids, numbered −1, −2, … within each query.
+def flatten_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat:
+    """Return the rows of a dict of lists of ids, numbered −1, −2, … within each query.
 
-    Where order carries meaning (`ordered`), a set is refused.
+    Where order matters (`ordered`), a set is a problem.
     """
-    faults = Problems(subject, lambda row: Place(f"query `{list(lists)[row]}`"))
+    problems = Problems(subject, lambda row: Place(f"query `{list(lists)[row]}`"))
     flat = Flat()
     for row, (query, ids) in enumerate(lists.items()):
-        documents = _listed(ids, ordered=ordered)
+        documents = _to_list(ids, ordered=ordered)
         if documents is None:
             expected = "a list of document ids" + (", best first" if ordered else "")
-            faults.add(BAD_ROWS, row, f"holds {_kind(ids)}, expected {expected}")
+            problems.add("bad-value", row, f"holds {_describe_type(ids)}, expected {expected}")
             continue
         flat.query += [query] * len(documents)
         flat.document += documents
-        flat.number += [float(-place) for place in range(1, len(documents) + 1)]
-    faults.raise_if_any()
+        flat.number += [float(-rank) for rank in range(1, len(documents) + 1)]
+    problems.raise_if_any()
     return flat
 
 
-def looks_plain(mapping: Mapping[Any, Any]) -> bool:
-    """Whether all queries are text and hold dicts; documents and numbers are looked at when they are aligned."""
+def flatten_matrix(ids: Any, scores: Any = None, *, subject: str) -> Flat:
+    """Return the rows of a matrix of ids, a row for each query, without its padding.
+
+    Queries are called "0", "1", … by row; without scores, cells score −1, −2, … from the left. Negative
+    whole numbers are padding, as vector indexes fill rows that have too few answers.
+    """
+    matrix = _check_matrix(ids, "ids", subject)
+    if matrix.dtype.kind not in "iuUTO":
+        got = f"ids are {matrix.dtype}, expected whole numbers or text"
+        hint = "cast them: `ids.astype(int)`" if matrix.dtype.kind == "f" else None
+        raise BadInput(subject, [Problem.error("bad-matrix", "matrix", got)], hint=hint)
+    rows, width = matrix.shape
+    flat = matrix.reshape(-1)
+    kept = np.flatnonzero(flat >= 0) if matrix.dtype.kind == "i" else np.arange(matrix.size)
+    row, column = np.divmod(kept, max(width, 1))
+    dropped = matrix.size - len(kept)
+    documents = flat[kept]
+    return Flat(
+        query=pa.array(np.arange(rows)).cast(pa.large_string()).take(pa.array(row)),
+        document=pa.array(documents).cast(pa.large_string())
+        if matrix.dtype.kind in "iu"
+        else documents.tolist(),
+        number=-(column + 1.0) if scores is None else _check_scores(scores, matrix.shape, subject)[kept],
+        cells=(row, column),
+        notes=(f"{dropped:,} negative ids of the matrix are padding: left out",) if dropped else (),
+    )
+
+
+def has_text_queries(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether all queries are text and hold dicts; documents and numbers are checked when aligned."""
     return _all(mapping, str) and _all(mapping.values(), Mapping)
 
 
-def _all(values: Iterable[Any], kind: type) -> bool:
-    """Whether all values are of a kind, asked once for each type among them."""
-    return all(issubclass(each, kind) for each in set(map(type, values)))
+def need_mapping(mapping: Any, subject: str) -> Mapping[Any, Any]:
+    """Return the mapping itself, or raise `WrongKind`."""
+    if not isinstance(mapping, Mapping):
+        msg = f"{subject} is {_describe_type(mapping)}, expected a dict"
+        raise WrongKind(msg)
+    return mapping
 
 
-def _listed(ids: Any, *, ordered: bool) -> list[Any] | None:
-    """The ids as a list; None if they are not a collection, or have no order where one is needed."""
+def _all(values: Iterable[object], kind: type) -> bool:
+    """Return whether all values are of a kind, asking once for each type among them."""
+    return all(issubclass(found, kind) for found in set(map(type, values)))
+
+
+def _to_list(ids: Any, *, ordered: bool) -> list[Any] | None:
+    """Return ids as a list; None if they are no collection, or have no order where one is needed."""
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
         return None
     if isinstance(ids, AbstractSet):
@@ -96,14 +140,26 @@ def _listed(ids: Any, *, ordered: bool) -> list[Any] | None:
     return list(ids.tolist() if hasattr(ids, "tolist") else ids)
 
 
-def _kind(value: Any) -> str:
+def _check_matrix(values: Any, what: str, subject: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 2:
+        got = f"{what} have shape {array.shape}, expected a matrix with a row for each query"
+        raise BadInput(subject, [Problem.error("bad-matrix", "matrix", got)])
+    return array
+
+
+def _check_scores(scores: Any, shape: tuple[int, ...], subject: str) -> NDArray[np.float64]:
+    matrix = _check_matrix(scores, "scores", subject)
+    got = None
+    if matrix.shape != shape:
+        got = f"ids have shape {shape} and scores {matrix.shape}, expected the same"
+    elif matrix.dtype.kind not in "iufb":
+        got = f"scores are {matrix.dtype}, expected numbers"
+    if got is not None:
+        raise BadInput(subject, [Problem.error("bad-matrix", "matrix", got)])
+    return matrix.reshape(-1).astype(np.float64)
+
+
+def _describe_type(value: object) -> str:
     name = type(value).__name__
     return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
-
-
-def need_mapping(mapping: Any, subject: str) -> Mapping[Any, Any]:
-    """The mapping itself, or an error that says what was given."""
-    if not isinstance(mapping, Mapping):
-        msg = f"{subject} is {_kind(mapping)}, expected a dict"
-        raise WrongKind(msg)
-    return mapping

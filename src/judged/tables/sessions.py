@@ -1,4 +1,4 @@
-"""Sessions: many of them in memory, as an Arrow table with a row for each."""
+"""Sessions: what agents searched for and were given, iteration by iteration; one, or many as an Arrow table."""
 
 from __future__ import annotations
 
@@ -7,10 +7,78 @@ from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
+from msgspec import Struct
 
-from judged.tables.session import Session
+__all__ = ["GRADES", "Iteration", "Result", "Search", "Session", "Sessions"]
 
-__all__ = ["Sessions"]
+GRADES = range(5)
+"""The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
+
+
+class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+    """One result of a search: what it is known by, what was shown of it, and how good it was found to be.
+
+    It has a generic `id`, which means something within its tool or index alone, or a `domain_id`, which means
+    the same everywhere in its `domain` (`doi`, `arxiv`, `mail`), and never both.
+    """
+
+    id: str | None = None
+    domain: str | None = None
+    domain_id: str | None = None
+    url: str | None = None
+    title: str | None = None
+    snippet: str | None = None
+    """The text that was shown, whole or in part."""
+    score: float | None = None
+    gain: int | None = None
+    """None: nobody said."""
+
+
+class Search(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One query put to one tool, with its results in their order; none where it found nothing or failed."""
+
+    query: str | None = None
+    tool: str | None = None
+    """What generic ids are scoped to."""
+    results: tuple[Result, ...] = ()
+
+
+class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One step of the agent that searched: its searches in the order they were asked for."""
+
+    searches: tuple[Search, ...] = ()
+    tokens: float | None = None
+    seconds: float | None = None
+
+    def results(self) -> Iterator[tuple[Result, str | None]]:
+        """The results of all searches in their order, each with the tool that its id is scoped to."""
+        for search in self.searches:
+            for result in search.results:
+                yield result, search.tool
+
+
+class Session(Struct, kw_only=True):
+    """The last turn of one conversation: its iterations that searched, the first of them being iteration 1."""
+
+    conversation: str
+    system: str = "system"
+    task: str
+    """What the agent had to do; sessions of several systems are compared on the same task."""
+    question: str | None = None
+    """What the user wrote in this turn."""
+    iterations: tuple[Iteration, ...] = ()
+    turns: int = 1
+    """How many turns the conversation has; only the last one is here."""
+    steps: int = 0
+    """How many steps the agent took in this turn, with those that did not search."""
+    place: str = ""
+    """Where it was read, for messages: the file, and the line where lines are sessions."""
+
+    def results(self) -> Iterator[tuple[Result, str | None]]:
+        """Every result in the order in which the agent was given it, with the tool that its id is scoped to."""
+        for iteration in self.iterations:
+            yield from iteration.results()
+
 
 _RESULT = pa.struct(
     {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
-from judged.tables.session import Iteration, Result, Search, Session
+from judged.tables.sessions import Iteration, Result, Search, Session
 from judged.traces.context import UNREAD, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.json_values import Json

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from judged.registry import Registry
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.context import ReadContext
 from judged.traces.json_values import Json
 from judged.traces.open import Trace

@@ -16,12 +16,9 @@ from typing import Any, BinaryIO
 import msgspec
 
 from judged.errors import BadInput, Unreadable, WrongKind
-from judged.io.compression import decompressing
-from judged.io.files import open_binary, split_name
-from judged.io.format import File
-from judged.io.text import BOM, text_of
+from judged.io.open import BOM, File, decompress_stream, open_binary, read_text, split_name
 from judged.problem import Problem
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.json_values import Json
 from judged.traces.plain.write import to_plain
 
@@ -296,12 +293,12 @@ def _open_file(stream: Any) -> Trace:
 
 
 def _open_stream(stream: BinaryIO, *, label: str, name: str) -> Trace:
-    return Trace(_lines(decompressing(stream, label=label), label), label=label, name=name)
+    return Trace(_lines(decompress_stream(stream, label=label), label), label=label, name=name)
 
 
 def _read_chunks(path: str) -> Iterator[bytes]:
     with open_binary(path) as stream:
-        yield from decompressing(stream, label=path)
+        yield from decompress_stream(stream, label=path)
 
 
 def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:
@@ -319,7 +316,7 @@ def _lines(chunks: Iterator[bytes], label: str) -> Iterator[bytes]:
 
 def _check_text(chunk: bytes, label: str) -> bytes:
     """Return the first bytes without a byte order mark; refuse UTF-16 and binary content."""
-    text_of(File(chunk, label, ""))
+    read_text(File(chunk, label, ""))
     return chunk.removeprefix(BOM)
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.tables.session import Session
-from judged.tables.sessions import Sessions
+from judged.tables.sessions import Session, Sessions
 from judged.traces.context import ReadContext, TraceProblems
 from judged.traces.conversation import TurnChoice
 from judged.traces.format import TRACE_FORMATS, Head, TraceFormat

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judged.errors import BadInput
-from judged.tables.session import Result, Session
+from judged.tables.sessions import Result, Session
 from judged.traces.context import ReadContext
 from judged.traces.conversation import TurnChoice
 from judged.traces.json_values import JsonObject

@@ -3,7 +3,7 @@
 The ideal ranking takes the judged document of the greatest novelty next, again and again, because the best order
 cannot be found in reasonable time; of documents of equal novelty it takes the one with the greatest id, as ndeval does.
 Documents relevant to the same intents are always worth the same, so the choice is between *kinds* of documents, of
-which the first that is left stands for all. All queries take their next step at once.
+which the first that is left represents all. All queries take their next step at once.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ What the first results are worth together is a monotone submodular function of t
 have at least the share 1 − 1/e; and a discounted sum is a sum of such values, none with a negative factor.
 """
 
-NOBODY = np.iinfo(np.int64).max
+NO_DOCUMENT = np.iinfo(np.int64).max
 """The next document of a kind that has none left."""
 
 
@@ -132,7 +132,7 @@ class _Kinds:
     query: Ints
     """The query of every kind."""
     document: Ints
-    """All documents, by kind, the first choice of a kind first; then `NOBODY`."""
+    """All documents, by kind, the first choice of a kind first; then `NO_DOCUMENT`."""
     offset: Ints
     """Kind `k` owns `document[offset[k]:offset[k + 1]]`."""
     intent: Ints
@@ -172,7 +172,7 @@ def _choices(kinds: _Kinds, worth: Floats, left: float, steps: int) -> list[tupl
         gain = np.bincount(owner, weights=worth[intent], minlength=len(pointer))
         gain[spent] = -1.0
         best = np.maximum.reduceat(gain, starts)
-        head = np.where(spent | (gain < best[place]), NOBODY, kinds.document[pointer])
+        head = np.where(spent | (gain < best[place]), NO_DOCUMENT, kinds.document[pointer])
         document = np.minimum.reduceat(head, starts)
         alive = best >= 0
         taken = kind_of[document[alive]]
@@ -192,7 +192,7 @@ def _kinds(intents: Intents, relevant: Flags) -> _Kinds:
     head = order[new]
     return _Kinds(
         query=intents.query[intent[first[head]]],
-        document=np.append(document[order], NOBODY),
+        document=np.append(document[order], NO_DOCUMENT),
         offset=np.append(new, len(order)).astype(np.int64),
         intent=intent[_members(np.append(first, len(intent)), head)],
         intent_offset=np.concatenate(([0], np.cumsum(length[head]))).astype(np.int64),

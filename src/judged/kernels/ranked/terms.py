@@ -312,7 +312,7 @@ def judged_terms(view: Ranking, *, cutoff: int | None) -> Terms:
     retrieved = int(view.retrieved[0])
     shown = retrieved if cutoff is None else min(retrieved, cutoff)
     return Terms(
-        {"judged": np.cumsum(known)}, _quotient("judged / results looked at", int(known.sum()), shown)
+        {"judged": np.cumsum(known)}, _quotient("judged / results considered", int(known.sum()), shown)
     )
 
 
@@ -369,7 +369,7 @@ def _browsing_terms(make_reader: Callable[..., browsing.Reader]) -> TermsFunctio
         reached[: reader.depth] = browsing.reader_reach(view, share, reader, 0, 1)[1][0]
         outcome, reached = browsing.browse(view, share, reader), reached[: len(view.rank)]
         columns = _with_total({"gain": share, "reached": reached, "term": reached * share})
-        words = "expected gain / expected results looked at"
+        words = "expected gain / expected results viewed"
         return Terms(columns, _quotient(words, float(outcome.gain[0]), float(outcome.viewed[0])))
 
     return terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation

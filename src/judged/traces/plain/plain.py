@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from judged.tables.session import GRADES, Iteration, Result, Search, Session
+from judged.tables.sessions import GRADES, Iteration, Result, Search, Session
 from judged.traces.context import ReadContext
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from judged.tables.session import Iteration, Session
+from judged.tables.sessions import Iteration, Session
 from judged.traces.json_values import JsonObject
 
 __all__ = ["to_plain", "write_sessions"]

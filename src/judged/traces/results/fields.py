@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from judged.tables.session import GRADES, Result
+from judged.tables.sessions import GRADES, Result
 from judged.traces.json_values import Json, JsonObject, preview
 
 __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "has_key", "parse_result", "split_domain"]

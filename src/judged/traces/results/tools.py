@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from judged.errors import BadProtocol
-from judged.io.files import open_binary
+from judged.io.open import open_binary
 from judged.traces.json_values import Json, preview
 from judged.traces.results.fields import ALIASES
 from judged.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text

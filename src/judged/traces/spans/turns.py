@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from msgspec import UNSET
 
-from judged.tables.session import Result
+from judged.tables.sessions import Result
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Step, Turn
 from judged.traces.json_values import Json, JsonObject

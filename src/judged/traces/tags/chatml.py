@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call

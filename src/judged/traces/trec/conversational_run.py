@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from judged.io.text import is_number_text
-from judged.tables.session import Session
+from judged.io.open import is_number_text
+from judged.tables.sessions import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn

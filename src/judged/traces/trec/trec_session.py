@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from judged.tables.session import Session
+from judged.tables.sessions import Session
 from judged.traces.assemble import to_sessions
 from judged.traces.context import ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn

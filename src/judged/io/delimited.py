@@ -1,0 +1,231 @@
+"""CSV and TSV, with a header that names the columns; Arrow reads them, Python finds what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from judged.io.open import BOM, File, is_number_text, read_text
+from judged.io.sniff import Format, Kind, Writing
+from judged.io.table import RawTable, choose
+from judged.problem import Place, Problem, Problems
+from judged.tables.columns import Column
+from judged.tables.schema import JUDGMENTS, RUN, Schema
+
+__all__ = ["CSV", "TSV", "Sheet", "kind_of_columns", "open_sheet", "read_header", "write_table"]
+
+DELIMITERS = ",\t;"
+"""What may separate values; the header decides."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A delimited text: its header, where the body starts, and what separates its values."""
+
+    file: File
+    data: bytes
+    header: tuple[str, ...]
+    delimiter: str
+    body: int
+    quotes: bool = True
+
+    @cached_property
+    def lines(self) -> list[int]:
+        """The line that each row begins on, found by reading again, only when something is wrong."""
+        return [line for line, _ in self.rows() if line > 0]
+
+    def rows(self) -> Iterator[tuple[int, Sequence[str]]]:
+        """Yield every row with its line; a text that breaks off yields its line, negative, and the reason."""
+        text = self.data[self.body :].decode(errors="surrogateescape")
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self.delimiter,
+            strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+        )
+        above = self.data[: self.body].count(b"\n")
+        line = 0
+        with _long_fields():
+            try:
+                for row in reader:
+                    if row:
+                        yield above + line + 1, row
+                    line = reader.line_num
+            except csv.Error as error:
+                yield -(above + reader.line_num), [str(error)]
+
+    def line(self, row: int) -> int:
+        """Return the line of a row."""
+        return self.lines[row]
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Allow fields as long as documents are."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def read(file: File, schema: Schema) -> RawTable:
+    """Return the columns of a schema; whatever cannot be read becomes a problem with its line."""
+    sheet = open_sheet(file, schema)
+    match = schema.match(sheet.header, subject=file.label)
+    names = [name for columns in match.columns.values() for name in columns]
+    wanted = [*dict.fromkeys(names), *(match.others if schema.open else ())]
+    numbers = [names[0] for name, names in match.columns.items() if schema[name].kind == "number"]
+    problems = Problems(file.label, line=sheet.line)
+    try:
+        columns = _read_fast(sheet, wanted, numbers)
+    except pa.ArrowInvalid:  # the careful way says what and where
+        labels = {names[0]: name for name, names in match.columns.items() if schema[name].kind == "number"}
+        columns = _read_carefully(sheet, wanted, labels, problems)
+    return choose(match, schema, columns.__getitem__, problems, text=True)
+
+
+def read_header(file: File) -> tuple[str, ...]:
+    """Return the values in the first line."""
+    return _split_first_line(bytes(file.head()).removeprefix(BOM))[0]
+
+
+def kind_of_columns(columns: Collection[str]) -> Kind | None:
+    """Return judgments if there is a grade, a run if there is a score, None if there are both or neither."""
+    names = {name.strip().lower() for name in columns}
+    if {"query-id", "corpus-id", "score"} == names:
+        return "judgments"  # as BEIR writes them
+    scores = set(RUN["score"].names)
+    graded, scored = bool(names & (set(JUDGMENTS["grade"].names) - scores)), bool(names & scores)
+    if graded == scored:
+        return None
+    return "judgments" if graded else "run"
+
+
+def open_sheet(file: File, schema: Schema) -> Sheet:
+    """Return the whole file, its header, and where that ends; fields of a schema may stand without names."""
+    data = bytes(read_text(file, quoted=True))
+    header, delimiter, body = _split_first_line(data)
+    if not any(header):
+        message = "the file is empty, expected a header with names of columns"
+        problem = Problem.error("empty", Place(file.label, line=1), message)
+        raise schema.error(file.label, [problem])
+    if schema.tabs and not schema.recognises(header):
+        first = data.lstrip(b"\r\n").partition(b"\n")[0].split(b"\t")
+        if len(first) not in schema.lines:
+            expected = ", ".join(map(str, schema.lines))
+            message = f"{len(first)} tab-separated columns, expected {expected}, or a header"
+            problem = Problem.error("malformed-line", Place(file.label, line=1), message)
+            raise schema.error(file.label, [problem])
+        names = tuple(name or f"\0{at}" for at, name in enumerate(schema.lines[len(first)]))
+        return Sheet(file, data, names, "\t", 0, quotes=False)
+    return Sheet(file, data, header, delimiter, body)
+
+
+def _read_fast(sheet: Sheet, wanted: Sequence[str], numbers: Collection[str]) -> dict[str, Column]:
+    """Return columns as Arrow reads them; no value is ever taken for null."""
+    import pyarrow.csv
+
+    if sheet.data.startswith(BOM, sheet.body):
+        msg = "Arrow would take the start of the first id for a mark"
+        raise pa.ArrowInvalid(msg)
+    places = {name: str(sheet.header.index(name)) for name in wanted}
+    types = {place: pa.float64() if name in numbers else pa.large_string() for name, place in places.items()}
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(pa.py_buffer(sheet.data)[sheet.body :]),
+        read_options=pyarrow.csv.ReadOptions(column_names=[str(at) for at in range(len(sheet.header))]),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=sheet.delimiter,
+            quote_char='"' if sheet.quotes else False,
+            newlines_in_values=sheet.quotes and b'"' in sheet.data,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=list(dict.fromkeys(places.values())), column_types=types, null_values=[]
+        ),
+    )
+    return {name: table.column(place) for name, place in places.items()}
+
+
+def _read_carefully(
+    sheet: Sheet, wanted: Sequence[str], numbers: Mapping[str, str], problems: Problems
+) -> dict[str, Column]:
+    """Return columns as Python reads them; `numbers` says what messages call the columns of numbers."""
+    rows, lines = [], []
+    for line, row in sheet.rows():
+        if line < 0:
+            problems.add_line("malformed-line", -line, f"cannot be read: {row[0]}")
+        elif len(row) != len(sheet.header):
+            problems.add_line("malformed-line", line, f"{len(row)} columns, expected {len(sheet.header)}")
+        else:
+            rows.append(row)
+            lines.append(line)
+    problems.line = lines.__getitem__
+    columns: dict[str, Column] = {}
+    for name in wanted:
+        place = sheet.header.index(name)
+        values = [row[place] for row in rows]
+        columns[name] = _parse_numbers(values, numbers[name], problems) if name in numbers else values
+    return columns
+
+
+def _parse_numbers(values: list[str], name: str, problems: Problems) -> list[float]:
+    numbers = []
+    for row, value in enumerate(values):
+        bare = value.strip(" \t")
+        sound = is_number_text(bare.encode(errors="replace"))
+        if not sound:
+            problems.add("not-a-number", row, f"{name} is {value!a}, expected a number")
+        numbers.append(float(bare) if sound else 0.0)
+    return numbers
+
+
+def _split_first_line(data: bytes) -> tuple[tuple[str, ...], str, int]:
+    """Return the values in the first line, the delimiter that gives most, and where the next line begins."""
+    start = len(data) - len(data.lstrip(b"\r\n"))
+    ends = [end for end in (data.find(b"\n", start), data.find(b"\r", start)) if end >= 0]
+    end = min(ends, default=len(data))
+    line = data[start:end].decode(errors="replace")
+    delimiter = max(DELIMITERS, key=line.count)
+    body = end + (2 if data[end : end + 2] == b"\r\n" else 1)
+    return tuple(_unquote(name) for name in line.split(delimiter)), delimiter, min(body, len(data))
+
+
+def _unquote(name: str) -> str:
+    name = name.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def write_table(
+    table: pa.Table, sink: BinaryIO, *, delimiter: str, header: Sequence[str] | None = None
+) -> None:
+    """Write a header and a row for each row of the table, texts in quotes if any needs them."""
+    import pyarrow.csv
+
+    sink.write((delimiter.join(header or table.column_names) + "\n").encode())
+    texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
+    special = f'[{delimiter}"\r\n]'
+    quoted = any(pc.any(pc.match_substring_regex(column, special)).as_py() for column in texts)
+    style = "needed" if quoted else "none"  # "needed" quotes every text
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
+    pyarrow.csv.write_csv(table, sink, options)
+
+
+def _write(delimiter: str, table: pa.Table, sink: BinaryIO, writing: Writing) -> None:  # noqa: ARG001
+    write_table(table, sink, delimiter=delimiter)
+
+
+def _kind(file: File) -> Kind | None:
+    return kind_of_columns(open_sheet(file, JUDGMENTS).header)
+
+
+CSV = Format("csv", "CSV", read, partial(_write, ","), kind=_kind, extensions=(".csv",))
+TSV = Format("tsv", "TSV", read, partial(_write, "\t"), kind=_kind, extensions=(".tsv",))

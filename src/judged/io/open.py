@@ -1,0 +1,306 @@
+"""Opening: paths, standard input, bytes and open files as content with a name, decompressed; and compressing."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import mmap
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from judged.errors import Unreadable
+
+__all__ = [
+    "BOM",
+    "COMPRESSIONS",
+    "KNOWN",
+    "Compression",
+    "File",
+    "compress",
+    "decompress",
+    "decompress_stream",
+    "is_file",
+    "is_number_text",
+    "open_binary",
+    "open_bytes",
+    "open_file",
+    "open_stream",
+    "read_text",
+    "split_name",
+]
+
+BOM = b"\xef\xbb\xbf"
+"""The mark that some editors put at the start of UTF-8."""
+CHUNK = 1 << 18
+"""How many bytes of a stream are decompressed at a time."""
+KNOWN = {
+    *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
+    *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
+}
+"""Extensions that name a file's format and are no part of its name."""
+
+_NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """The content of one file, decompressed, and its names."""
+
+    data: Any
+    """Bytes, or a read-only memory map."""
+    label: str
+    """The name in messages: the path as the user wrote it, or `standard input`."""
+    name: str
+    """The name of the table: that of the file without folder and known extensions."""
+    extension: str = ""
+    """The last extension that is not a compression's, in lower case, with its dot."""
+
+    def head(self, size: int = 65_536) -> bytes:
+        """Return the first bytes."""
+        return bytes(self.data[:size])
+
+
+def is_file(source: object) -> bool:
+    """Return whether an object is a file: a path, its content as bytes, or something open to be read."""
+    return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
+
+
+def split_name(path: Path) -> tuple[str, str, str]:
+    """Return a file's name without extensions, its extension, and that of its compression.
+
+    >>> split_name(Path("runs/dl19.bm25.run.gz"))
+    ('dl19.bm25', '.run', '.gz')
+    >>> split_name(Path("input.uic0301"))
+    ('input.uic0301', '', '')
+    """
+    packed = path.suffix.lower() if path.suffix.lower() in _COMPRESSED else ""
+    inner = path.with_suffix("") if packed else path
+    known = inner.suffix.lower() if inner.suffix.lower() in KNOWN else ""
+    return (inner.stem if known else inner.name), known, {".zstd": ".zst"}.get(packed, packed)
+
+
+def open_file(path: str | Path) -> File:
+    """Return the content of a file, memory-mapped where that is possible; `-` is standard input."""
+    if str(path) == "-":
+        return open_bytes(sys.stdin.buffer.read(), label="standard input", name="stdin")
+    place = Path(path)
+    name, extension, _ = split_name(place)
+    return File(decompress(_map(place), label=str(path)), str(path), name, extension)
+
+
+def open_bytes(data: bytes | bytearray | memoryview, *, label: str, name: str) -> File:
+    """Return content that is in memory already."""
+    return File(decompress(bytes(data), label=label), label, name)
+
+
+def open_stream(stream: Any) -> File:
+    """Return what is left to read of an open file, text or binary."""
+    content = stream.read()
+    data = content.encode() if isinstance(content, str) else bytes(content)
+    path = getattr(stream, "name", None)
+    if not isinstance(path, str):
+        return open_bytes(data, label="open file", name="")
+    name, extension, _ = split_name(Path(path))
+    return File(decompress(data, label=path), path, name, extension)
+
+
+def open_binary(path: str | Path) -> io.BufferedReader:
+    """Open a file to be read from first to last, without decompressing it."""
+    with _explain(Path(path)):
+        return Path(path).open("rb")
+
+
+def read_text(file: File, *, quoted: bool = False) -> Any:
+    """Return the bytes of a text without its mark; raise `Unreadable` for UTF-16 and files that are no text.
+
+    A file with a zero byte is no text; in a format that has quotes (`quoted`) only the first line counts.
+    """
+    head = file.head()
+    if _is_utf16(head):
+        msg = f"{file.label} is UTF-16 text, expected UTF-8"
+        raise Unreadable(msg, hint="convert it: `iconv -f UTF-16 -t UTF-8 FILE`")
+    if b"\0" in (head.partition(b"\n")[0] if quoted else head):
+        msg = f"{file.label} is not text: byte {head.index(0) + 1:,} is zero"
+        raise Unreadable(msg, hint="known formats are TREC, JSONL, JSON, CSV, TSV, Parquet and Arrow")
+    return memoryview(file.data)[len(BOM) :] if head.startswith(BOM) else file.data
+
+
+def is_number_text(text: bytes) -> bool:
+    """Return whether `float` reads this, apart from underscores, which only Python allows."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _is_utf16(head: bytes) -> bool:
+    marked = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    every_other = len(head) >= 4 and (
+        head[1:8:2].count(0) == len(head[1:8:2]) or head[:8:2].strip(b"\0") == b""
+    )
+    return marked or (every_other and head[:8].strip(b"\0") != b"")
+
+
+def _map(path: Path) -> Any:
+    """Return the bytes of a file: a read-only memory map of a regular one, else whatever can be read."""
+    with _explain(path), path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return file.read()  # pipes and devices cannot be mapped
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+
+
+@contextmanager
+def _explain(path: Path) -> Iterator[None]:
+    """Raise `Unreadable` with file and reason for a file that cannot be opened."""
+    text = str(path)
+    label = text if text.isprintable() else ascii(text if len(text) < 60 else text[:59] + "…")
+    try:
+        yield
+    except FileNotFoundError:
+        msg = f"{label} does not exist"
+        raise Unreadable(msg, hint=_suggest(path)) from None
+    except (OSError, ValueError) as error:
+        msg = f"{label} cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
+        raise Unreadable(msg) from None
+
+
+def _suggest(path: Path) -> str | None:
+    """Return a hint that names a file with nearly the same name; or what to do with content."""
+    if "\n" in str(path):
+        return "to give the content of a file rather than its path, give bytes"
+    try:
+        beside = [found.name for found in path.parent.iterdir()]
+    except OSError:
+        return None
+    close = get_close_matches(path.name, beside, n=1)
+    return f"did you mean `{path.with_name(close[0])}`?" if close else None
+
+
+@dataclass(frozen=True)
+class Compression:
+    """One compression: its first bytes, its extension, and the way there and back."""
+
+    name: str
+    magic: bytes
+    extension: str
+    unpack: Callable[[Any], bytes]
+    pack: Callable[[BinaryIO], Any]
+    open: Callable[[Any], Any]
+    """Opens a compressed stream, for contents too large to unpack at once."""
+
+
+class _KeptOpen(io.RawIOBase):
+    """A sink that Arrow may close without closing the file beneath."""
+
+    def __init__(self, sink: BinaryIO) -> None:
+        self._sink = sink
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._sink.write(data)
+
+
+def _arrow_compression(codec: str, magic: bytes, extension: str) -> Compression:
+    """Return a compression that Arrow knows."""
+
+    def unpack(data: Any) -> bytes:
+        with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
+            whole: bytes = stream.read()
+        return whole
+
+    return Compression(
+        codec,
+        magic,
+        extension,
+        unpack,
+        lambda sink: pa.CompressedOutputStream(pa.PythonFile(_KeptOpen(sink), "w"), codec),
+        lambda stream: pa.CompressedInputStream(pa.PythonFile(stream, "r"), codec),
+    )
+
+
+def _pack_gzip(sink: BinaryIO) -> BinaryIO:
+    """Open a gzip stream without name and time, so that equal tables make equal files."""
+    return io.BufferedWriter(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))
+
+
+COMPRESSIONS = (
+    Compression(
+        *("gzip", b"\x1f\x8b", ".gz"),
+        gzip.decompress,
+        _pack_gzip,
+        lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
+    ),
+    _arrow_compression("zstd", b"\x28\xb5\x2f\xfd", ".zst"),
+    Compression("bzip2", b"BZh", ".bz2", bz2.decompress, lambda sink: bz2.BZ2File(sink, "wb"), bz2.BZ2File),
+    Compression(
+        *("xz", b"\xfd7zXZ\x00", ".xz"),
+        lzma.decompress,
+        lambda sink: lzma.LZMAFile(sink, "wb"),  # noqa: SIM115 - the caller closes it
+        lzma.LZMAFile,
+    ),
+    _arrow_compression("lz4", b"\x04\x22\x4d\x18", ".lz4"),
+)
+_COMPRESSED = frozenset(compression.extension for compression in COMPRESSIONS) | {".zstd"}
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, OSError, ValueError)
+
+
+def decompress(data: Any, *, label: str) -> Any:
+    """Return the bytes before compression; bytes that are not compressed are returned unchanged."""
+    compression = _recognise(bytes(data[:8]))
+    if compression is None:
+        return data
+    try:
+        return compression.unpack(data)
+    except _DAMAGED as error:
+        raise _damaged(label, compression, error) from error
+
+
+def decompress_stream(stream: Any, *, label: str) -> Iterator[bytes]:
+    """Yield the content of a binary stream in chunks, decompressed; memory holds one chunk."""
+    buffered = io.BufferedReader(stream)
+    compression = _recognise(buffered.peek(8)[:8])
+    try:
+        unpacked = buffered if compression is None else compression.open(buffered)
+        while chunk := unpacked.read(CHUNK):
+            yield chunk
+    except _DAMAGED as error:
+        if compression is None:
+            raise
+        raise _damaged(label, compression, error) from error
+    finally:
+        if not buffered.closed:  # Arrow closes what it reads from
+            buffered.detach()  # the caller that opened the stream closes it
+
+
+@contextmanager
+def compress(sink: BinaryIO, extension: str) -> Iterator[BinaryIO]:
+    """Yield a sink that compresses as the extension says, or the sink itself."""
+    compression = next((known for known in COMPRESSIONS if known.extension == extension), None)
+    if compression is None:
+        yield sink
+        return
+    with compression.pack(sink) as stream:
+        yield stream
+
+
+def _recognise(head: bytes) -> Compression | None:
+    return next((known for known in COMPRESSIONS if head.startswith(known.magic)), None)
+
+
+def _damaged(label: str, compression: Compression, error: Exception) -> Unreadable:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    msg = f"{label} is compressed with {compression.name} and cannot be unpacked: {reason}"
+    return Unreadable(msg, hint="the file is cut short or damaged; fetch or write it again")

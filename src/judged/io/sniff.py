@@ -1,0 +1,121 @@
+"""Formats: how each file format is read and written, and which one a file has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+
+import msgspec
+import pyarrow as pa
+
+from judged.io.open import BOM, KNOWN, File, is_number_text
+from judged.registry import Registry
+from judged.tables.schema import JUDGMENTS, Schema
+
+if TYPE_CHECKING:
+    from judged.io.table import RawTable
+
+__all__ = ["FORMATS", "Format", "Kind", "Writing", "add_format", "detect", "find_by_extension"]
+
+Kind: TypeAlias = Literal["judgments", "run"]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What is written: the kind of table, its name for messages, and the tag that TREC runs carry."""
+
+    schema: Schema
+    name: str
+    tag: str = ""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to hold tables in a file; `add_format` adds another."""
+
+    name: str
+    title: str
+    read: Callable[[File, Schema], RawTable | Mapping[str, Any]]
+    """Returns columns by field, or nested objects for the schema to flatten."""
+    write: Callable[[pa.Table, BinaryIO, Writing], None] | None = None
+    """None for a format that is only read."""
+    kind: Callable[[File], Kind | None] | None = None
+    """Returns what the file holds, as far as its first lines or its columns show."""
+    extensions: tuple[str, ...] = ()
+    magic: tuple[bytes, ...] = ()
+    """First bytes that no other format has."""
+    holds: Callable[[Schema], bool] = lambda _: True
+    """Returns whether the format can hold a table."""
+
+
+FORMATS: Registry[Format] = Registry("format")
+FORMATS.add("trec", "judged.io.trec:FORMAT")
+FORMATS.add("jsonl", "judged.io.json:JSONL")
+FORMATS.add("json", "judged.io.json:JSON")
+FORMATS.add("csv", "judged.io.delimited:CSV")
+FORMATS.add("tsv", "judged.io.delimited:TSV")
+FORMATS.add("parquet", "judged.io.parquet:PARQUET")
+FORMATS.add("arrow", "judged.io.parquet:ARROW")
+FORMATS.add("beir", "judged.io.beir:FORMAT")
+
+
+def add_format(format: Format) -> None:  # noqa: A002 - what it is
+    """Add a format of your own: every table is then read from it, and written to files with its extensions."""
+    FORMATS.add(format.name, format)
+    KNOWN.update(format.extensions)
+
+
+def find_by_extension(extension: str) -> str | None:
+    """Return the name of the format with that extension; None if there is none."""
+    return next((name for name in FORMATS if extension in FORMATS[name].extensions), None)
+
+
+def detect(file: File, schema: Schema = JUDGMENTS) -> Format:
+    """Return the format of a file: by its first bytes, then its name, then its first line."""
+    head = file.head()
+    for name in FORMATS:
+        if FORMATS[name].magic and head.startswith(FORMATS[name].magic):
+            return FORMATS[name]
+    named = find_by_extension(file.extension) if file.extension else None
+    text = head.removeprefix(BOM).lstrip()
+    if named in {None, "json", "jsonl"} and text[:1] in {b"{", b"["}:
+        return FORMATS[_detect_json(text, named, schema)]
+    if named in {None, "csv", "tsv"}:
+        return FORMATS[_detect_lines(file, named, text, schema)]
+    return FORMATS[named]
+
+
+def _detect_json(text: bytes, named: str | None, schema: Schema) -> str:
+    """Return JSONL if the first line is an object of its own, JSON if the object or list goes on."""
+    from judged.io.table import is_record
+
+    first, _, rest = text.partition(b"\n")
+    try:
+        value = msgspec.json.decode(first)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        lines = first.rstrip().endswith(b"}") and rest.lstrip()[:1] == b"{"
+        return "jsonl" if lines or (named == "jsonl" and not rest.strip()) else "json"
+    if (
+        named == "jsonl"
+        and isinstance(value, dict)
+        and not any(isinstance(v, dict | list) for v in value.values())
+    ):
+        return "jsonl"
+    return "jsonl" if is_record(value, schema) or rest.strip() else "json"
+
+
+def _detect_lines(file: File, named: str | None, text: bytes, schema: Schema) -> str:
+    """Return CSV or TSV if the first line names columns; MS MARCO's .tsv files without names are TREC text."""
+    from judged.io.delimited import read_header
+
+    lines = "trec" if schema.lines and not schema.tabs else "csv"
+    if b"\0" in text or not text:
+        return named or lines
+    if schema.recognises(read_header(file)):
+        return named or "csv"
+    if lines == "csv":
+        return named or "csv"
+    fields = text.partition(b"\n")[0].split()
+    bare = len(fields) >= 4 and (is_number_text(fields[3]) or len(fields) >= 6 or len(fields) in schema.lines)
+    return named if named is not None and not bare else "trec"
