@@ -70,7 +70,7 @@ def _cost(path: str) -> dict[str, Any]:
 
     evaluate_sessions([{"turns": [{"iterations": [{"searches": [{"results": [{"id": "a", "gain": 1}]}]}]}]}])
     before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-    seen = evaluate_sessions(path).observations
+    seen = evaluate_sessions(path).counts
     cpu, after = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"cpu": cpu, "memory": (after - before) / 1024, "sessions": seen.sessions, "results": seen.results}
 

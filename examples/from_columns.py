@@ -20,8 +20,8 @@ def main() -> None:
     run = pa.table({"query": [7, 7, 7, 8], "document": [100, 101, 999, 200], "score": [3.0, 2.0, 1.0, 1.0]})
     ev = judged.evaluate(qrels, run, ["DR@3", "R@3", "P(rel=2)@2"])
     print(ev)
-    for sentence in ev.observations.sentences():
-        print(sentence)
+    for note in ev.notes:
+        print(note)
 
 
 if __name__ == "__main__":

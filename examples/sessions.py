@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import judged
+from judged.sessions.analysis import curve, overlaps, stopping_points
 
 
 def trace(system: str, task: str, *iterations: list[tuple[str, int]]) -> dict[str, Any]:
@@ -38,13 +39,13 @@ def main() -> None:
     for name, system in evaluation.systems.items():
         print(name, {measure: round(value, 3) for measure, value in system.mean().items()})
     eager = evaluation.systems["eager"]
-    for point in eager.curve("CG").points:
+    for point in curve(eager, "CG").points:
         print(f"eager, iteration {point.iteration}: CG {point.value:.1f}, {point.running} sessions still run")
-    for stop in eager.stopping_points():
+    for stop in stopping_points(eager):
         print(
             f"stopped at {stop.iteration}: {stop.lost:.0%} lost, {stop.searches_saved:.0%} of searches saved"
         )
-    for pair in evaluation.overlaps():
+    for pair in overlaps(evaluation):
         print(
             f"good results: {pair.both} in common, {pair.only_first} only {pair.first}, {pair.only_second} only {pair.second}"
         )

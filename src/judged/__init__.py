@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from judged.checks.result import LintReport as LintReport
     from judged.comparison.api import compare as compare
     from judged.comparison.result import Comparison as Comparison
-    from judged.engine.evaluate import evaluate as evaluate
+    from judged.engine.counts import RunCounts as RunCounts
+    from judged.engine.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
     from judged.engine.evaluation import Evaluation as Evaluation
-    from judged.engine.observations import Observations as Observations
+    from judged.engine.evaluations import Evaluations as Evaluations
     from judged.errors import JudgedError as JudgedError
     from judged.explanation.api import explain as explain
     from judged.explanation.difference import (
@@ -146,10 +147,8 @@ if TYPE_CHECKING:
     from judged.profiles.catalogue import PROFILES as PROFILES
     from judged.profiles.profile import Profile as Profile
     from judged.protocol import Protocol as Protocol
-    from judged.sessions.compare import compare_sessions as compare_sessions
+    from judged.sessions.compare import compare_sessions as compare_sessions, gate_sessions as gate_sessions
     from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
-    from judged.sessions.evaluation import SessionEvaluation as SessionEvaluation
-    from judged.sessions.gate import gate_sessions as gate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
     from judged.stats.risk import georisk, trisk, urisk, zrisk
     from judged.tables.judgments import Judgments as Judgments
@@ -165,8 +164,10 @@ _HOMES = {
     "compare": "judged.comparison.api",
     "Comparison": "judged.comparison.result",
     "Evaluation": "judged.engine.evaluation",
+    "Evaluations": "judged.engine.evaluations",
     "evaluate": "judged.engine.evaluate",
-    "Observations": "judged.engine.observations",
+    "evaluate_many": "judged.engine.evaluate",
+    "RunCounts": "judged.engine.counts",
     "PROFILES": "judged.profiles.catalogue",
     "Profile": "judged.profiles.profile",
     "Protocol": "judged.protocol",
@@ -267,8 +268,7 @@ _HOMES = {
     "yaap": "judged.measures.ranked.average_precision",
     "compare_sessions": "judged.sessions.compare",
     "evaluate_sessions": "judged.sessions.evaluate",
-    "SessionEvaluation": "judged.sessions.evaluation",
-    "gate_sessions": "judged.sessions.gate",
+    "gate_sessions": "judged.sessions.compare",
     "SessionProtocol": "judged.sessions.protocol",
     "georisk": "judged.stats.risk",
     "trisk": "judged.stats.risk",
@@ -302,6 +302,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "ETU",
     "EU_residual",
     "Evaluation",
+    "Evaluations",
     "Explanation",
     "F1",
     "FallOut",
@@ -331,7 +332,6 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "NumRelRet",
     "NumRet",
     "O",
-    "Observations",
     "P",
     "PROFILES",
     "P_IA",
@@ -350,9 +350,9 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Rndcg",
     "Rprec",
     "Run",
+    "RunCounts",
     "SDCG",
     "Scores",
-    "SessionEvaluation",
     "SessionProtocol",
     "Sessions",
     "SetAP",
@@ -373,6 +373,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "define",
     "define_per_query",
     "evaluate",
+    "evaluate_many",
     "evaluate_sessions",
     "explain",
     "explain_difference",

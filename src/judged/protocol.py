@@ -148,6 +148,12 @@ class BaseProtocol:
             name: _plain(getattr(self, name), declared.type) for name, declared in self.conventions().items()
         }
 
+    @classmethod
+    def from_dict(cls, conventions: Mapping[str, Any]) -> Self:
+        """Return the protocol that `to_dict` wrote."""
+        known = cls.conventions()
+        return cls(**{name: _from_plain(value, known[name].type) for name, value in conventions.items()})
+
     def replace(self, **changes: Any) -> Self:
         """Return this protocol with some conventions changed."""
         for name in changes:
@@ -177,6 +183,12 @@ def _plain(value: Any, kind: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     return float(value) if kind is float else value
+
+
+def _from_plain(value: Any, kind: Any) -> Any:
+    if isinstance(kind, type) and issubclass(kind, BaseProtocol):
+        return kind.from_dict(value)
+    return frozenset(value) if get_origin(kind) is frozenset else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ RESULTS: Registry[type[Result]] = Registry("kind of result")
 """The class of each kind of result, for `load`."""
 for _kind, _home in {
     "evaluation": "judged.engine.evaluation:Evaluation",
-    "evaluations": "judged.engine.evaluation:Evaluations",
+    "evaluations": "judged.engine.evaluations:Evaluations",
     "comparison": "judged.comparison.result:Comparison",
     "gate": "judged.gates.result:GateReport",
     "agreement": "judged.agreements.result:Agreement",

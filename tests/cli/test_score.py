@@ -145,7 +145,7 @@ def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
     ]
     assert [measure["name"] for measure in document["measures"]] == ["AP", "RR"]
     assert (run["name"], run["queries"], run["means"]["RR"]) == ("bm25", 3, 0.5)
-    assert run["observations"]["missing"] == ["q3"]
+    assert run["counts"]["missing"] == ["q3"]
     assert run["per_query"] == {
         "q1": {"AP": 0.5, "RR": 1.0},
         "q2": {"AP": 0.5, "RR": 0.5},
@@ -384,7 +384,7 @@ def test_bounds_are_columns_of_data(invoke: Invoke) -> None:
     document = invoke(
         "score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--format", "json", "--quiet"
     )
-    names = ["judged", "holes_low", "holes_high", "ties_low", "ties_high"]
+    names = ["judged", "unjudged_low", "unjudged_high", "ties_low", "ties_high"]
 
     assert table.stdout.splitlines()[0] == ",".join(["run", "RR", *(f"RR {name}" for name in names)])
     assert list(json.loads(document.stdout)["runs"][0]["bounds"]["RR"]) == names

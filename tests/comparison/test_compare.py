@@ -423,10 +423,10 @@ def test_comparing_loads_no_scipy_stats() -> None:
 
 def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path) -> None:
     """Scored already, in memory or saved: every number is that of scoring them now."""
-    evaluations = [replace(judged.evaluate(QRELS, run, ["AP", "RR"]), run=name) for name, run in RUNS.items()]
+    evaluations = list(judged.evaluate_many(QRELS, RUNS, ["AP", "RR"]).values())
     long = pa.concat_tables(
         [
-            each.scores.to_arrow().append_column("run", pa.array([each.run] * len(each.scores)))
+            each.scores.to_arrow().append_column("run", pa.array([each.system] * len(each.scores)))
             for each in evaluations
         ]
     )
@@ -444,7 +444,7 @@ def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path)
 
 
 def _named_scores(evaluation: judged.Evaluation) -> judged.Evaluation:
-    return replace(evaluation, scores=replace(evaluation.scores, run=evaluation.run))
+    return replace(evaluation, scores=replace(evaluation.scores, run=evaluation.system))
 
 
 def test_it_is_saved_and_loaded(comparison: judged.Comparison, tmp_path: Path) -> None:
@@ -462,7 +462,7 @@ def test_systems_are_tested_against_the_first_over_all_measures() -> None:
     """`scipy.stats.ttest_rel`, with Holm's rule over two systems and two measures."""
     measures = ["nDCG@10", "AP"]
     systems = [
-        to_system(replace(judged.evaluate(QRELS, run, measures), run=name)) for name, run in RUNS.items()
+        to_system(replace(judged.evaluate(QRELS, run, measures), system=name)) for name, run in RUNS.items()
     ]
     found = t_test_against_first(systems)
     expected = [

@@ -45,11 +45,16 @@ def test_a_small_run_scores_by_hand() -> None:
 def test_everything_notable_is_counted_and_told() -> None:
     """Missing, extra, without relevant documents, unjudged: in numbers and in words."""
     ev = judged.evaluate(QRELS, RUN, AP)
-    seen = ev.observations
+    seen = ev.counts
 
-    assert (seen.queries, seen.missing, seen.extra, seen.without_relevant) == (3, ("q2",), ("q7",), 1)
+    assert (seen.queries, seen.missing, seen.unjudged_queries, seen.without_relevant) == (
+        3,
+        ("q2",),
+        ("q7",),
+        1,
+    )
     assert seen.unjudged == 0.25
-    assert seen.sentences() == [
+    assert list(map(str, ev.notes)) == [
         "1 query (q2) judged but missing from the run: scored as 0",
         "1 query (q7) in the run but never judged: not scored",
         "1 query without any relevant document",
@@ -62,7 +67,7 @@ def test_ties_are_told_with_the_rule_that_settled_them() -> None:
     ev = judged.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.0}}, RR)
 
     assert ev["RR"] == pytest.approx(1 / 3)
-    assert (ev.observations.tied_documents, ev.observations.tied_queries) == (2, 1)
+    assert (ev.counts.tied_documents, ev.counts.tied_queries) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +247,7 @@ def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
     ev = judged.evaluate({"q": {"2": 1}}, {"q": {"d1": 1.0, 2: 3.0}}, RR)
 
     assert ev["RR"] == 1.0
-    assert any("decimal text" in note for note in ev.observations.notes)
+    assert any("decimal text" in note.message for note in ev.notes)
     with pytest.raises(
         BadInput, match=r"query `q`, document `d2`: score is 'high' \(str\), expected a number"
     ):

@@ -126,10 +126,10 @@ def test_a_second_column_that_tells_nothing_apart_is_told() -> None:
     """Ordinary judgments have one intent, 0, for every query: computed, and said."""
     result = evaluate(b"1 0 a 1\n1 0 b 1\n", RUN, "alpha_nDCG@5")
 
-    assert result.observations.notes == (
+    assert tuple(map(str, result.counts.input_notes)) == (
         "the second column was read as intents, and no query has more than one there",
     )
-    assert evaluate(TEXT.encode(), RUN, "alpha_nDCG@5").observations.notes == ()
+    assert evaluate(TEXT.encode(), RUN, "alpha_nDCG@5").counts.input_notes == ()
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ def score() -> Score:
     """Scores a run: `score(qrels, run, "P@5", rel=2)` is a dict from query to value."""
 
     def scored(qrels: Nested, run: Nested, measure: Any, **conventions: Any) -> dict[str, Any]:
-        meeting = align(Judgments.from_mapping(qrels), Run.from_mapping(run), Protocol(**conventions))
-        values = parse_measure(measure).per_query(meeting.ranking)
-        return dict(zip(meeting.queries.to_pylist(), values.tolist(), strict=True))
+        alignment = align(Judgments.from_mapping(qrels), Run.from_mapping(run), Protocol(**conventions))
+        values = parse_measure(measure).per_query(alignment.view)
+        return dict(zip(alignment.queries.to_pylist(), values.tolist(), strict=True))
 
     return scored

@@ -241,7 +241,7 @@ def test_evaluate_takes_preferences() -> None:
     assert evaluation.per_query().by_query("prefs_simp") == {"q1": 0.5, "q2": 0.0}
     assert evaluation["prefs_avgjg"] == 0.25
     assert evaluation["map_avgjg"] == pytest.approx((1.0 + 0.0) / 2)
-    assert evaluation.observations.extra == ("q3",)
+    assert evaluation.counts.unjudged_queries == ("q3",)
     for source in (table, table.to_arrow()):
         assert judged.evaluate(source, RUN, "prefs_simp").mean() == {"prefs_simp": 0.25}
 
@@ -255,7 +255,7 @@ def test_missing_queries_follow_the_protocol(missing: str, expected: float) -> N
 
     assert evaluation["prefs_simp"] == expected
     assert evaluation["prefs_num_prefs_poss"] == (3 if missing == "zero" else 2)
-    assert evaluation.observations.missing == ("q2",)
+    assert evaluation.counts.missing == ("q2",)
 
 
 def test_ties_follow_the_protocol_and_are_told() -> None:
@@ -266,7 +266,7 @@ def test_ties_follow_the_protocol_and_are_told() -> None:
     by_default = judged.evaluate(only, tied, "prefs_simp")
 
     assert by_default["prefs_simp"] == 0.0
-    assert any("document-ascending" in note for note in by_default.observations.notes)
+    assert any("document-ascending" in note.message for note in by_default.notes)
     assert judged.evaluate(only, tied, "prefs_simp", protocol=ascending)["prefs_simp"] == 1.0
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from judged import Protocol, evaluate
 from judged.engine.align import align
-from judged.engine.unjudged import hole_bounds
+from judged.engine.unjudged import unjudged_bounds
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
@@ -60,10 +60,10 @@ def test_bounds_contain_every_completion(
     measure = data.draw(variants(MEASURES[name]))
     judged, results = query
     run = {name: float(-place) for place, name in enumerate(results)}
-    meeting = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
+    alignment = align(read_judgments({"q": judged}), read_run({"q": run}), Protocol(depth=depth))
     try:
         with patch("judged.engine.unjudged.COMPLETIONS", few):
-            bounds = hole_bounds(measure, meeting)
+            bounds = unjudged_bounds(measure, alignment)
     except BadMeasure:
         assert {"gains", "stops"} & dict(measure.set_parameters).keys()
         return
@@ -87,7 +87,7 @@ def test_the_best_completion_of_ndcg_is_found_among_all(
     """Its highest value may need any of the grades, so that it is searched for by level."""
     measure, (judged, results) = parse_measure(gain), query
     run = {name: float(-place) for place, name in enumerate(results)}
-    high = evaluate({"q": judged}, {"q": run}, [measure]).hole_range(measure).high
+    high = evaluate({"q": judged}, {"q": run}, [measure]).unjudged_range(measure).high
 
     assert high == pytest.approx(every_completion(measure, judged, results, None).max(), abs=1e-12)
 
@@ -97,4 +97,4 @@ def test_bounds_of_measures_of_intents_are_those_of_the_measure() -> None:
     judged = {"q": {"a": {"1": 1, "2": 0}, "b": {"1": 0, "2": 1}}}
     scored = evaluate(judged, {"q": {"a": 2.0, "x": 1.0}}, ["StRecall@2"])
 
-    assert scored.hole_range("StRecall@2") == (0.0, 1.0)
+    assert scored.unjudged_range("StRecall@2") == (0.0, 1.0)

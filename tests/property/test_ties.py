@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from judged import Protocol, evaluate
 from judged.engine.align import align
-from judged.engine.ties import expected, tie_range
+from judged.engine.ties import average_over_ties, tie_range
 from judged.io.read import read_judgments, read_run
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
@@ -71,10 +71,10 @@ def test_mean_and_extremes_over_tie_orders_are_those_of_the_orders(
     judged, run = query
     protocol = Protocol(depth=depth, unjudged="removed" if condensed and depth is None else "nonrelevant")
     every = over_all_orders(measure, judged, run, protocol)
-    meeting = align(read_judgments({"q": needed(measure, judged)}), read_run({"q": run}), protocol)
+    alignment = align(read_judgments({"q": needed(measure, judged)}), read_run({"q": run}), protocol)
 
-    low, high = tie_range(measure, meeting)
-    assert expected(measure, meeting)[0] == pytest.approx(every.mean(), abs=1e-9)
+    low, high = tie_range(measure, alignment)
+    assert average_over_ties(measure, alignment)[0] == pytest.approx(every.mean(), abs=1e-9)
     assert low[0] == pytest.approx(every.min(), abs=1e-9)
     assert high[0] == pytest.approx(every.max(), abs=1e-9)
 

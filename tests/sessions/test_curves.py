@@ -7,9 +7,9 @@ from math import isnan
 import pytest
 
 from judged.errors import BadMeasure, BadProtocol, BadSample
+from judged.sessions.analysis import Alone, Overlap, alone, curve, overlaps, stopping_points
 from judged.sessions.compare import compare_sessions
 from judged.sessions.evaluate import evaluate_sessions
-from judged.sessions.overlap import Alone, Overlap, alone
 from sessions.traces import conversation
 
 SHORT = conversation("short", "a4", task="t1")
@@ -19,7 +19,7 @@ OTHER = conversation("other", "a4 e3", system="b", task="t1")
 
 def test_a_curve_tells_how_many_sessions_still_run() -> None:
     """CG is 4, 4, 4 and 2, 4, 8: means 3, 4, 6, and one session runs after the first iteration."""
-    points = evaluate_sessions([SHORT, LONG], "CG").curve("CG").points
+    points = curve(evaluate_sessions([SHORT, LONG], "CG"), "CG").points
     assert [(each.iteration, each.running, each.value) for each in points] == [
         (1, 2, 3),
         (2, 1, 4),
@@ -34,19 +34,19 @@ def test_a_curve_tells_how_many_sessions_still_run() -> None:
 def test_a_curve_of_a_rate_can_hold_or_pad() -> None:
     """RG of the short session at 3 is 4 held, 4/3 padded; of the long one 8/3."""
     found = evaluate_sessions([SHORT, LONG], "CG")
-    assert found.curve("RG").points[2].value == pytest.approx((4 + 8 / 3) / 2)
-    assert found.curve('RG(beyond="pad")').points[2].value == pytest.approx((4 / 3 + 8 / 3) / 2)
+    assert curve(found, "RG").points[2].value == pytest.approx((4 + 8 / 3) / 2)
+    assert curve(found, 'RG(beyond="pad")').points[2].value == pytest.approx((4 / 3 + 8 / 3) / 2)
 
 
 def test_a_number_of_a_whole_session_has_no_curve() -> None:
     """N is one number."""
     with pytest.raises(BadMeasure, match="no curve"):
-        evaluate_sessions([SHORT], "N").curve("N")
+        curve(evaluate_sessions([SHORT], "N"), "N")
 
 
 def test_a_stopping_point_tells_what_is_lost_and_saved() -> None:
     """At 1 the long session has 2 of 8 and loses three quarters, the short one nothing; 2 of 4 searches are saved."""
-    first, second = evaluate_sessions([SHORT, LONG], "CG").stopping_points()
+    first, second = stopping_points(evaluate_sessions([SHORT, LONG], "CG"))
     assert (first.iteration, first.running, first.gain, first.losing) == (1, 1, 3, 1)
     assert (first.lost, first.searches_saved) == (0.375, 0.5)
     assert (second.lost, second.searches_saved) == (0.25, 0.25)
@@ -58,21 +58,21 @@ def test_saved_tokens_are_told_where_every_iteration_has_them() -> None:
     trace = conversation("c", "a2", "b2")
     for step, tokens in zip(trace["turns"][0]["iterations"], (40, 60), strict=True):
         step["tokens"] = tokens
-    assert evaluate_sessions([trace], "CG").stopping_points()[0].tokens_saved == pytest.approx(0.6)
+    assert stopping_points(evaluate_sessions([trace], "CG"))[0].tokens_saved == pytest.approx(0.6)
 
 
 def test_overlap_counts_good_results_on_the_tasks_that_both_did() -> None:
     """On t1 both found a, and only b found e; t2 was done by one system alone."""
     found = evaluate_sessions([SHORT, LONG, OTHER], "CG", reference="union")
-    assert found.overlaps() == (Overlap("a", "b", tasks=1, both=1, only_first=0, only_second=1),)
-    assert found.overlaps()[0].jaccard == 0.5
+    assert overlaps(found) == (Overlap("a", "b", tasks=1, both=1, only_first=0, only_second=1),)
+    assert overlaps(found)[0].jaccard == 0.5
     assert alone(found) == (Alone("a", found=4, alone=3, missed=1), Alone("b", found=2, alone=1, missed=0))
 
 
 def test_overlap_needs_what_was_found_together() -> None:
     """The message says how to ask for it."""
     with pytest.raises(BadProtocol, match="union"):
-        evaluate_sessions([SHORT, OTHER], "CG").overlaps()
+        overlaps(evaluate_sessions([SHORT, OTHER], "CG"))
 
 
 def test_systems_are_compared_on_the_same_tasks() -> None:

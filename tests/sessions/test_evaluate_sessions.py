@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from judged.dedup.rules import Rules
 from judged.errors import BadInput, BadMeasure, BadProtocol, UnknownName
+from judged.sessions.analysis import average_tasks, upper_bound
 from judged.sessions.evaluate import evaluate_sessions
 from sessions.traces import conversation
 
@@ -54,7 +55,7 @@ def test_a_result_labelled_twice_has_the_gain_that_the_policy_says(
     trace = [conversation("c", "a1 b3", "a3 c0")]
     found = evaluate_sessions(trace, ["CG@2", "SRE@2", "CG@1"], conflict=conflict)
     assert (found["CG@2"], found["SRE@2"], found["CG@1"]) == (gain, share, gain)
-    assert found.observations.conflicts == 1
+    assert found.counts.conflicts == 1
 
 
 def test_conflicting_labels_can_be_refused() -> None:
@@ -67,9 +68,9 @@ def test_an_unlabelled_result_counts_0_and_at_most_4() -> None:
     """E5, [a3 b? c0] [b2 d?]: b has its later label, credited in iteration 1; d could add 4."""
     found = evaluate_sessions([conversation("c", "a3 b? c0", "b2 d?")], ["CG@2", "DCG@2", "SRE@2"])
     assert (found["CG@2"], found["SRE@2"]) == (5, 0.4)
-    assert (found.upper("CG@2"), found.upper("SRE@2")) == (9, 0.6)
-    assert found.upper("DCG@2") == pytest.approx(7.523719, abs=5e-7)
-    assert found.observations.coverage == 3 / 4
+    assert (upper_bound(found, "CG@2"), upper_bound(found, "SRE@2")) == (9, 0.6)
+    assert upper_bound(found, "DCG@2") == pytest.approx(7.523719, abs=5e-7)
+    assert found.counts.coverage == 3 / 4
 
 
 def test_unlabelled_results_can_be_refused() -> None:
@@ -84,7 +85,7 @@ def test_only_the_last_turn_counts_and_it_starts_clean() -> None:
     trace["turns"] = conversation("c", "a3 b2")["turns"] + trace["turns"]
     found = evaluate_sessions([trace], ["CG", "SRR"])
     assert (found["CG"], found["SRR"]) == (5, 0)
-    assert found.observations.earlier_turns == 1
+    assert found.counts.earlier_turns == 1
 
 
 def test_a_session_that_never_searched_stays_in_gains_and_leaves_shares() -> None:
@@ -93,14 +94,14 @@ def test_a_session_that_never_searched_stays_in_gains_and_leaves_shares() -> Non
     found = evaluate_sessions([conversation("c", "a4 a4"), idle], ["CG", "SRR"])
     assert (found["CG"], found["SRR"]) == (2, 0.5)
     assert found.undefined("SRR") == 1
-    assert found.observations.no_search == 1
+    assert found.counts.no_search == 1
 
 
 def test_a_mean_of_nothing_is_undefined() -> None:
     """No session has a value: NaN, never 0."""
     found = evaluate_sessions([conversation("c", "", "")], ["SRR", "CG", "N"])
     assert isnan(found["SRR"])
-    assert (found["CG"], found["N"], found.observations.no_results) == (0, 2, 1)
+    assert (found["CG"], found["N"], found.counts.no_results) == (0, 2, 1)
 
 
 def test_what_joins_two_different_things_does_not_make_them_one() -> None:
@@ -126,7 +127,7 @@ def test_labels_of_a_file_go_before_those_of_the_trace(tmp_path: Path) -> None:
     trace = [conversation("c1", "a1 b? z?", task="t1"), conversation("c2", "a1 b?", task="t2")]
     found = evaluate_sessions(trace, "CG", labels=labels)
     assert found.per_query().by_query("CG@last") == {"c1": 6, "c2": 2}
-    assert (found.observations.overruled, found.observations.unused_labels) == (1, 1)
+    assert (found.counts.overruled, found.counts.unused_labels) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -191,13 +192,13 @@ def test_a_reference_of_judgments_counts_what_was_never_found() -> None:
 
 def test_a_measure_of_a_reference_needs_one() -> None:
     """It is refused before anything is read."""
-    with pytest.raises(BadMeasure, match="what there was to find"):
+    with pytest.raises(BadMeasure, match="what could have been found"):
         evaluate_sessions("no such file", "Recall")
 
 
 def test_other_measures_need_no_second_reading() -> None:
     """The view is kept, so that further measures can be asked for."""
-    found = evaluate_sessions([WORKED], "CG").measured(["SRR@1", "N"])
+    found = evaluate_sessions([WORKED], "CG").measure(["SRR@1", "N"])
     assert found.mean() == {"SRR@1": 0.2, "N": 3}
 
 
@@ -214,7 +215,7 @@ def test_systems_are_told_apart() -> None:
 def test_a_task_done_several_times_has_the_mean() -> None:
     """Systems are compared on tasks, not on attempts; an undefined value is left out of the mean."""
     trace = [conversation(f"c{gain}", f"a{gain}", task="t") for gain in (2, 4)]
-    assert evaluate_sessions(trace, "CG").per_task().scores.by_query("CG@last") == {"t": 3}
+    assert average_tasks(evaluate_sessions(trace, "CG")).scores.by_query("CG@last") == {"t": 3}
 
 
 def test_a_conversation_given_twice_is_refused() -> None:
@@ -227,7 +228,7 @@ def test_a_conversation_given_twice_is_left_out_and_counted_when_lenient() -> No
     """The first of them counts."""
     found = evaluate_sessions([conversation("c", "a2"), conversation("c", "a4")], "CG", lenient=True)
     assert found["CG"] == 2
-    assert any("repeated-session (1)" in note for note in found.observations.notes)
+    assert any("repeated-session (1)" in note.message for note in found.notes)
 
 
 def test_one_conversation_is_a_trace() -> None:
@@ -258,9 +259,9 @@ def test_what_others_join_is_found_once() -> None:
 def test_an_unknown_conversation_is_named() -> None:
     """`only` chooses conversations; one that is not there is an error, not nothing."""
     trace = [conversation("c1", "a4"), conversation("c2", "a2")]
-    assert evaluate_sessions(trace, "CG", only=["c2"])["CG"] == 2
+    assert evaluate_sessions(trace, "CG", conversations=["c2"])["CG"] == 2
     with pytest.raises(UnknownName, match="c3"):
-        evaluate_sessions(trace, "CG", only=["c3"])
+        evaluate_sessions(trace, "CG", conversations=["c3"])
 
 
 def test_settings_that_mean_nothing_are_refused() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from judged.cli.main import judged
-from judged.sessions.ranked import rank_sessions
+from judged.sessions.compare import rank_sessions
 
 
 def session(system: str, *urls: str) -> dict[str, Any]:
@@ -58,4 +58,4 @@ def test_the_command_takes_traces(tmp_path: Path) -> None:
     assert "CG@last" in done.stdout
     assert "SRE@last" in done.stdout
     assert refused.exit_code == 2
-    assert "cannot stand together" in refused.output
+    assert "cannot be combined" in refused.output

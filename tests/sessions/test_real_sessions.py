@@ -56,7 +56,7 @@ def test_two_hundred_web_sessions_repeat_a_sixth_of_their_results(
     trace = shared_data("webdancer_traces") / "sample_traj.jsonl.gz"
     whole = evaluate_sessions(trace, ["SRR_micro", "SRR"])
     by_url = evaluate_sessions(trace, "SRR_micro", rules=Rules(weights=Weights(text=0)))
-    assert (whole.observations.sessions, whole.observations.results) == (200, 5533)
+    assert (whole.counts.sessions, whole.counts.results) == (200, 5533)
     assert whole["SRR_micro"] == 866 / 5533
     assert by_url["SRR_micro"] == 840 / 5533
     assert round(by_url["SRR_micro"], 3) == 0.152
@@ -80,5 +80,5 @@ def test_gold_titles_are_labels_of_react_sessions(shared_data: Callable[[str], P
     }
     to_the_letter = sum(len(titles) / len(gold[task]) for task, titles in opened.items()) / len(gold)
     assert to_the_letter <= found["Recall"] <= 0.55
-    assert found.observations.searches == 255  # 1·10 + 2·57 + 3·16 + 4·7 + 5·5 + 6·5
+    assert found.counts.searches == 255  # 1·10 + 2·57 + 3·16 + 4·7 + 5·5 + 6·5
     assert found["N"] == 2.55

@@ -8,6 +8,7 @@ from typing import Any, assert_type
 
 import judged
 from judged import AP, P, R, nDCG, stats
+from judged.result import Provenance
 from judged.testing import assert_no_regression
 
 
@@ -20,8 +21,8 @@ def evaluates(path: Path) -> None:
     assert_type(ev[AP], float)
     assert_type(ev.mean(), dict[str, float])
     assert_type(ev.per_query(), judged.Scores)
-    assert_type(ev.protocol, judged.Protocol)
-    assert_type(ev.observations, judged.Observations)
+    assert_type(ev.provenance, Provenance)
+    assert_type(judged.evaluate_many(path, "runs/*.run", "AP"), judged.Evaluations)
 
 
 def lints(path: Path) -> None:
@@ -127,10 +128,10 @@ def sessions(path: Path) -> None:
     evaluation = judged.evaluate_sessions(
         {"a": path, "b": path}, ["CG@3", "SRR"], unit="passage", reference="union"
     )
-    assert_type(evaluation, judged.SessionEvaluation)
+    assert_type(evaluation, judged.Evaluation)
     assert_type(evaluation["CG@3"], float)
     assert_type(evaluation.per_query(), judged.Scores)
-    assert_type(evaluation.protocol, judged.SessionProtocol)
+    judged.evaluate_sessions(path, "CG", protocol=judged.SessionProtocol(conflict="max"))
     assert_type(judged.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
     assert_type(judged.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
     judged.evaluate_sessions(path, "CG", conflict="least")  # type: ignore[arg-type]

@@ -118,7 +118,7 @@ def command(
         seed=seed,
     )
     if traces:
-        from judged.sessions.ranked import rank_sessions
+        from judged.sessions.compare import rank_sessions
 
         sources = [split_name(trace) for trace in traces]
         systems = rank_sessions(sources, labels, human, named or SESSION_MEASURES.split())

@@ -185,21 +185,20 @@ def _evaluate_runs(
 ) -> list[Evaluation]:
     """Score every run; print the protocols, and what was observed, on standard error."""
     from judged.cli.score import evaluated
-    from judged.engine.inputs import judgments_demanded
+    from judged.engine.evaluate import read_truth
     from judged.measures.parse import split_measures
 
     measures = tuple(name for text in names for name in split_measures(text))
     measures = measures or profile.default_measures or DEFAULT_MEASURES
-    judgments = judgments_demanded(qrels, [reading.measure for reading in profile.read_all(measures)])
+    judgments = read_truth(qrels, [reading.measure for reading in profile.read_all(measures)])
     settings = {"protocol": profile, "threads": threads}
     evaluations = [evaluated(judgments, run, measures, settings, quiet=quiet) for run in runs]
     if not quiet:
         first = evaluations[0]
-        for part in first.every_part:
-            which = f" of {', '.join(map(str, part.measures))}" if first.parts else ""
+        for part in first.parts:
+            which = f" of {', '.join(map(str, part.measures))}" if len(first.parts) > 1 else ""
             click.echo(f"Protocol{which}: {part.protocol}", err=True)
         for evaluation in evaluations:
-            sentences = (sentence for part in evaluation.every_part for sentence in part.sentences())
-            for sentence in dict.fromkeys(sentences):
-                click.echo(f"{evaluation.run}: {sentence}", err=True)
+            for note in evaluation.notes:
+                click.echo(f"{evaluation.system}: {note.message}", err=True)
     return evaluations

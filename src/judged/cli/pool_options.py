@@ -15,7 +15,7 @@ from judged.dedup.rules import Unit
 
 if TYPE_CHECKING:
     from judged.label.pool import Pool, SourceKind
-    from judged.traces.conversation import TurnChoice
+    from judged.traces import TurnChoice
 
 __all__ = ["INPUT", "OUTPUT", "PoolInputs", "pool_options"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from judged.cli.options import conventions, named_measures, profile_of, written_
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, render, says_bold
 from judged.errors import BadProtocol
 from judged.result import write_file
+from judged.wording import counted
 
 if TYPE_CHECKING:
     from judged.cli.configuration import Configuration
@@ -128,10 +128,11 @@ def _judgments(
     qrels: str, measures: list[Measure], *, binary: bool, intents: bool
 ) -> Judgments | Preferences:
     """What the measures demand, with every positive grade as 1 where that is asked for."""
-    from judged.engine.inputs import judgments_demanded
+    from judged.engine.align import read_judgments_for
+    from judged.engine.evaluate import read_truth
     from judged.tables.judgments import Judgments
 
-    judgments = judgments_demanded(qrels, measures, intents=intents)
+    judgments = read_judgments_for(qrels, measures, intents=True) if intents else read_truth(qrels, measures)
     if not binary:
         return judgments
     if isinstance(judgments, Judgments):
@@ -153,8 +154,7 @@ def evaluated(
     from judged.engine.evaluate import evaluate
 
     with Progress(f"Scoring {run.name}", enabled=not quiet) as progress:
-        evaluation = evaluate(judgments, run.path, measures, name=run.label, progress=progress, **settings)
-    return replace(evaluation, run=run.name)  # only now, for an error is to name the file
+        return evaluate(judgments, run.path, measures, name=run.name, progress=progress, **settings)
 
 
 def _binary(judgments: Judgments) -> Judgments:
@@ -180,12 +180,12 @@ def _tell(scored: Scored, configuration: Configuration, options: dict[str, Any])
     first = scored.evaluations[0]
     if first.profile is not None:
         click.echo(f"Profile: {first.profile}", err=True)
-    for part in first.every_part:
+    for part in first.parts:
         click.echo(f"Protocol{_of(part, first)}: {part.protocol}", err=True)
     for evaluation in scored.evaluations:
-        for part in evaluation.every_part:
+        for part in evaluation.parts:
             for sentence in _noticed(part):
-                click.echo(f"{evaluation.run}{_of(part, evaluation)}: {sentence}", err=True)
+                click.echo(f"{evaluation.system}{_of(part, evaluation)}: {sentence}", err=True)
     for note in _notes(scored, configuration, options):
         click.echo(f"Note: {note}", err=True)
     for path in options["outputs"]:
@@ -194,12 +194,11 @@ def _tell(scored: Scored, configuration: Configuration, options: dict[str, Any])
 
 def _of(part: Part, evaluation: Evaluation) -> str:
     """The measures that are spoken of, where not all are."""
-    return f" of {', '.join(map(str, part.measures))}" if evaluation.parts else ""
+    return f" of {', '.join(map(str, part.measures))}" if len(evaluation.parts) > 1 else ""
 
 
 def _noticed(part: Part) -> list[str]:
-    count = part.observations.queries
-    return [f"{count:,} {'query' if count == 1 else 'queries'} scored", *part.sentences()]
+    return [f"{counted(part.units, 'query')} scored", *(note.message for note in part.notes)]
 
 
 def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]) -> list[str]:
@@ -215,7 +214,7 @@ def _notes(scored: Scored, configuration: Configuration, options: dict[str, Any]
     if not options["per_query"] and scored.shows_ties(digits=options["digits"]):
         notes.append("`ties` holds the least and the greatest value over all orders of tied results")
     if options["bounds"] and any(
-        part.protocol.ties == "expected" for part in scored.evaluations[0].every_part
+        getattr(part.protocol, "ties", None) == "expected" for part in scored.evaluations[0].parts
     ):
         notes.append("bounds over judgments hold for one order of ties, and `--ties expected` has none")
     text = [str(measure) for measure in scored.measures if measure.text]

@@ -50,7 +50,7 @@ class Scored:
         """A row for each run, a column for each measure, the best of several runs marked."""
         columns = ("run", *map(str, self.averaged))
         rows = tuple(
-            (evaluation.run, *(self._shown(evaluation, measure, digits) for measure in self.averaged))
+            (evaluation.system, *(self._shown(evaluation, measure, digits) for measure in self.averaged))
             for evaluation in self.evaluations
         )
         better = {str(measure): measure.higher_is_better for measure in self.averaged}
@@ -59,7 +59,7 @@ class Scored:
     def mean_records(self) -> Table:
         """A row for each run and measure, with its interval and comparison where there are any."""
         records = [
-            {"run": evaluation.run, "measure": str(measure), **self._figures(evaluation, measure)}
+            {"run": evaluation.system, "measure": str(measure), **self._figures(evaluation, measure)}
             for evaluation in self.evaluations
             for measure in self.averaged
         ]
@@ -70,7 +70,7 @@ class Scored:
         """A row for each run; each measure has a column, and one for each figure beside it."""
         rows: list[dict[str, Value]] = []
         for evaluation in self.evaluations:
-            row: dict[str, Value] = {"run": evaluation.run}
+            row: dict[str, Value] = {"run": evaluation.system}
             for measure in self.averaged:
                 for name, figure in self._figures(evaluation, measure).items():
                     row[str(measure) if name == "value" else f"{measure} {name}"] = figure
@@ -87,7 +87,7 @@ class Scored:
             whole = tuple(
                 None if each.text else _plain(each, [evaluation[each]])[0] for each in self.measures
             )
-            title = evaluation.run if len(self.evaluations) > 1 else None
+            title = evaluation.system if len(self.evaluations) > 1 else None
             yield Table(("query", *map(str, self.measures)), (*rows, ("all", *whole)), title=title, foot=1)
 
     def query_records(self) -> Table:
@@ -98,7 +98,7 @@ class Scored:
             scores = evaluation.per_query()
             ids = scores.queries.to_pylist()
             for measure in self.measures:
-                head = [(evaluation.run, query, str(measure)) for query in ids]
+                head = [(evaluation.system, query, str(measure)) for query in ids]
                 values = _defined(scores[measure].tolist())
                 tail = zip_longest([], values) if measure.text else zip_longest(values, [])
                 rows += [(*names, *pair[: 1 + text]) for names, pair in zip(head, tail, strict=True)]
@@ -128,7 +128,7 @@ class Scored:
         """How the scores were made, for a file's own metadata; `judged gate` compares it with how it makes its own."""
         first = self.evaluations[0]
         told = {"judged": __version__, "judged.protocol": str(first.protocol)}
-        if first.parts:
+        if len(first.parts) > 1:
             made = {str(each): part.protocol.fingerprint for part in first.parts for each in part.measures}
             told["judged.protocols"] = json.dumps(made)
         judgments = digest(self.judgments)
@@ -141,7 +141,7 @@ class Scored:
         document: dict[str, Any] = {
             "judged": __version__,
             "protocol": {
-                "profile": protocol.profile,
+                "profile": getattr(protocol, "profile", None),
                 "fingerprint": protocol.fingerprint,
                 **protocol.to_dict(),
             },
@@ -158,7 +158,7 @@ class Scored:
         """The profile that was asked for, and the protocol of each measure where it has several."""
         first = self.evaluations[0]
         told: dict[str, Any] = {} if first.profile is None else {"profile": str(first.profile)}
-        if first.parts:
+        if len(first.parts) > 1:
             told["protocols"] = [
                 {
                     "measures": [str(measure) for measure in part.measures],
@@ -170,13 +170,16 @@ class Scored:
         return told
 
     def _run(self, evaluation: Evaluation, *, per_query: bool) -> dict[str, Any]:
-        seen = evaluation.observations
-        sentences = list(dict.fromkeys(told for part in evaluation.every_part for told in part.sentences()))
+        seen = evaluation.counts
+        sentences = list(
+            dict.fromkeys(told for part in evaluation.parts for told in (note.message for note in part.notes))
+        )
         run: dict[str, Any] = {
-            "name": evaluation.run,
+            "name": evaluation.system,
             "queries": seen.queries,
             "means": evaluation.mean(),
-            "observations": {**asdict(seen), "sentences": sentences},
+            "counts": {name: value for name, value in asdict(seen).items() if name != "input_notes"},
+            "notes": sentences,
         }
         ranges = {
             str(measure): tie_range(evaluation, measure, asked=self.bounded) for measure in self.averaged
@@ -215,7 +218,7 @@ class Scored:
             return None
         columns = ("run", "measure", "value", "judged", "over all judgments", "over all tie orders")
         rows = tuple(
-            (evaluation.run, str(measure), evaluation[measure], *_spread(_moved(evaluation, measure)))
+            (evaluation.system, str(measure), evaluation[measure], *_spread(_moved(evaluation, measure)))
             for evaluation in self.evaluations
             for measure in self.averaged
         )
@@ -241,7 +244,7 @@ class Scored:
         if self.bounded:
             figures |= _moved(evaluation, measure)
         for each in self.compared:
-            if (each.system, each.measure) == (evaluation.run, str(measure)):
+            if (each.system, each.measure) == (evaluation.system, str(measure)):
                 figures |= {"difference": each.test.difference, "t": each.test.statistic, "p": each.test.p}
                 figures |= {"p_holm": each.corrected, "effect_size": each.test.effect}
         return figures
@@ -263,15 +266,15 @@ def tie_range(evaluation: Evaluation, measure: Measure, *, asked: bool) -> Range
 def _moved(evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
     """How much was judged, and between which values unjudged results and ties could move the number."""
     try:
-        holes: tuple[Value, Value] = evaluation.hole_range(measure)
+        unjudged: tuple[Value, Value] = evaluation.unjudged_range(measure)
         share: Value = evaluation.judged_share(measure)
     except BadMeasure:  # as for a table of gains that falls where grades rise
-        holes, share = (None, None), None
+        unjudged, share = (None, None), None
     ties = tie_range(evaluation, measure, asked=True) or (None, None)
     return {
         "judged": share,
-        "holes_low": holes[0],
-        "holes_high": holes[1],
+        "unjudged_low": unjudged[0],
+        "unjudged_high": unjudged[1],
         "ties_low": ties[0],
         "ties_high": ties[1],
     }
@@ -279,7 +282,7 @@ def _moved(evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
 
 def _spread(moved: Mapping[str, Any]) -> tuple[Value, ...]:
     """The share that was judged, and the two ranges in a cell each."""
-    ends = [(moved[f"{name}_low"], moved[f"{name}_high"]) for name in ("holes", "ties")]
+    ends = [(moved[f"{name}_low"], moved[f"{name}_high"]) for name in ("unjudged", "ties")]
     return (moved["judged"], *(None if low is None else Between(low, high) for low, high in ends))
 
 

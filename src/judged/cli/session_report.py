@@ -12,14 +12,13 @@ from judged.blocks import Display, Table, Value
 from judged.cli.inputs import digest
 from judged.cli.output import fitted, laid_out
 from judged.sessions import show
+from judged.sessions.analysis import decisions, session_keys, session_totals, upper_bound
 
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
+    from judged.engine.evaluation import Evaluation
     from judged.gates.result import GateReport
-    from judged.sessions.curve import Curve
-    from judged.sessions.evaluation import SessionEvaluation
-    from judged.sessions.overlap import Alone, Overlap
-    from judged.sessions.stopping import Stop
+    from judged.sessions.analysis import Alone, Curve, Overlap, Stop
 
 __all__ = ["SessionReport"]
 
@@ -28,7 +27,7 @@ __all__ = ["SessionReport"]
 class SessionReport:
     """What was asked for of some sessions."""
 
-    evaluation: SessionEvaluation
+    evaluation: Evaluation
     inputs: Sequence[tuple[str, str]]
     """The role and the path of each file."""
     per_session: bool = False
@@ -102,7 +101,7 @@ class SessionReport:
         """The one table of formats that hold one: the most particular thing that was asked for."""
         systems = self.evaluation.systems
         asked: list[tuple[object, Callable[[], Table]]] = [
-            (self.evaluation.placed, lambda: _table(_decisions(self.evaluation))),
+            (decisions(self.evaluation), lambda: _table(_decisions(self.evaluation))),
             (self.per_session, lambda: show.session_records(systems)),
             (self.curves, lambda: _table(_curve_rows(self.curves))),
             (self.stops, lambda: _table(_stop_rows(self.stops))),
@@ -136,42 +135,49 @@ class SessionReport:
             }
         if self.comparison is not None:
             document["comparison"] = self.comparison.to_dict(per_query=self.per_session)
-        if self.evaluation.placed:
+        if decisions(self.evaluation):
             document["decisions"] = _decisions(self.evaluation)
         if self.gates:
             document["gates"] = [each.to_dict() for each in self.gates]
         return document
 
-    def _system(self, name: str, each: SessionEvaluation) -> dict[str, Any]:
+    def _system(self, name: str, each: Evaluation) -> dict[str, Any]:
         told: dict[str, Any] = {
             "name": name,
-            "sessions": len(each.named),
+            "sessions": len(session_keys(each)),
             "means": _defined(each.mean()),
-            "upper": _defined({str(measure): each.upper(measure) for measure in each.measures}),
+            "upper": _defined({str(measure): upper_bound(each, measure) for measure in each.measures}),
             "undefined": {str(measure): each.undefined(measure) for measure in each.measures},
-            "observations": {**asdict(each.observations), "coverage": each.observations.coverage},
+            "counts": {**_counts(each), "coverage": session_totals(each).coverage},
         }
         if self.per_session:
             columns = {str(measure): each.scores[measure].tolist() for measure in each.measures}
             told["per_session"] = [
-                {**asdict(named), **_defined({measure: values[at] for measure, values in columns.items()})}
-                for at, named in enumerate(each.named)
+                {**asdict(key), **_defined({measure: values[at] for measure, values in columns.items()})}
+                for at, key in enumerate(session_keys(each))
             ]
         return told
 
 
-def _decisions(evaluation: SessionEvaluation) -> list[dict[str, Value]]:
+def _counts(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        name: value for name, value in asdict(session_totals(evaluation)).items() if name != "input_notes"
+    }
+
+
+def _decisions(evaluation: Evaluation) -> list[dict[str, Value]]:
+    keys = session_keys(evaluation)
     return [
         {
-            "system": evaluation.named[each.session].system,
-            "session": evaluation.named[each.session].conversation,
+            "system": keys[each.session].system,
+            "session": keys[each.session].conversation,
             "iteration": each.iteration,
             "result": each.decision.result,
             "cluster": each.decision.group,
             "new": each.decision.new,
             "why": str(each.decision),
         }
-        for each in evaluation.placed
+        for each in decisions(evaluation)
     ]
 
 

@@ -17,16 +17,15 @@ from judged.cli.trace_options import trace_options
 from judged.dedup.rules import URL_RULES, Unit
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.result import write_file
-from judged.sessions.defaults import DEFAULT_MEASURES, WITHOUT_GAINS
-from judged.sessions.protocol import Conflict, Unlabelled
+from judged.sessions.protocol import DEFAULT_MEASURES, WITHOUT_GAINS, SessionProtocol
 
 if TYPE_CHECKING:
     from judged.cli.session_report import SessionReport
     from judged.comparison.result import Comparison
     from judged.dedup.rules import Rules
+    from judged.engine.evaluation import Evaluation
     from judged.gates.result import GateReport
     from judged.measures.measure import Measure
-    from judged.sessions.evaluation import SessionEvaluation
 
 __all__ = ["command"]
 
@@ -155,17 +154,17 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 @click.option("--near", type=float, metavar="SHARE", help="Texts that overlap by this share are the same.")
 @click.option(
     "--conflict",
-    type=click.Choice(get_args(Conflict)),
+    type=click.Choice(SessionProtocol.conventions()["conflict"].options),
     default="first",
     show_default=True,
-    help="Which of several gains of one thing counts.",
+    help=SessionProtocol.conventions()["conflict"].help,
 )
 @click.option(
     "--unlabelled",
-    type=click.Choice(get_args(Unlabelled)),
+    type=click.Choice(SessionProtocol.conventions()["unlabelled"].options),
     default="zero",
     show_default=True,
-    help="What a result without a gain counts.",
+    help=SessionProtocol.conventions()["unlabelled"].help,
 )
 @trace_options
 @written_results()
@@ -203,9 +202,7 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
 
 def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionReport:
     from judged.cli.session_report import SessionReport
-    from judged.sessions.curve import curve, curve_measures
-    from judged.sessions.overlap import alone, overlaps
-    from judged.sessions.stopping import stopping_points
+    from judged.sessions.analysis import alone, curve, curve_measures, overlaps, stopping_points
 
     evaluation = _evaluated(named, options)
     good = options["good"] or 2
@@ -227,15 +224,15 @@ def _reported(named: list[tuple[str | None, str]], options: dict[str, Any]) -> S
     )
 
 
-def _compared(evaluation: SessionEvaluation, options: dict[str, Any]) -> Comparison:
+def _compared(evaluation: Evaluation, options: dict[str, Any]) -> Comparison:
     from judged.sessions.compare import compare_systems
 
     return compare_systems(evaluation, baseline=options["baselines"], settings=settings_of(options))
 
 
-def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[GateReport, ...]:
+def _gated(evaluation: Evaluation, options: dict[str, Any]) -> tuple[GateReport, ...]:
     """Every system against the baseline, in the measures of which more or less is better."""
-    from judged.sessions.gate import gate_systems
+    from judged.sessions.compare import gate_systems
 
     if len(options["baselines"]) != 1:
         msg = "`--min-delta` says how much worse than a baseline a system may be, and needs one `--baseline NAME`"
@@ -252,9 +249,11 @@ def _gated(evaluation: SessionEvaluation, options: dict[str, Any]) -> tuple[Gate
     )
 
 
-def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> SessionEvaluation:
+def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> Evaluation:
     from judged.cli.progress import Progress
-    from judged.sessions.evaluate import UNION, evaluate_sessions
+    from judged.sessions.analysis import session_totals
+    from judged.sessions.evaluate import evaluate_sessions
+    from judged.sessions.family import UNION
 
     reference = options["reference"] or (UNION if options["overlap"] else None)
     if options["overlap"] and reference != UNION:
@@ -273,13 +272,13 @@ def _evaluated(named: list[tuple[str | None, str]], options: dict[str, Any]) -> 
             format=options["format"],
             tools=options["tools"],
             lenient=options["lenient"],
-            only=options["chosen"],
+            conversations=options["chosen"],
             explain=options["explain"],
-            told=progress,
+            progress=progress,
         )
-    if evaluation.observations.labelled or options["measures"]:
+    if session_totals(evaluation).labelled or options["measures"]:
         return evaluation
-    return evaluation.measured(WITHOUT_GAINS)
+    return evaluation.measure(WITHOUT_GAINS)
 
 
 def _rules(options: dict[str, Any]) -> Rules:
@@ -335,18 +334,18 @@ def _inputs(named: list[tuple[str | None, str]], options: dict[str, Any]) -> Ite
 
 
 def _tell(report: SessionReport, outputs: list[Path]) -> None:
-    from judged.sessions.show import undefined_sentences
+    from judged.sessions.analysis import session_totals
+    from judged.sessions.show import note_undefined
 
     evaluation = report.evaluation
     click.echo(f"Protocol: {evaluation.protocol}", err=True)
     several = len(evaluation.systems) > 1
     for name, each in evaluation.systems.items():
         of = f"{name}: " if several else ""
-        told = each.observations.sentences(conflict=evaluation.protocol.conflict)
-        for sentence in [*told, *undefined_sentences(each)]:
-            click.echo(f"Note: {of}{sentence}", err=True)
-    for sentence in evaluation.observations.of_inputs() if several else ():
-        click.echo(f"Note: {sentence}", err=True)
+        for note in [*each.notes, *note_undefined(each)]:
+            click.echo(f"Note: {of}{note.message}", err=True)
+    for note in session_totals(evaluation).notes_on_inputs() if several else ():
+        click.echo(f"Note: {note.message}", err=True)
     if report.comparison is not None:
         click.echo(f"Compared: {report.comparison.method}", err=True)
         for note in report.comparison.notes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
@@ -15,16 +14,14 @@ from judged.comparison.result import Comparison
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, find_interactions, read_attributes
 from judged.comparison.systems import System, SystemLike, read_systems, to_system
-from judged.engine.evaluate import evaluate
-from judged.engine.inputs import judgments_demanded
+from judged.engine.evaluate import evaluate_many
 from judged.errors import BadSample, UnknownName
 from judged.io.read import read_timings
 from judged.measures.measure import Measure
 from judged.problem import Note
-from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
-from judged.result import InputFile, Provenance
+from judged.result import Provenance
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
 from judged.tables.timings import Timings
@@ -133,16 +130,8 @@ def _evaluate_runs(
     protocol: Protocol | Profile | str,
     threads: int | None,
 ) -> list[System]:
-    profile = as_profile(protocol)
-    wanted = measures if isinstance(measures, Measure | str) else list(measures)
-    judgments = judgments_demanded(qrels, [reading.measure for reading in profile.read_all(wanted)])
-    files = [("judgments", qrels), *(("run", run) for run in runs.values())]
-    inputs = [InputFile(role, str(path)) for role, path in files if isinstance(path, str | os.PathLike)]
-    systems = []
-    for name, run in runs.items():
-        evaluation = evaluate(judgments, run, wanted, protocol=profile, threads=threads)
-        systems.append(to_system(replace(evaluation, run=str(name)), inputs=inputs))
-    return systems
+    evaluations = evaluate_many(qrels, runs, measures, protocol=protocol, threads=threads)
+    return [to_system(evaluation) for evaluation in evaluations.values()]
 
 
 def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], settings: Settings) -> Comparison:

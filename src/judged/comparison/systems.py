@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 from judged.engine.evaluation import Evaluation
 from judged.errors import BadInput, UnknownName, Unreadable
@@ -22,31 +22,14 @@ from judged.problem import Note, Place, Problem
 from judged.result import InputFile, ProtocolRecord, Provenance, load
 from judged.tables.scores import Scores
 
-__all__ = ["Scored", "System", "SystemLike", "read_scores", "read_systems", "to_system"]
+__all__ = ["System", "SystemLike", "read_scores", "read_systems", "to_system"]
 
 UNITS = ("query", "session", "task", "request")
 """What the column of queries may be called."""
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 
-@runtime_checkable
-class Scored(Protocol):
-    """A system that has been scored: the evaluation of a run, or of sessions."""
-
-    @property
-    def run(self) -> str:
-        """The name of the system."""
-
-    @property
-    def scores(self) -> Scores:
-        """A value for each query and measure."""
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures."""
-
-
-SystemLike: TypeAlias = Scored | Scores | str | os.PathLike[str]
+SystemLike: TypeAlias = Evaluation | Scores | str | os.PathLike[str]
 """An evaluation, scores, or a file of either."""
 
 
@@ -82,39 +65,14 @@ class System:
         return next((file.sha256 for file in self.provenance.inputs if file.role == "judgments"), None)
 
 
-def to_system(scored: Scored | Scores, *, inputs: Sequence[InputFile] = ()) -> System:
+def to_system(scored: Evaluation | Scores) -> System:
     """Return the values of an evaluation or of scores, with their protocols and notes."""
     scores = scored if isinstance(scored, Scores) else scored.scores
     values = {name: scores.by_query(name) for name, column in scores.values.items() if column.dtype != object}
     if isinstance(scored, Scores):
         return System(scores.run, values, unit=scores.unit, saved=True)
-    provenance = Provenance(protocols=_record_protocols(scored), inputs=tuple(inputs))
-    return System(scored.run, values, scored.measures, scores.unit, provenance, _collect_notes(scored))
-
-
-def _record_protocols(scored: Scored) -> tuple[ProtocolRecord, ...]:
-    protocols = (
-        [(part.protocol, part.measures) for part in scored.every_part]
-        if isinstance(scored, Evaluation)
-        else [(scored.protocol, ())]  # type: ignore[attr-defined]
-    )
-    return tuple(
-        ProtocolRecord(
-            str(protocol),
-            protocol.fingerprint,
-            protocol.to_dict(),
-            getattr(protocol, "profile", None),
-            tuple(map(str, measures)) if len(protocols) > 1 else (),
-        )
-        for protocol, measures in protocols
-    )
-
-
-def _collect_notes(scored: Scored) -> tuple[Note, ...]:
-    if not isinstance(scored, Evaluation):
-        return ()
-    sentences = dict.fromkeys(sentence for part in scored.every_part for sentence in part.sentences())
-    return tuple(Note("observation", "info", f"{scored.run}: {sentence}") for sentence in sentences)
+    notes = tuple(replace(note, message=f"{scored.system}: {note.message}") for note in scored.notes)
+    return System(scored.system, values, scored.measures, scores.unit, scored.provenance, notes)
 
 
 def read_systems(
@@ -203,7 +161,7 @@ def _read_json(path: Path) -> tuple[System, ...] | None:
     head = open_file(path).head()
     if re.match(rb'\s*\{\s*"schema":\s*"judged\.', head) and b'"state"' in open_file(path).data[:400]:
         loaded = load(path)
-        return (replace(to_system(loaded), saved=True),) if isinstance(loaded, Scored) else None
+        return (replace(to_system(loaded), saved=True),) if isinstance(loaded, Evaluation) else None
     if not re.match(rb'\s*\{\s*"(judged|schema)":', head):
         return None
     try:

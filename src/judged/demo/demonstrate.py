@@ -144,12 +144,12 @@ def write(directory: Path, demonstration: Demonstration) -> None:
     _write_text(directory / "qrels.txt", "".join(rows))
     for run in demonstration.runs:
         write_run(run, directory / f"{run.name}.run", format="trec", force=True)
-    means = {evaluation.run: evaluation.mean() for evaluation in evaluations}
+    means = {evaluation.system: evaluation.mean() for evaluation in evaluations}
     _write_table(
         directory / "scores.csv", ("run", *MEASURES), ((run, *row.values()) for run, row in means.items())
     )
     values = (
-        (evaluation.run, query, measure, value)
+        (evaluation.system, query, measure, value)
         for evaluation in evaluations
         for measure in MEASURES
         for query, value in evaluation.per_query().by_query(measure).items()
@@ -159,7 +159,9 @@ def write(directory: Path, demonstration: Demonstration) -> None:
         "judged": __version__,
         "protocol": evaluations[0].protocol.to_dict(),
         "means": means,
-        "notes": {evaluation.run: evaluation.observations.sentences() for evaluation in evaluations},
+        "notes": {
+            evaluation.system: [note.message for note in evaluation.notes] for evaluation in evaluations
+        },
     }
     _write_text(directory / "scores.json", json.dumps(scores, indent=2) + "\n")
     bars: list[Record] = [

@@ -1,121 +1,132 @@
-"""A run meets its judgments: tables in, the view that measures are computed on out."""
+"""The ranked family: a run aligned with judgments, as the view that measures of rankings are computed on."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from judged.engine.alignment import Meeting
-from judged.engine.intents import view_of_intents
-from judged.engine.observations import Observations
-from judged.engine.run_conventions import prepared
-from judged.engine.run_problems import refuse
-from judged.errors import MissingQueries
+from judged.engine.alignment import Alignment
+from judged.engine.counts import RunCounts, to_notes
+from judged.engine.family import Family
+from judged.engine.locate import locate_judged
+from judged.errors import BadMeasure
+from judged.io.read import read_judgments, read_run
+from judged.kernels.diversity.intent_aware import INTENTS_HINT
+from judged.kernels.diversity.intents import Intents
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.scan.align import Aligned, JudgedIndex, Progress, align_columns, align_mapping, align_text
-from judged.kernels.segments import Floats, Ints, segment_count, segment_ids
+from judged.kernels.scan.align import Aligned, Progress
+from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
+from judged.kernels.ties.arrangements import order_ties_by_grade
+from judged.measures.families import MEASURES
+from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
 from judged.protocol import Protocol
-from judged.tables.columns import to_arrow, to_bytes, to_numpy
-from judged.tables.judgments import Judgments
-from judged.tables.run import Mappings, Run, Text
+from judged.tables.columns import one_array, to_arrow, to_numpy
+from judged.tables.judgments import Judgments, order_intents
+from judged.tables.run import Run
 
-__all__ = ["align", "index_of", "located", "wide_lines"]
+__all__ = ["RANKED", "RankedAlignment", "align", "read_judgments_for"]
 
 
-def index_of(judgments: Judgments) -> JudgedIndex:
-    """The judged ids as flat bytes, without copying them."""
-    query_bytes, query_offset = to_bytes(judgments.queries)
-    document_bytes, document_offset = to_bytes(judgments.column("document"))
-    return JudgedIndex(query_bytes, query_offset, document_bytes, document_offset, judgments.offset)
+@dataclass(frozen=True, eq=False)
+class RankedAlignment(Alignment):
+    """A run aligned with judgments, and the views that other orders of tied results would give."""
+
+    view: Ranking
+    protocol: Protocol
+    counts: RunCounts
+    rebuild: Callable[[], Ranking] | None = None
+    """Makes the view before ties were broken at the protocol's depth."""
+
+    @cached_property
+    def untied(self) -> Ranking:
+        """The view before ties were broken: it holds what they could bring within the protocol's depth."""
+        return self.view if self.protocol.depth is None or self.rebuild is None else self.rebuild()
+
+    @cached_property
+    def by_grade(self) -> tuple[Ranking, Ranking]:
+        """The view with tied documents in ascending order of grade, and in descending order."""
+        worst, best = (
+            order_ties_by_grade(self.untied, self.protocol.depth, best=best) for best in (False, True)
+        )
+        return worst, best
+
+    def values(self, measure: Measure) -> NDArray[Any]:
+        """Return one value for each query, averaged over the orders of ties where the protocol says so."""
+        if self.protocol.ties != "expected" or not self.counts.tied_documents:
+            return Alignment.values(self, measure)
+        from judged.engine.ties import average_over_ties
+
+        return self.zero_absent(measure, average_over_ties(measure, self))
 
 
 def align(
     judgments: Judgments,
     run: Run,
     protocol: Protocol,
+    measures: Sequence[Measure] = (),  # noqa: ARG001 - the view is the same for all measures
     *,
     threads: int = 1,
     progress: Progress | None = None,
-) -> Meeting:
-    """Where the judged documents stand in the run, under the protocol."""
-    aligned, run, absent = located(judgments, run, protocol, threads=threads, progress=progress)
-    present = aligned.retrieved > 0
-    ids = judgments.queries
+) -> RankedAlignment:
+    """Return the ranks of the judged documents in the run, under the protocol."""
+    located = locate_judged(judgments, run, protocol, threads=threads, progress=progress)
+    ranks = located.ranks
+    present = ranks.retrieved > 0
     keep = present if protocol.missing == "skip" else np.ones(len(present), dtype=bool)
-    without_relevant = keep & ~_has_relevant(judgments, protocol)
+    without_relevant = keep & ~_find_relevant(judgments, protocol)
     if protocol.no_relevant == "skip":
         keep = keep & ~without_relevant
-    ranking = _view(judgments, aligned, protocol, keep)
-    tied = np.repeat(keep, np.diff(aligned.offset)) & (aligned.tied > 1)
-    observations = Observations(
+    view = _make_view(judgments, ranks, protocol, keep)
+    tied = np.repeat(keep, np.diff(ranks.offset)) & (ranks.tied > 1)
+    counts = RunCounts(
         queries=int(keep.sum()),
-        rows=aligned.rows,
-        missing=absent,
-        extra=aligned.extra,
+        rows=ranks.rows,
+        missing=located.missing,
+        unjudged_queries=ranks.extra,
         without_relevant=int(without_relevant.sum()),
         tied_documents=int(tied.sum()),
-        tied_queries=int((segment_count(tied, aligned.offset) > 0).sum()),
-        unjudged=_unjudged_share(ranking) if protocol.unjudged == "nonrelevant" else 0.0,
-        infinite=aligned.infinite,
-        interleaved=aligned.interleaved,
-        notes=(*judgments.notes, *run.notes, *wide_lines(aligned)),
+        tied_queries=int((segment_count(tied, ranks.offset) > 0).sum()),
+        unjudged=_unjudged_share(view) if protocol.unjudged == "nonrelevant" else 0.0,
+        infinite=ranks.infinite,
+        interleaved=ranks.interleaved,
+        input_notes=to_notes((*judgments.notes, *located.notes)),
     )
-    meeting = Meeting(
-        ranking,
-        ids.take(to_arrow(np.flatnonzero(keep))),
-        present[keep],
-        observations,
+    alignment = RankedAlignment(
+        view,
+        judgments.queries.take(to_arrow(np.flatnonzero(keep))),
         protocol,
-        lambda: _view(judgments, aligned, protocol, keep, tied_across=True),
+        counts,
+        present[keep],
+        rebuild=lambda: _make_view(judgments, ranks, protocol, keep, tied_across=True),
     )
-    return (
-        _with_unjudged(meeting, aligned.extra)
-        if protocol.unjudged_queries == "zero" and aligned.extra
-        else meeting
-    )
+    if protocol.unjudged_queries == "zero" and ranks.extra:
+        return _append_unjudged_queries(alignment, ranks.extra)
+    return alignment
 
 
-def located(
-    judgments: Judgments,
-    run: Run,
-    protocol: Protocol,
-    *,
-    threads: int = 1,
-    progress: Progress | None = None,
-) -> tuple[Aligned, Run, tuple[str, ...]]:
-    """The rank of every judged document, the run as it had to be held, and the judged queries it misses."""
-    run = prepared(run, protocol)
-    try:
-        aligned = _aligned(judgments, run, protocol, threads, progress)
-    except TypeError:  # a dict holds ids that are no text, or scores that are no numbers
-        run = run.as_columns()
-        aligned = _aligned(judgments, run, protocol, threads, progress)
-    refuse(aligned, run)
-    absent = tuple(judgments.queries.take(to_arrow(np.flatnonzero(aligned.retrieved == 0))).to_pylist())
-    if absent and protocol.missing == "error":
-        msg = f"{run.name} has no results for {len(absent):,} judged queries: {', '.join(absent[:5])}"
-        raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
-    return aligned, run, absent
-
-
-def _with_unjudged(meeting: Meeting, queries: tuple[str, ...]) -> Meeting:
-    """The meeting with further queries behind, which nobody judged and which therefore score 0."""
+def _append_unjudged_queries(alignment: RankedAlignment, queries: tuple[str, ...]) -> RankedAlignment:
+    """Append queries without judgments, which score 0."""
     more = len(queries)
     return replace(
-        meeting,
-        ranking=_with_empty(meeting.ranking, more),
-        queries=pa.concat_arrays([meeting.queries, pa.array(queries, type=meeting.queries.type)]),
-        present=np.append(meeting.present, np.zeros(more, dtype=bool)),
-        observations=replace(meeting.observations, queries=meeting.observations.queries + more),
-        undecide=lambda: _with_empty(meeting.undecide(), more),
+        alignment,
+        view=_append_empty(alignment.view, more),
+        units=pa.concat_arrays([alignment.units, pa.array(queries, type=alignment.units.type)]),
+        present=np.append(alignment.present, np.zeros(more, dtype=bool)),
+        counts=replace(alignment.counts, queries=alignment.counts.queries + more),
+        rebuild=lambda: _append_empty(alignment.untied, more),
     )
 
 
-def _with_empty(view: Ranking, more: int) -> Ranking:
-    """The view with so many queries behind that have neither results nor judgments."""
+def _append_empty(view: Ranking, more: int) -> Ranking:
+    """Append queries with neither results nor judgments."""
     return replace(
         view,
         offset=np.append(view.offset, np.repeat(view.offset[-1:], more)),
@@ -126,118 +137,176 @@ def _with_empty(view: Ranking, more: int) -> Ranking:
     )
 
 
-def _aligned(
-    judgments: Judgments, run: Run, protocol: Protocol, threads: int, progress: Progress | None
-) -> Aligned:
-    """The kernel that fits how the run is held."""
-    single = protocol.precision == "float32" and protocol.order == "score"
-    ties = "document-descending" if protocol.ties == "expected" else protocol.ties  # some order to begin with
-    source = run.source
-    if isinstance(source, Mappings):
-        names = judgments.queries.to_pylist(), judgments.documents
-        return align_mapping(*names, judgments.offset, source.mapping, ties=ties, single=single)
-    index = index_of(judgments)
-    if isinstance(source, Text):
-        text = np.frombuffer(source.buffer, dtype=np.uint8)
-        return align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
-    query, document = to_bytes(source.query), to_bytes(source.document)
-    return align_columns(
-        index, query, document, source.score, ties=ties, single=single, threads=threads, progress=progress
-    )
-
-
-def _graded(judgments: Judgments, protocol: Protocol) -> Floats:
-    """The grades, with negative ones as 0 where the protocol takes them for judgments."""
-    grades = judgments.grades
-    return np.maximum(grades, 0.0) if protocol.negative == "nonrelevant" else grades
-
-
-def _has_relevant(judgments: Judgments, protocol: Protocol) -> NDArray[np.bool_]:
-    """Which queries have a relevant document."""
+def _find_relevant(judgments: Judgments, protocol: Protocol) -> Flags:
+    """Return which queries have a relevant document."""
     grades = judgments.grades
     return segment_count((grades >= protocol.rel) & (grades >= 0), judgments.offset) > 0
 
 
-def _view(
-    judgments: Judgments,
-    aligned: Aligned,
-    protocol: Protocol,
-    keep: NDArray[np.bool_],
-    *,
-    tied_across: bool = False,
-) -> Ranking:
-    """The view of the kept queries, after depth and removal of unjudged documents.
+class _Hits(NamedTuple):
+    """The judged documents of the kept queries that were retrieved, sorted by query and rank."""
 
-    `tied_across` keeps the documents below the depth that are tied with one above it.
+    row: Ints
+    rank: Ints
+    above: Ints
+    tied: Ints
+    offset: Ints
+    retrieved: Ints
+
+
+def _make_view(
+    judgments: Judgments, ranks: Aligned, protocol: Protocol, keep: Flags, *, tied_across: bool = False
+) -> Ranking:
+    """Return the view of the kept queries.
+
+    `tied_across` keeps the documents below the protocol's depth that are tied with one above it.
     """
-    grades = _graded(judgments, protocol)
-    targets = _targets(judgments)
-    rank, row, retrieved = aligned.rank, aligned.row, aligned.retrieved
-    query = segment_ids(aligned.offset)
-    chosen = keep[query]
-    if protocol.depth is not None:
-        chosen &= (aligned.above if tied_across else rank - 1) < protocol.depth
-        retrieved = np.minimum(retrieved, protocol.depth)
-    if protocol.unjudged == "removed":
-        chosen &= grades[row] >= 0
-    rank, row, query = rank[chosen], row[chosen], query[chosen]
-    above, tied = aligned.above[chosen], aligned.tied[chosen]
-    renumbered = (np.cumsum(keep) - 1)[query]
-    offset = np.searchsorted(renumbered, np.arange(int(keep.sum()) + 1)).astype(np.int64)
-    retrieved = retrieved[keep]
-    if protocol.unjudged == "removed":
-        retrieved = np.diff(offset)
-        above, tied = _condensed(renumbered, above, offset)
-        rank = np.arange(1, len(rank) + 1) - np.repeat(offset[:-1], retrieved)
+    grades = judgments.grades
+    if protocol.negative == "nonrelevant":
+        grades = np.maximum(grades, 0.0)
+    targets = _number_targets(judgments)
+    hits = _select_hits(ranks, grades, protocol, keep, tied_across=tied_across)
     judged_query = segment_ids(judgments.offset)
     kept_rows = np.flatnonzero(keep[judged_query])
-    order = kept_rows[np.lexsort((-grades[kept_rows], judged_query[kept_rows]))]
-    intents, number = view_of_intents(judgments, keep)
+    best = kept_rows[np.lexsort((-grades[kept_rows], judged_query[kept_rows]))]
+    intents, document = _make_intents(judgments, keep)
     return Ranking(
-        rank=rank,
-        grade=grades[row],
-        offset=offset,
-        retrieved=retrieved,
-        best=grades[order],
+        rank=hits.rank,
+        grade=grades[hits.row],
+        offset=hits.offset,
+        retrieved=hits.retrieved,
+        best=grades[best],
         best_offset=np.concatenate(([0], np.cumsum(np.diff(judgments.offset)[keep]))),
-        target=targets[row],
-        best_target=targets[order],
-        document=number[row],
+        target=targets[hits.row],
+        best_target=targets[best],
+        document=document[hits.row],
         intents=intents,
         rel=float(protocol.rel),
         highest=float(grades.max(initial=0.0)),
-        above=above,
-        tied=tied,
+        above=hits.above,
+        tied=hits.tied,
         recall_points=protocol.recall_points,
     )
 
 
-def _condensed(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
-    """How many of the documents that are left stand above each, and how many share its score."""
+def _select_hits(
+    ranks: Aligned, grades: Floats, protocol: Protocol, keep: Flags, *, tied_across: bool
+) -> _Hits:
+    """Select the hits of the kept queries, after depth and removal of unjudged documents."""
+    query, retrieved = segment_ids(ranks.offset), ranks.retrieved
+    chosen = keep[query]
+    if protocol.depth is not None:
+        chosen &= (ranks.above if tied_across else ranks.rank - 1) < protocol.depth
+        retrieved = np.minimum(retrieved, protocol.depth)
+    if protocol.unjudged == "removed":
+        chosen &= grades[ranks.row] >= 0
+    row, rank = ranks.row[chosen], ranks.rank[chosen]
+    above, tied = ranks.above[chosen], ranks.tied[chosen]
+    renumbered = (np.cumsum(keep) - 1)[query[chosen]]
+    offset = np.searchsorted(renumbered, np.arange(int(keep.sum()) + 1)).astype(np.int64)
+    if protocol.unjudged != "removed":
+        return _Hits(row, rank, above, tied, offset, retrieved[keep])
+    left = np.diff(offset)
+    rank = np.arange(1, len(rank) + 1) - np.repeat(offset[:-1], left)
+    above, tied = _recount_ties(renumbered, above, offset)
+    return _Hits(row, rank, above, tied, offset, left)
+
+
+def _recount_ties(query: Ints, above: Ints, offset: Ints) -> tuple[Ints, Ints]:
+    """Count, among the documents that are left, those above each and those that share its score."""
     group = query * (int(above.max(initial=0)) + 1) + above
     first = np.searchsorted(group, group, side="left")
     tied = np.searchsorted(group, group, side="right") - first
     return first - offset[query], tied
 
 
-def wide_lines(aligned: Aligned) -> tuple[str, ...]:
-    """The note on lines with more columns than a run has, if there are any."""
-    if not aligned.wide:
-        return ()
-    lines = "line has" if aligned.wide == 1 else "lines have"
-    return (f"{aligned.wide:,} {lines} more than 6 columns: the rest was ignored",)
-
-
-def _targets(judgments: Judgments) -> Ints:
-    """A number for each judged document's target; a document without one is its own."""
+def _number_targets(judgments: Judgments) -> Ints:
+    """Return a number for each judged document's target; a document without one is its own."""
     if "target" not in judgments.table.column_names:
         return np.arange(len(judgments), dtype=np.int64)
     codes = to_numpy(judgments.column("target").dictionary_encode().indices).astype(np.int64)
     return segment_ids(judgments.offset) * (int(codes.max(initial=0)) + 1) + codes
 
 
-def _unjudged_share(ranking: Ranking) -> float:
-    """The share of unjudged documents among the first ten results."""
-    shown = int(np.minimum(ranking.retrieved, 10).sum())
-    judged = int((ranking.within(10) & (ranking.grade >= 0)).sum())
+def _unjudged_share(view: Ranking) -> float:
+    """Return the share of unjudged documents among the first ten results."""
+    shown = int(np.minimum(view.retrieved, 10).sum())
+    judged = int((view.within(10) & (view.grade >= 0)).sum())
     return (shown - judged) / shown if shown else 0.0
+
+
+def _make_intents(judgments: Judgments, keep: Flags) -> tuple[Intents | None, Ints]:
+    """Return the intents of the kept queries, and for each row of the judgments the number of its document.
+
+    Without intents, a document's target is its one intent; without either, there is no view of intents.
+    """
+    if not judgments.by_intent:
+        return None, np.zeros(len(judgments), dtype=np.int64)
+    query = segment_ids(judgments.offset)
+    number = _number_documents(judgments, np.flatnonzero(keep[query]), query)
+    row, code, grade, weight = _read_intents(judgments)
+    chosen = np.flatnonzero(number[row] >= 0)
+    chosen = chosen[np.argsort(number[row[chosen]], kind="stable")]
+    row, grade = row[chosen], grade[chosen]
+    base = int(code.max(initial=0)) + 1
+    pair, first, intent = np.unique(query[row] * base + code[chosen], return_index=True, return_inverse=True)
+    renumbered = (np.cumsum(keep) - 1)[pair // base]
+    documents = int(keep[query].sum())
+    return Intents(
+        offset=np.searchsorted(number[row], np.arange(documents + 1)).astype(np.int64),
+        intent=intent.reshape(-1).astype(np.int64),
+        grade=grade,
+        query_offset=np.searchsorted(renumbered, np.arange(int(keep.sum()) + 1)).astype(np.int64),
+        weight=weight[chosen][first],
+    ), number
+
+
+def _number_documents(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
+    """Number the kept documents by query and descending id, the order in which ndeval breaks ties."""
+    document = judgments.column("document").cast(pa.large_binary()).take(to_arrow(kept))
+    keyed = pa.table({"query": to_arrow(query[kept]), "document": document})
+    order = to_numpy(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))
+    number = np.full(len(judgments), -1, dtype=np.int64)
+    number[kept[order]] = np.arange(len(kept))
+    return number
+
+
+def _read_intents(judgments: Judgments) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return row of the document, number of the intent, grade and weight for every pair of document and intent."""
+    if judgments.intents is None:
+        code, _ = order_intents(judgments.column("target"))
+        return np.arange(len(judgments)), code, judgments.grades, np.ones(len(judgments))
+    table = {name: one_array(judgments.intents[name]) for name in judgments.intents.column_names}
+    code, _ = order_intents(table["intent"])
+    weight = to_numpy(table["weight"]) if "weight" in table else np.ones(len(code))
+    return to_numpy(table["row"]), code, to_numpy(table["grade"]), weight
+
+
+def read_judgments_for(source: Any, measures: Sequence[Measure], *, intents: bool = False) -> Judgments:
+    """Read judgments, by intent where a measure needs that or `intents` is set."""
+    needing = [measure for measure in measures if measure.needs == "intents"]
+    judgments = read_judgments(source, intents=intents or bool(needing))
+    if needing and not judgments.by_intent:
+        msg = f"{needing[0]} looks at intents, and {judgments.name} gives none"
+        raise BadMeasure(msg, hint=INTENTS_HINT)
+    return judgments
+
+
+def _read_run(source: Any, name: str | None) -> Run:
+    return read_run(source) if name is None else read_run(source, name=name)
+
+
+RANKED = Family(
+    name="ranked",
+    unit="query",
+    protocol=Protocol,
+    view=Ranking,
+    align=align,
+    measures=MEASURES,
+    default_measures=("nDCG@10", "AP", "RR", "P@10", "R@100"),
+    parse=parse_measures,
+    read_truth=read_judgments_for,
+    read_system=_read_run,
+    empty=0.0,
+)
+"""Runs of ranked documents, scored against judgments."""

@@ -1,44 +1,71 @@
-"""What comes of a run meeting its judgments: the view, and the views that tied results would also allow."""
+"""Alignment: a system's output matched with the truth, as the flat arrays that measures are computed on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from judged.engine.observations import Observations
-from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ties.arrangements import order_ties_by_grade
-from judged.protocol import Protocol
+from judged.kernels.segments import Flags, Ints
+from judged.measures.measure import Measure
+from judged.problem import Note
+from judged.protocol import BaseProtocol
 
-__all__ = ["Meeting"]
+__all__ = ["Alignment", "Counts", "View"]
+
+
+class View(Protocol):
+    """What measures are computed on: flat arrays cut by offsets, one segment for each unit."""
+
+    def __len__(self) -> int:
+        """Return the number of units."""
+
+
+class Counts(Protocol):
+    """What was counted while aligning; a family has its own dataclass for it."""
+
+    def notes(self, protocol: Any) -> tuple[Note, ...]:
+        """Return a note for everything notable, the gravest first."""
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
-    """A run and its judgments, met: the view, which queries it holds, and what was noticed."""
+class Alignment:
+    """The view of one system, or of several together, under one protocol."""
 
-    ranking: Ranking
-    queries: pa.Array
-    present: NDArray[np.bool_]
-    """Which of these queries have results; the others are missing from the run."""
-    observations: Observations
-    protocol: Protocol
-    undecide: Callable[[], Ranking]
+    view: View
+    units: pa.Array
+    """The id of each unit of the view: queries, sessions, requests."""
+    protocol: BaseProtocol
+    counts: Counts
+    present: Flags
+    """Which units the system has results for."""
+    name: str | None = None
+    """The name of the system, where the truth and the system's table do not give it."""
 
-    @cached_property
-    def undecided(self) -> Ranking:
-        """The view before ties were decided: it holds what they could bring within the protocol's depth."""
-        return self.ranking if self.protocol.depth is None else self.undecide()
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader of the numbers should know."""
+        return self.counts.notes(self.protocol)
 
-    @cached_property
-    def by_grade(self) -> tuple[Ranking, Ranking]:
-        """The view with tied documents in ascending order of grade, and in descending order."""
-        worst, best = (
-            order_ties_by_grade(self.undecided, self.protocol.depth, best=best) for best in (False, True)
-        )
-        return worst, best
+    def values(self, measure: Measure) -> NDArray[Any]:
+        """Return one value for each unit; a unit without results scores 0 where the measure says so."""
+        values: NDArray[Any] = measure.per_query(self.view)
+        return self.zero_absent(measure, values)
+
+    def zero_absent(self, measure: Measure, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values with 0 for units without results, where the measure says so."""
+        if measure.text or not measure.zero_if_missing:
+            return values
+        return np.where(self.present, values, 0.0)
+
+    def systems(self) -> Mapping[str, Ints]:
+        """Return the units of each system, where several were aligned together; empty for a single one."""
+        return {}
+
+    def select(self, units: Ints) -> Alignment:
+        """Return the alignment of some units only."""
+        raise NotImplementedError

@@ -1,153 +1,244 @@
-"""`evaluate`: judgments, a run and measures in; scores, with their protocol and what was noticed, out."""
+"""`evaluate` and `evaluate_many`: truth, systems and measures in; scores, with their protocol and notes, out."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from typing import Any, TypeAlias
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
-
-from judged.engine.align import align
-from judged.engine.alignment import Meeting
-from judged.engine.evaluation import Evaluation, Part
-from judged.engine.inputs import judgments_demanded
-from judged.io.read import read_run
+from judged.engine.evaluation import Evaluation, score
+from judged.engine.evaluations import Evaluations
+from judged.engine.family import FAMILIES, Family, Measures, find_family
+from judged.errors import BadInput
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
+from judged.problem import Problem
 from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
-from judged.protocol import Protocol
-from judged.tables.columns import to_numpy
-from judged.tables.judgments import Judgments
-from judged.tables.run import Run
-from judged.tables.scores import Scores
+from judged.protocol import BaseProtocol, Protocol
+from judged.result import InputFile, Provenance
 
-if TYPE_CHECKING:
-    from judged.engine.align_preferences import Hearing
-    from judged.tables.preferences import Preferences
+__all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
 
-__all__ = ["evaluate"]
+Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str
+"""Systems by name, a list of files, or a pattern such as `runs/*.run`."""
 
 
 def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: Iterable[Measure | str] | Measure | str,
+    truth: Any,
+    system: Any,
+    measures: Measures | None = None,
     *,
-    protocol: Protocol | Profile | str = "trec_eval-9",
+    protocol: BaseProtocol | Profile | str | None = None,
     name: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Score one run against judgments.
+    """Score one system, usually a run against judgments.
 
-    `qrels` and `run` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables
-    that `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences
-    take what `judged.read_preferences` reads in place of `qrels`; where one looks at intents, the second column of
-    TREC judgments is read as such. `protocol` may be the name of a profile: then
-    `measures` are read as that tool means them. `threads` (by default as many as there are processors) and
-    `progress`, called with work done and the whole, change no number.
+    `truth` and `system` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables that
+    `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences take
+    what `judged.read_preferences` reads as `truth`; where a measure looks at intents, the second column of TREC
+    judgments is read as such. A table of sessions is scored against labels, and timings against nothing (`None`).
+
+    `protocol` may be the name of a profile, by default `trec_eval-9`: then `measures` are read as that tool means
+    them. `name` is the name of the system, by default that of the table or the file. `threads` (by default one for
+    each processor) and `progress`, called with the work done and the whole, change no number.
     """
-    profile = as_profile(protocol)
-    readings = profile.read_all(measures)
-    groups: dict[Protocol, list[Reading]] = {}
-    for reading in readings:
-        groups.setdefault(reading.protocol, []).append(reading)
-    judgments = judgments_demanded(qrels, [each.measure for each in readings])
-    ranked = read_run(run) if name is None else read_run(run, name=name)
-    work: dict[str, Any] = {"threads": threads or _processors(), "progress": progress}
-    met = {
-        convention: _met(judgments, ranked, convention, [each.measure for each in group], work)
-        for convention, group in groups.items()
-    }
-    made = {
-        convention: {each.name: _values(each.measure, met[convention]) for each in group}
-        for convention, group in groups.items()
-    }
-    return _assembled(profile, readings, met, made, ranked.name)
+    plan = _make_plan(system, measures, protocol)
+    options = _options(plan.family, threads, progress)
+    return _evaluate(plan, plan.read_truth(truth), system, name, _inputs(plan.family, truth, system), options)
 
 
-def _met(
-    judgments: Judgments | Preferences,
-    run: Run,
-    protocol: Protocol,
-    measures: list[Measure],
-    work: dict[str, Any],
-) -> Meeting | Hearing:
-    if isinstance(judgments, Judgments):
-        return align(judgments, run, protocol, **work)
-    from judged.engine.align_preferences import hear  # few need it, and its modules take time to load
+def evaluate_many(
+    truth: Any,
+    systems: Runs,
+    measures: Measures | None = None,
+    *,
+    protocol: BaseProtocol | Profile | str | None = None,
+    threads: int | None = None,
+    progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
+) -> Evaluations:
+    """Score several systems by the same measures; the truth is read once.
 
-    return hear(judgments, run, protocol, measures, **work)
+    `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; the other
+    arguments are as in `evaluate`. `progress` is called with the name of each system and returns a context manager
+    that gives the callback for it.
+
+    >>> qrels = {"q1": {"a": 1, "b": 0}}
+    >>> runs = {"old": {"q1": {"b": 2.0, "a": 1.0}}, "new": {"q1": {"a": 1.0}}}
+    >>> evaluate_many(qrels, runs, "RR").to_frame().to_pydict()
+    {'system': ['old', 'new'], 'RR': [0.5, 1.0]}
+    """
+    found: dict[str, Evaluation] = {}
+    table, plan = None, None
+    for name, system in _name_systems(systems):
+        if plan is None:
+            plan = _make_plan(system, measures, protocol)
+            table = plan.read_truth(truth)
+        with nullcontext() if progress is None else progress(name or "") as report:
+            options = _options(plan.family, threads, report)
+            inputs = _inputs(plan.family, truth, system)
+            evaluation = _evaluate(plan, table, system, name, inputs, options)
+        if evaluation.system in found:
+            where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
+            raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
+        found[evaluation.system] = evaluation
+    return Evaluations(found)
 
 
-def _assembled(
-    profile: Profile,
-    readings: list[Reading],
-    met: Mapping[Protocol, Meeting | Hearing],
-    made: Mapping[Protocol, Mapping[str, Any]],
-    run: str,
+def evaluate_with(
+    family: Family,
+    truth: Any,
+    system: Any,
+    measures: Measures | None = None,
+    *,
+    protocol: BaseProtocol | None = None,
+    name: str | None = None,
+    **options: Any,
 ) -> Evaluation:
-    """One evaluation of all groups; with one protocol, its meeting's queries and values as they are."""
-    first = met[readings[0].protocol]
-    queries = first.queries if len(met) == 1 else _every(met.values())
-    parts = () if len(met) == 1 else tuple(_part(queries, readings, *each) for each in met.items())
-    values = {name: each for group in made.values() for name, each in group.items()}
-    for part in parts:
-        if part.scored is not None:
-            values |= {str(each): _spread(values[str(each)], part.scored) for each in part.measures}
-    ordered = {each.name: values[each.name] for each in readings}
-    return Evaluation(
-        Scores(queries, ordered, run=run),
-        tuple(each.measure for each in readings),
-        readings[0].protocol,
-        first.observations,
-        run,
-        profile=profile if profile.spellings else None,
-        parts=parts,
-        written={each.written: each.name for each in readings},
-        met=met,
+    """Score one system by measures of a family; `options` go to the family's `align`."""
+    chosen = family.parse_measures(family.default_measures if measures is None else measures)
+    plan = _Plan.of_family(family, chosen, protocol or family.protocol())
+    inputs = _inputs(family, truth, system)
+    return _evaluate(plan, plan.read_truth(truth), system, name, inputs, options)
+
+
+def read_truth(source: Any, measures: Sequence[Measure]) -> Any:
+    """Read what systems are evaluated against, as the measures need it: judgments or preferences."""
+    return find_family(measures).read_truth(source, measures)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is computed: measures of a family, each under its protocol."""
+
+    family: Family
+    groups: Mapping[BaseProtocol, list[Measure]]
+    """The measures by protocol."""
+    written: Mapping[str, str]
+    """What the user wrote for each measure, with its name, in the order in which they were named."""
+    profile: Profile | None = None
+
+    @classmethod
+    def of_family(cls, family: Family, measures: Sequence[Measure], protocol: BaseProtocol) -> _Plan:
+        return cls(family, {protocol: list(measures)}, {str(measure): str(measure) for measure in measures})
+
+    @classmethod
+    def of_profile(cls, profile: Profile, readings: Sequence[Reading]) -> _Plan:
+        groups: dict[BaseProtocol, list[Measure]] = {}
+        for reading in readings:
+            groups.setdefault(reading.protocol, []).append(reading.measure)
+        family = find_family([reading.measure for reading in readings])
+        return cls(family, groups, {reading.written: reading.name for reading in readings}, profile)
+
+    def read_truth(self, source: Any) -> Any:
+        measures = [measure for group in self.groups.values() for measure in group]
+        return self.family.read_truth(source, measures)
+
+
+def _make_plan(
+    system: Any, measures: Measures | None, protocol: BaseProtocol | Profile | str | None
+) -> _Plan:
+    """Choose the family by the protocol, the table or the measures, and read the measures."""
+    named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
+    family = _find_family(system, named, protocol)
+    if family is not None:
+        chosen = family.parse_measures(family.default_measures if named is None else named)
+        assert protocol is None or isinstance(protocol, BaseProtocol)  # noqa: S101 - profiles are of rankings
+        return _Plan.of_family(family, chosen, protocol or family.protocol())
+    assert protocol is None or isinstance(protocol, Protocol | Profile | str)  # noqa: S101 - others have a family
+    profile = as_profile("trec_eval-9" if protocol is None else protocol)
+    default = profile.default_measures or FAMILIES["ranked"].default_measures
+    return _Plan.of_profile(profile, profile.read_all(default if named is None else named))
+
+
+def _find_family(
+    system: Any, measures: list[Measure | str] | Measure | str | None, protocol: object
+) -> Family | None:
+    """Return the family that the protocol, the table or the measures belong to; None: one of rankings."""
+    if isinstance(protocol, BaseProtocol) and not isinstance(protocol, Protocol):
+        return next(FAMILIES[name] for name in FAMILIES if FAMILIES[name].protocol is type(protocol))
+    name = getattr(type(system), "family", None)
+    if name is None and measures is not None:
+        values = [each for each in _as_list(measures) if isinstance(each, Measure)]
+        name = next((value.family for value in values if value.family in FAMILIES), None)
+    if name in {None, "ranked", "preference"}:
+        return None
+    return FAMILIES[str(name)]
+
+
+def _as_list(measures: list[Measure | str] | Measure | str) -> list[Measure | str]:
+    return measures if isinstance(measures, list) else [measures]
+
+
+def _evaluate(
+    plan: _Plan,
+    truth: Any,
+    source: Any,
+    name: str | None,
+    inputs: tuple[InputFile, ...],
+    options: Mapping[str, Any],
+) -> Evaluation:
+    family = plan.family
+    system = family.read_system(source, _error_label(source, name))
+    alignments = {
+        protocol: family.align(truth, system, protocol, measures, **options)
+        for protocol, measures in plan.groups.items()
+    }
+    found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
+    return score(
+        family,
+        alignments,
+        plan.groups,
+        name or found,
+        Provenance(inputs=inputs),
+        profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
+        written=plan.written,
+        order=list(dict.fromkeys(plan.written.values())),
     )
 
 
-def _every(meetings: Iterable[Meeting | Hearing]) -> pa.Array:
-    """The queries of all meetings: judged ones in the order of their bytes, then those that nobody judged."""
-    ids = {query for each in meetings for query in each.queries.to_pylist()}
-    return pa.array(sorted(ids, key=str.encode), type=pa.large_string())
+def _error_label(source: Any, name: str | None) -> str | None:
+    """Return what errors call the system: its file, as the user wrote it, rather than its name."""
+    return str(source) if name is not None and _is_path(source) else name
 
 
-def _part(queries: pa.Array, readings: list[Reading], protocol: Protocol, meeting: Meeting | Hearing) -> Part:
-    measures = tuple(each.measure for each in readings if each.protocol == protocol)
-    scored = to_numpy(pc.is_in(queries, value_set=meeting.queries.cast(queries.type)))
-    return Part(protocol, measures, meeting.observations, None if scored.all() else scored)
+def _is_path(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and str(source) != "-"
 
 
-def _spread(values: Any, scored: NDArray[np.bool_]) -> Any:
-    """The values at the queries that have one; NaN, or None where values are text, at the others."""
-    out = np.full(len(scored), None if values.dtype == object else np.nan, dtype=values.dtype)
-    out[scored] = values
-    return out
+def _inputs(family: Family, truth: Any, system: Any) -> tuple[InputFile, ...]:
+    roles = zip(family.input_roles, (truth, system), strict=True)
+    return tuple(
+        InputFile(role, str(source)) for role, source in roles if isinstance(source, str | os.PathLike)
+    )
 
 
-def _processors() -> int:
-    """How many processors this process may use, which in a container may be fewer than there are."""
+def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:
+    """Return the options of runs; other families are small, and have none."""
+    if family.unit != "query":
+        return {}
+    return {"threads": threads or _count_processors(), "progress": progress}
+
+
+def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
+    if isinstance(systems, Mapping):
+        return ((str(name), system) for name, system in systems.items())
+    if isinstance(systems, str):
+        paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
+        if not paths:
+            raise BadInput("the systems", [Problem.error("no-file", f"`{systems}`", "matches no file")])
+        return ((Path(path).stem, path) for path in paths)
+    return ((None, system) for system in systems)
+
+
+def _count_processors() -> int:
+    """Return how many processors this process may use, which in a container may be fewer than there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _values(measure: Measure, met: Meeting | Hearing) -> Any:
-    """One value for each query; a query missing from the run scores 0 whatever its empty list would."""
-    if not isinstance(met, Meeting):
-        values = measure.per_query(met.opinions)
-    elif met.protocol.ties == "expected" and met.observations.tied_documents:
-        from judged.engine.ties import expected
-
-        values = expected(measure, met)
-    else:
-        values = measure.per_query(met.ranking)
-    return values if measure.text or not measure.zero_if_missing else np.where(met.present, values, 0.0)

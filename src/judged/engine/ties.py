@@ -1,4 +1,4 @@
-"""Ties, taken seriously: what a measure is on average over all orders of tied results, at worst and at best."""
+"""Ties: the mean, the least and the greatest value of a measure over all orders of tied results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judged.engine.alignment import Meeting
+from judged.engine.align import RankedAlignment
 from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
@@ -23,40 +23,40 @@ from judged.kernels.ties.orders import (
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["expected", "tie_range"]
+__all__ = ["average_over_ties", "tie_range"]
 
 
-def expected(measure: Measure, meeting: Meeting) -> Floats:
-    """The mean of each query's value over all orders of its tied results, every order equally likely."""
-    undecided = _Undecided(measure, meeting)
-    undecided.refuse_text()
+def average_over_ties(measure: Measure, alignment: RankedAlignment) -> Floats:
+    """Return the mean of each query's value over all orders of its tied results, every order equally likely."""
+    tied = _TiedView(measure, alignment)
+    tied.check()
     try:
-        return undecided.expected()
+        return tied.expected()
     except TooManyOrders as error:
-        raise undecided.refusal(error) from None
+        raise tied.too_many(error) from None
 
 
-def tie_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
-    """The least and the greatest value of each query over all orders of its tied results."""
-    undecided = _Undecided(measure, meeting)
-    undecided.refuse_text()
+def tie_range(measure: Measure, alignment: RankedAlignment) -> tuple[Floats, Floats]:
+    """Return the least and the greatest value of each query over all orders of its tied results."""
+    tied = _TiedView(measure, alignment)
+    tied.check()
     try:
-        low, high = undecided.range()
+        low, high = tied.range()
     except TooManyOrders as error:
-        raise undecided.refusal(error) from None
-    return (low, high) if not measure.zero_if_missing else (low * meeting.present, high * meeting.present)
+        raise tied.too_many(error) from None
+    return (low, high) if not measure.zero_if_missing else (low * alignment.present, high * alignment.present)
 
 
 @dataclass(frozen=True)
-class _Undecided:
-    """A measure, and a view whose tied results stand in no order yet."""
+class _TiedView:
+    """A measure, and a view whose tied results have no order yet."""
 
     measure: Measure
-    meeting: Meeting
+    alignment: RankedAlignment
 
     def expected(self) -> Floats:
-        """The mean over all orders."""
-        values, tied = self._given(), find_tied_groups(self.view)
+        """Return the mean over all orders."""
+        values, tied = self._ordered_values(), find_tied_groups(self.view)
         if self._has(Law.STEPWISE, Law.LINEAR):
             for steps in self._steps(tied):
                 values[steps.group.query] += steps.expected - steps.reference
@@ -66,11 +66,11 @@ class _Undecided:
         return values
 
     def range(self) -> tuple[Floats, Floats]:
-        """The least and the greatest value."""
+        """Return the least and the greatest value."""
         if self._has(Law.BY_GRADE) and not self.measure.has_gain_table:
-            worst, best = (self.measure.per_query(view) for view in self.meeting.by_grade)
+            worst, best = (self.measure.per_query(view) for view in self.alignment.by_grade)
             return np.minimum(worst, best), np.maximum(worst, best)
-        low, tied = self._given(), find_tied_groups(self.view)
+        low, tied = self._ordered_values(), find_tied_groups(self.view)
         high = low.copy()
         if self._has(Law.STEPWISE, Law.LINEAR):
             for steps in self._steps(tied):
@@ -85,33 +85,33 @@ class _Undecided:
     @property
     def view(self) -> Ranking:
         """The view, with all that is tied across the protocol's depth."""
-        return self.meeting.undecided
+        return self.alignment.untied
 
-    def refuse_text(self) -> None:
-        """Refuse a measure whose values are no numbers."""
+    def check(self) -> None:
+        """Raise `BadMeasure` for a measure whose values are not numbers."""
         if self.measure.text:
             msg = f"{self.measure} is a text and has no mean or range over the orders of tied results"
             raise BadMeasure(msg, hint="another rule for `ties` chooses one order")
 
-    def refusal(self, error: TooManyOrders) -> BadMeasure:
-        """Too many orders, worded."""
-        query = self.meeting.queries[error.query].as_py()
-        told = f"{error.orders:,.0f}" if error.orders < 1e15 else f"about {error.orders:.0e}"
+    def too_many(self, error: TooManyOrders) -> BadMeasure:
+        """Return the error for a query with too many orders."""
+        query = self.alignment.units[error.query].as_py()
+        orders = f"{error.orders:,.0f}" if error.orders < 1e15 else f"about {error.orders:.0e}"
         msg = (
-            f"{self.measure} over the orders of tied results: query `{query}` has {told} different ones, "
+            f"{self.measure} over the orders of tied results: query `{query}` has {orders} different ones, "
             f"more than can be looked at one by one ({MAX_ORDERS:,})"
         )
         return BadMeasure(msg, hint="a cutoff (`@10`) makes them fewer; another tie rule chooses one of them")
 
-    def _given(self) -> Floats:
-        """The values in the order that the view has, to be changed."""
-        return np.array(self.measure.per_query(self.meeting.ranking), dtype=np.float64)
+    def _ordered_values(self) -> Floats:
+        """Return the values in the order of the view, as a copy to change."""
+        return np.array(self.measure.per_query(self.alignment.view), dtype=np.float64)
 
     def _has(self, *laws: Law) -> bool:
         return not self.measure.laws.isdisjoint(laws)
 
     def _kind(self) -> Ints:
-        """A number for each document, the same for those that the measure cannot tell apart; −1: it adds nothing."""
+        """Number the documents, alike where the measure cannot distinguish them; −1 where one adds nothing."""
         view, rel = self.view, self.measure.parameters.get("rel")
         hit = view.hits(None if rel is None else float(rel))  # type: ignore[arg-type]
         if self._has(Law.RELEVANCE_ONLY):
@@ -128,8 +128,8 @@ class _Undecided:
         return np.unique(np.stack([grade, target], axis=1), axis=0, return_inverse=True)[1].ravel()
 
     def _steps(self, tied: list[TiedGroup]) -> Iterator[TieContributions]:
-        depth, cutoff = self.meeting.protocol.depth, self.measure.parameters.get("cutoff")
-        visible = min((each for each in (depth, cutoff) if isinstance(each, int)), default=None)
+        depth, cutoff = self.alignment.protocol.depth, self.measure.parameters.get("cutoff")
+        visible = min((limit for limit in (depth, cutoff) if isinstance(limit, int)), default=None)
         alone = self._has(Law.LINEAR)
         return tie_contributions(
             self.measure.per_query, self.view, self._kind(), tied, visible=visible, alone=alone
@@ -137,11 +137,11 @@ class _Undecided:
 
     def _orders(self, tied: list[TiedGroup]) -> Iterator[OrderStatistics]:
         return enumerate_orders(
-            self.measure.per_query, self.view, self._kind(), tied, visible=self.meeting.protocol.depth
+            self.measure.per_query, self.view, self._kind(), tied, visible=self.alignment.protocol.depth
         )
 
 
 def _repeated(values: Ints) -> Ints:
-    """The values that occur more than once."""
+    """Return the values that occur more than once."""
     found, times = np.unique(values, return_counts=True)
     return found[times > 1]

@@ -1,4 +1,4 @@
-"""Judgment holes: between which values a measure would lie if the unjudged results were judged."""
+"""Unjudged results: the least and the greatest value that a measure could have if they were judged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from judged.engine.alignment import Meeting
+from judged.engine.align import RankedAlignment
 from judged.errors import BadMeasure
 from judged.kernels.ranked.gains import grade_gains
 from judged.kernels.segments import Flags, Floats, divide, segment_count
@@ -23,12 +23,12 @@ from judged.kernels.ties.completions import (
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
-__all__ = ["Bounds", "hole_bounds", "hole_range", "judged_shares"]
+__all__ = ["Bounds", "judged_shares", "unjudged_bounds", "unjudged_range"]
 
 COMPLETIONS = 5_000
-"""How many completions of one query are looked at one by one."""
-LAWLESS = (("max_grade", "query"), ("depth", "longer"))
-"""Parameters with which values are scaled by what is judged, so that no law of completions holds."""
+"""How many completions of one query are tried one by one."""
+UNLAWFUL = (("max_grade", "query"), ("depth", "longer"))
+"""Parameters that scale values by what is judged, so that no law of completions holds."""
 
 
 class Bounds(NamedTuple):
@@ -40,29 +40,29 @@ class Bounds(NamedTuple):
     """Where some completion has these values; elsewhere no completion lies outside, but the bounds may be wide."""
 
 
-def hole_bounds(measure: Measure, meeting: Meeting) -> Bounds:
-    """The bounds of each query's value over all grades that its unjudged results could be given.
+def unjudged_bounds(measure: Measure, alignment: RankedAlignment) -> Bounds:
+    """Return the bounds of each query's value over all grades that its unjudged results could have.
 
     A grade is 0 or one that occurs in the judgments. Documents that were not retrieved stay as they are.
     """
-    completed = _Completed(measure, meeting)
-    completed.refuse()
-    rows = [completed.bounds(query) for query in range(len(meeting.ranking))]
+    completed = _Completed(measure, alignment)
+    completed.check()
+    rows = [completed.bounds(query) for query in range(len(alignment.view))]
     low, high, exact = (
         (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
     )
     return Bounds(low, high, exact.astype(bool))
 
 
-def hole_range(measure: Measure, meeting: Meeting) -> tuple[Floats, Floats]:
-    """The bounds alone."""
-    bounds = hole_bounds(measure, meeting)
+def unjudged_range(measure: Measure, alignment: RankedAlignment) -> tuple[Floats, Floats]:
+    """Return the bounds alone."""
+    bounds = unjudged_bounds(measure, alignment)
     return bounds.low, bounds.high
 
 
-def judged_shares(meeting: Meeting, cutoff: int | None) -> Floats:
-    """The share of judged documents among each query's first `cutoff` results, or all; 0 of no results."""
-    view = meeting.ranking
+def judged_shares(alignment: RankedAlignment, cutoff: int | None) -> Floats:
+    """Return the share of judged documents among each query's first `cutoff` results, or all; 0 of no results."""
+    view = alignment.view
     shown = view.retrieved if cutoff is None else np.minimum(view.retrieved, cutoff)
     return divide(segment_count(view.within(cutoff) & (view.grade >= 0), view.offset), shown)
 
@@ -72,11 +72,11 @@ class _Completed:
     """A measure, and a run with unjudged results."""
 
     measure: Measure
-    meeting: Meeting
+    alignment: RankedAlignment
 
-    def refuse(self) -> None:
-        """Refuse what has no bounds: texts, ties in no order, and gains that fall where grades rise."""
-        if self.meeting.protocol.ties == "expected" and self.meeting.observations.tied_documents:
+    def check(self) -> None:
+        """Raise `BadMeasure` for what has no bounds: text, ties without order, gains that fall as grades rise."""
+        if self.alignment.protocol.ties == "expected" and self.alignment.counts.tied_documents:
             msg = (
                 "bounds over unjudged results hold for one order of the results, and tied ones have none here"
             )
@@ -92,8 +92,8 @@ class _Completed:
                 raise BadMeasure(msg, hint=f"`{name}` must begin with 0 for grade 0 and rise with the grades")
 
     def bounds(self, query: int) -> tuple[float, float, bool]:
-        """The bounds of one query, and whether they are reached."""
-        if self.measure.zero_if_missing and not self.meeting.present[query]:
+        """Return the bounds of one query, and whether they are reached."""
+        if self.measure.zero_if_missing and not self.alignment.present[query]:
             return 0.0, 0.0, True
         if (
             self.measure.needs == "intents"
@@ -101,12 +101,12 @@ class _Completed:
             return (*self.measure.bounds, False)
         cutoff = self.measure.parameters.get("cutoff")
         seen = cutoff if self._has(Law.LINEAR) or self._has(Law.STEPWISE) else None
-        hole = find_unjudged(self.meeting.ranking, query, seen if isinstance(seen, int) else None)
+        hole = find_unjudged(self.alignment.view, query, seen if isinstance(seen, int) else None)
         rows = self._extremes(hole)
         return self._graded(hole) if rows is None else self._among(hole, rows)
 
     def _extremes(self, hole: UnjudgedResults) -> Floats | None:
-        """Completions among which the extremes are, by the laws that the measure obeys."""
+        """Return completions that include the extremes, by the laws that the measure obeys."""
         if self._has(Law.GROWS):
             return self._constant(hole, [0, self._top])
         if self._has(Law.GRADE_FREE):
@@ -118,7 +118,7 @@ class _Completed:
         return None
 
     def _graded(self, hole: UnjudgedResults) -> tuple[float, float, bool]:
-        """All completions, if they are few; of those with the same grades, the two in order, if that is enough."""
+        """Try all completions, if they are few; of those with the same grades, the two in order, if that is enough."""
         unjudged, grades = len(hole.unjudged), len(self._levels)
         few = comb(unjudged + grades - 1, unjudged) <= COMPLETIONS
         if (
@@ -136,16 +136,16 @@ class _Completed:
         return low, high, False
 
     def _among(self, hole: UnjudgedResults, rows: Floats) -> tuple[float, float, bool]:
-        """The least and greatest value of some completions, among which the extremes are."""
+        """Return the least and greatest value of some completions that include the extremes."""
         values = hole.evaluate(self.measure.per_query, rows)
         return float(values.min()), float(values.max()), True
 
     def _constant(self, hole: UnjudgedResults, grades: list[float]) -> Floats:
-        """All unjudged results with one grade."""
+        """Return completions in which all unjudged results have one grade."""
         return np.repeat(np.array(grades, dtype=np.float64)[:, None], len(hole.unjudged), axis=1)
 
     def _in_order(self, hole: UnjudgedResults) -> Floats:
-        """The first so many, and the last so many, at the highest grade; all others at 0.
+        """Return completions with the first n, or the last n, at the highest grade, for every n, and all others at 0.
 
         Below a cutoff a relevant document can only count as missed: there it is all or none of them.
         """
@@ -157,7 +157,7 @@ class _Completed:
         return np.where(np.concatenate([first, last, every]), self._top, 0.0)
 
     def _best_discounted(self, hole: UnjudgedResults) -> Floats:
-        """The completion with the highest nDCG."""
+        """Return the completion with the highest nDCG."""
         given: Mapping[str, Any] = self.measure.parameters
         value, best, found = (
             grade_gains(grade, given["gain"], given["gains"])
@@ -179,7 +179,7 @@ class _Completed:
 
     @property
     def _levels(self) -> Floats:
-        return self.meeting.ranking.cached(("levels",), lambda: grade_levels(self.meeting.ranking))
+        return self.alignment.view.cached(("levels",), lambda: grade_levels(self.alignment.view))
 
     @property
     def _top(self) -> float:
@@ -187,10 +187,10 @@ class _Completed:
 
     def _has(self, law: Law) -> bool:
         given = self.measure.parameters
-        return law in self.measure.laws and not any(given.get(name) == word for name, word in LAWLESS)
+        return law in self.measure.laws and not any(given.get(name) == word for name, word in UNLAWFUL)
 
 
 def _rows(completions: Iterable[tuple[float, ...]], unjudged: int) -> Floats:
-    """The completions as a matrix, which has a row even where nothing is unjudged."""
-    every = list(completions)
-    return np.array(every, dtype=np.float64).reshape(len(every), unjudged)
+    """Return the completions as a matrix, which has a row even where nothing is unjudged."""
+    rows = list(completions)
+    return np.array(rows, dtype=np.float64).reshape(len(rows), unjudged)

@@ -11,8 +11,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Table, Value
-from judged.engine.align import align
-from judged.engine.alignment import Meeting
+from judged.engine.align import RankedAlignment, align
 from judged.engine.evaluate import evaluate
 from judged.errors import BadInput, MissingQueries, UnknownName
 from judged.explanation.ranked_list import (
@@ -85,17 +84,17 @@ def explain(
     }
     if not present:
         return _explain_missing(reading, query_grades(judgments, query), head)
-    cuts = None if reading.measure.text else cut_values(reading.measure, alignment.ranking, number)
+    cuts = None if reading.measure.text else cut_values(reading.measure, alignment.view, number)
     results = QueryResults.find(judgments, ranked, query)
-    return _explain_results(reading, results, select_query(alignment.ranking, number), cuts, head)
+    return _explain_results(reading, results, select_query(alignment.view, number), cuts, head)
 
 
-def _find_query(alignment: Meeting, query: str) -> int:
+def _find_query(alignment: RankedAlignment, query: str) -> int:
     """Return the number of the query among the judged ones; raise an error that suggests what was meant."""
-    known = alignment.queries.to_pylist()
+    known = alignment.units.to_pylist()
     if query in known:
         return int(known.index(query))
-    if query in alignment.observations.extra:
+    if query in alignment.counts.unjudged_queries:
         message = "has results and no judgments, so it has no value"
         raise BadInput("the judgments", [Problem.error("unjudged-query", f"query `{query}`", message)])
     if len(known) <= MAX_NAMED:

@@ -258,7 +258,7 @@ class _Trials:
         """Return the lowest and highest value over all orders of tied results; None without ties, or if unknown."""
         evaluation = evaluate(self.judgments, self.run, [rule.measure], protocol=rule.protocol)
         try:
-            return evaluation.tie_range(rule.measure) if evaluation.observations.tied_documents else None
+            return evaluation.tie_range(rule.measure) if evaluation.counts.tied_documents else None
         except BadMeasure:
             return None
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
 from judged.arrays import Flags, Floats, Ints
-from judged.engine.inputs import judgments_demanded
-from judged.engine.run_conventions import prepared
+from judged.engine.align import read_judgments_for
+from judged.engine.locate import apply_run_conventions
 from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
@@ -42,7 +42,7 @@ def read_graded_judgments(qrels: Any, measure: Measure) -> Judgments:
     if measure.family == "preference":
         msg = f"{measure} uses preferences, not grades, and cannot be explained rank by rank"
         raise BadMeasure(msg, hint="`judged.evaluate` gives its value for each query")
-    return cast("Judgments", judgments_demanded(qrels, [measure]))
+    return read_judgments_for(qrels, [measure])
 
 
 def query_grades(judgments: Judgments, query: str) -> dict[str, float]:
@@ -108,7 +108,7 @@ class QueryResults:
 
 def _rank(run: Run, grades: dict[str, float], protocol: Protocol) -> RankedList:
     """Rank the results with the kernel that scores, as if every one of them were judged."""
-    given, ready = _to_columns(run), _to_columns(prepared(run, protocol))
+    given, ready = _to_columns(run), _to_columns(apply_run_conventions(run, protocol))
     scores = dict(zip(given.document.to_pylist(), given.score.tolist(), strict=True))
     count = len(ready.score)
     one = np.zeros(1, dtype=np.uint8), np.array([0, 1])

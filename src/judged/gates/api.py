@@ -10,10 +10,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from judged.comparison.systems import Scored, System, SystemLike, read_scores, read_systems, to_system
-from judged.engine.evaluate import evaluate
+from judged.comparison.systems import System, SystemLike, read_scores, read_systems, to_system
+from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
-from judged.engine.inputs import judgments_demanded
 from judged.errors import (
     BadInput,
     BadMeasure,
@@ -167,22 +166,16 @@ class _Scoring:
         for measure in chosen:
             _check_measure(measure)
         inputs = (InputFile("judgments", str(qrels)),) if isinstance(qrels, str | os.PathLike) else ()
-        return cls(judgments_demanded(qrels, chosen), named, profile, threads, inputs)
+        return cls(read_truth(qrels, chosen), named, profile, threads, inputs)
 
     def score(self, run: Any, name: str | None, *, apart_from: str | None = None) -> System:
-        """Return a run's scores under its name; an error names the file all the same."""
-        is_file = isinstance(run, str | os.PathLike)
-        evaluation: Evaluation = evaluate(
-            self.judgments,
-            run,
-            self.measures,
-            protocol=self.profile,
-            threads=self.threads,
-            name=str(run) if is_file and name is not None else name,
+        """Return a run's scores under its name."""
+        evaluation = evaluate(
+            self.judgments, run, self.measures, protocol=self.profile, threads=self.threads, name=name
         )
-        own = evaluation.run if name is None else name
-        inputs = (*self.inputs, *((InputFile("run", str(run)),) if is_file else ()))
-        return to_system(replace(evaluation, run=_set_apart(own, apart_from)), inputs=inputs)
+        system = to_system(replace(evaluation, system=_set_apart(evaluation.system, apart_from)))
+        inputs = (*self.inputs, *system.provenance.inputs)
+        return replace(system, provenance=replace(system.provenance, inputs=inputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +191,7 @@ def _read_baseline(
 ) -> System:
     """Return the baseline's scores: those made before, or those of a run that is scored now."""
     saved: Sequence[System] | None = None
-    if isinstance(baseline, Scored | Scores):
+    if isinstance(baseline, Evaluation | Scores):
         saved = [replace(to_system(baseline), saved=True, notes=())]
     elif isinstance(baseline, str | os.PathLike) and str(baseline) != "-" and Path(baseline).is_file():
         saved = read_scores(Path(baseline))

@@ -26,8 +26,8 @@ from judged.tables.labels import Label
 from judged.tables.run import Run
 from judged.tables.schema import RUN
 from judged.tables.sessions import Result, Session, Sessions
+from judged.traces import TurnChoice
 from judged.traces.context import TraceProblems
-from judged.traces.conversation import TurnChoice
 from judged.traces.read import stream_sessions
 from judged.traces.results.tools import Tools
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Aggregate", "Measure", "Needs", "Values", "pooled_parts", "pooled_value"]
 
-Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "pooled"]
-"""How the values of queries become one: their mean, their sum (counts), their geometric mean, or pooled: the sum of
-their numerators over the sum of their denominators."""
+Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "percentile", "pooled"]
+"""How the values of queries become one: their mean, their sum (counts), their geometric mean, their percentile `p`, or
+pooled: the sum of their numerators over the sum of their denominators."""
 
 Values: TypeAlias = Literal["number", "binary", "binary at 1", "text"]
 """What a value is: a number, either 0 or 1 (always, or at a cutoff of 1), or a string, which is never averaged."""

@@ -7,14 +7,18 @@ from typing import ClassVar, Literal
 
 from judged.dedup.rules import Rules
 from judged.protocol import BaseProtocol, convention
-from judged.traces.conversation import TurnChoice
+from judged.traces import TurnChoice
 
-__all__ = ["Conflict", "SessionProtocol", "Unlabelled"]
+__all__ = ["DEFAULT_MEASURES", "WITHOUT_GAINS", "Conflict", "SessionProtocol", "Unlabelled"]
 
 Conflict = Literal["first", "max", "last", "error"]
 """Which gain counts for a result that was labelled differently at different times; or that is an error."""
 Unlabelled = Literal["zero", "error"]
 """What a result without a label counts: 0, or it is an error."""
+DEFAULT_MEASURES = ("CG@last", "DCG@last", "RG@last", "SRE@last", "SRR@last", "N")
+"""The measures of sessions where none is named: gains, and rates only beside them and the number of iterations."""
+WITHOUT_GAINS = ("R@last", "UR@last", "Dup@last", "SRR@last", "N")
+"""The same for traces without any gain."""
 
 
 @dataclass(frozen=True, slots=True)

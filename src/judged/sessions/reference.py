@@ -1,4 +1,4 @@
-"""What there was to find: the good results of all systems together on a task, or those of judgments."""
+"""References: what a session could have found, by all systems together on its task, or by judgments."""
 
 from __future__ import annotations
 
@@ -10,87 +10,88 @@ import numpy as np
 from judged.dedup.find import Deduplicator
 from judged.kernels.segments import Ints
 from judged.kernels.sessions.view import UNLABELLED, Reference, SessionView
-from judged.sessions.book import Book
-from judged.sessions.gather import Find, Gathering
+from judged.sessions.builder import NewResult, SessionViewBuilder
+from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.sessions import GRADES
 
-__all__ = ["Pool", "by_judgments", "by_union", "pools"]
+__all__ = ["Pool", "make_judged_reference", "make_pools", "make_union_reference"]
 
 
 class Pool:
-    """The different things that the sessions of one task found together, each with one gain."""
+    """The distinct results that the sessions of one task found together, each with one gain."""
 
-    def __init__(self, finds: Sequence[Find], protocol: SessionProtocol) -> None:
-        self.finds = finds
+    def __init__(self, results: Sequence[NewResult], protocol: SessionProtocol) -> None:
+        self.results = results
         self.gains: list[int] = []
-        """The gain of each thing."""
-        self.of: list[int] = []
-        """For each find, the thing that it is."""
+        """The gain of each distinct result."""
+        self.numbers: list[int] = []
+        """For each of `results`, its number among the distinct ones."""
         seen = Deduplicator(protocol.rules)
-        for find in finds:
-            thing = seen.place(find.result, find.scope)
-            self.of.append(thing)
+        for result in results:
+            thing = seen.place(result.result, result.scope)
+            self.numbers.append(thing)
             if thing == len(self.gains):
-                self.gains.append(find.gain)
+                self.gains.append(result.gain)
             else:
-                self.gains[thing] = protocol.resolve_conflict(self.gains[thing], find.gain)
+                self.gains[thing] = protocol.resolve_conflict(self.gains[thing], result.gain)
 
     def found_by(self, sessions: frozenset[int], good: int) -> set[int]:
-        """The good things that some of the sessions given found."""
+        """Return the good results that some of the given sessions found."""
         return {
             thing
-            for find, thing in zip(self.finds, self.of, strict=True)
-            if find.session in sessions and self.gains[thing] >= good
+            for result, thing in zip(self.results, self.numbers, strict=True)
+            if result.session in sessions and self.gains[thing] >= good
         }
 
 
-def pools(gathering: Gathering) -> dict[str, Pool]:
-    """For each task, what its sessions found together."""
-    finds: dict[str, list[Find]] = {named.task: [] for named in gathering.named}
-    for find in gathering.finds:
-        finds[gathering.named[find.session].task].append(find)
-    return {task: Pool(found, gathering.protocol) for task, found in finds.items()}
+def make_pools(builder: SessionViewBuilder) -> dict[str, Pool]:
+    """Return, for each task, what its sessions found together."""
+    found: dict[str, list[NewResult]] = {key.task: [] for key in builder.keys}
+    for result in builder.new_results:
+        found[builder.keys[result.session].task].append(result)
+    return {task: Pool(results, builder.protocol) for task, results in found.items()}
 
 
-def by_union(gathering: Gathering, steps: SessionView, pooled: Mapping[str, Pool]) -> Reference:
-    """What all sessions of a task found together, as what each of them could have found."""
-    found = np.full(len(steps.gains), UNLABELLED, dtype=np.int8)
-    for pool in pooled.values():
-        seen: set[tuple[int, int]] = (
-            set()
-        )  # two results of a session may be one thing to all systems together
-        for find, thing in zip(pool.finds, pool.of, strict=True):
-            if (find.session, thing) not in seen:
-                seen.add((find.session, thing))
-                found[find.place] = pool.gains[thing]
-    rows = {task: _at_least(pool.gains) for task, pool in pooled.items()}
-    return Reference(found, _rows(gathering, rows))
+def make_union_reference(
+    builder: SessionViewBuilder, view: SessionView, pools: Mapping[str, Pool]
+) -> Reference:
+    """Return what all sessions of a task found together, as what each of them could have found."""
+    gains = np.full(len(view.gains), UNLABELLED, dtype=np.int8)
+    for pool in pools.values():
+        seen: set[tuple[int, int]] = set()  # two results of a session may be one to all systems together
+        for result, number in zip(pool.results, pool.numbers, strict=True):
+            if (result.session, number) not in seen:
+                seen.add((result.session, number))
+                gains[result.place] = pool.gains[number]
+    rows = {task: _count_at_least(pool.gains) for task, pool in pools.items()}
+    return Reference(gains, _to_rows(builder, rows))
 
 
-def by_judgments(gathering: Gathering, steps: SessionView, book: Book) -> Reference:
-    """What judgments have for a task, as what its sessions could have found."""
-    found = np.full(len(steps.gains), UNLABELLED, dtype=np.int8)
+def make_judged_reference(builder: SessionViewBuilder, view: SessionView, judged: LabelIndex) -> Reference:
+    """Return what judgments have for a task, as what its sessions could have found."""
+    gains = np.full(len(view.gains), UNLABELLED, dtype=np.int8)
     seen: set[tuple[int, int]] = set()
-    for find in gathering.finds:
-        entry = book.find(gathering.named[find.session].task, find.query, find.result, find.scope)
-        if entry is not None and (find.session, entry) not in seen:
-            seen.add((find.session, entry))
-            found[find.place] = book.gains[entry]
+    for result in builder.new_results:
+        entry = judged.find(builder.keys[result.session].task, result.query, result.result, result.scope)
+        if entry is not None and (result.session, entry) not in seen:
+            seen.add((result.session, entry))
+            gains[result.place] = judged.gains[entry]
     by_task: dict[str, list[int]] = defaultdict(list)
-    for task, gain in zip(book.tasks, book.gains, strict=True):
+    for task, gain in zip(judged.tasks, judged.gains, strict=True):
         if task is not None:
             by_task[task].append(gain)
-    return Reference(found, _rows(gathering, {task: _at_least(gains) for task, gains in by_task.items()}))
+    rows = {task: _count_at_least(found) for task, found in by_task.items()}
+    return Reference(gains, _to_rows(builder, rows))
 
 
-def _rows(gathering: Gathering, of_task: Mapping[str, Ints]) -> Ints:
-    """For each session, the counts of its task."""
+def _to_rows(builder: SessionViewBuilder, by_task: Mapping[str, Ints]) -> Ints:
+    """Return, for each session, the counts of its task."""
     none = np.zeros(len(GRADES), dtype=np.int64)
-    rows = [of_task.get(named.task, none) for named in gathering.named]
+    rows = [by_task.get(key.task, none) for key in builder.keys]
     return np.array(rows, dtype=np.int64).reshape(len(rows), len(GRADES))
 
 
-def _at_least(gains: Sequence[int]) -> Ints:
-    """How many gains are at least 0, 1, 2, 3, 4."""
+def _count_at_least(gains: Sequence[int]) -> Ints:
+    """Return how many gains are at least 0, 1, 2, 3, 4."""
     return np.array([sum(gain >= grade for gain in gains) for grade in GRADES], dtype=np.int64)

@@ -6,14 +6,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from judged.blocks import Between, Estimate, Figure, Table, Value, mark_best
+from judged.engine.evaluation import Evaluation
 from judged.figures import Record, draw_lines
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.sessions.curve import Curve
-from judged.sessions.evaluation import SessionEvaluation
-from judged.sessions.gather import Placed
-from judged.sessions.overlap import Alone, Overlap
-from judged.sessions.stopping import Stop
+from judged.problem import Note
+from judged.sessions.analysis import (
+    Alone,
+    Curve,
+    Overlap,
+    Stop,
+    decisions,
+    session_keys,
+    session_totals,
+    upper_bound,
+)
+from judged.sessions.builder import DedupDecision
 from judged.tables.sessions import Result
 from judged.wording import counted
 
@@ -23,12 +31,12 @@ __all__ = [
     "decision_tables",
     "draw_curves",
     "means",
+    "note_undefined",
     "overlap_tables",
     "per_session",
     "records",
     "session_records",
     "stopping_table",
-    "undefined_sentences",
 ]
 
 LONGEST = 40
@@ -37,26 +45,30 @@ MOST = 30
 """More iterations than this are not shown to people; the formats for programs have all of them."""
 
 
-def means(systems: Mapping[str, SessionEvaluation], *, digits: int = 4, title: str | None = None) -> Table:
+def means(systems: Mapping[str, Evaluation], *, digits: int = 4, title: str | None = None) -> Table:
     """A row for each system, a column for each measure, the best of several systems marked."""
     first = next(iter(systems.values()))
     columns = ("system", "sessions", *map(str, first.measures))
     rows = tuple(
-        (name, len(each.named), *(_value(each[measure]) for measure in each.measures))
+        (name, len(session_keys(each)), *(_value(each[measure]) for measure in each.measures))
         for name, each in systems.items()
     )
     better = {str(measure): measure.higher_is_better for measure in first.measures}
     return mark_best(Table(columns, rows, title=title), better, digits=digits)
 
 
-def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:
+def bounds(systems: Mapping[str, Evaluation]) -> Table | None:
     """Each number with unlabelled results at their least and at their most; None where that moves none of them."""
-    partly = {name: each for name, each in systems.items() if each.observations.coverage < 1}
+    partly = {name: each for name, each in systems.items() if session_totals(each).coverage < 1}
     if not partly:
         return None
     first = next(iter(systems.values()))
     rows = tuple(
-        (name, f"{each.observations.coverage:.1%}", *(_between(each, measure) for measure in each.measures))
+        (
+            name,
+            f"{session_totals(each).coverage:.1%}",
+            *(_between(each, measure) for measure in each.measures),
+        )
         for name, each in partly.items()
     )
     if not any(isinstance(cell, Between) for row in rows for cell in row):
@@ -65,25 +77,25 @@ def bounds(systems: Mapping[str, SessionEvaluation]) -> Table | None:
     return Table(("system", "labelled", *map(str, first.measures)), rows, title=title)
 
 
-def per_session(evaluation: SessionEvaluation, *, title: str | None = None) -> Table:
+def per_session(evaluation: Evaluation, *, title: str | None = None) -> Table:
     """A row for each session, what all of them have below."""
     values = [evaluation.scores[measure].tolist() for measure in evaluation.measures]
     rows = [
         (named.conversation, named.task, *map(_value, row))
-        for named, *row in zip(evaluation.named, *values, strict=True)
+        for named, *row in zip(session_keys(evaluation), *values, strict=True)
     ]
     whole = ("all", None, *(_value(evaluation[measure]) for measure in evaluation.measures))
     columns = ("session", "task", *map(str, evaluation.measures))
     return Table(columns, (*rows, whole), title=title, foot=1)
 
 
-def decision_tables(evaluation: SessionEvaluation) -> Iterator[Table]:
+def decision_tables(evaluation: Evaluation) -> Iterator[Table]:
     """For each session a row for each result: where it went, and why."""
-    by_session: dict[int, list[Placed]] = {}
-    for each in evaluation.placed:
+    by_session: dict[int, list[DedupDecision]] = {}
+    for each in decisions(evaluation):
         by_session.setdefault(each.session, []).append(each)
     for session, placed in by_session.items():
-        named = evaluation.named[session]
+        named = session_keys(evaluation)[session]
         rows = tuple(
             (
                 each.iteration,
@@ -178,13 +190,13 @@ def overlap_tables(pairs: Sequence[Overlap], single: Sequence[Alone]) -> Iterato
         yield Table(columns, lines_, title="Good results in common")
 
 
-def records(systems: Mapping[str, SessionEvaluation]) -> Table:
+def records(systems: Mapping[str, Evaluation]) -> Table:
     """A row for each system and measure, for programs."""
     rows = tuple(
         (
-            *(name, str(measure), _value(each[measure]), _value(each.upper(measure))),
-            *(len(each.named) - each.undefined(measure), each.undefined(measure)),
-            each.observations.coverage,
+            *(name, str(measure), _value(each[measure]), _value(upper_bound(each, measure))),
+            *(len(session_keys(each)) - each.undefined(measure), each.undefined(measure)),
+            session_totals(each).coverage,
         )
         for name, each in systems.items()
         for measure in each.measures
@@ -192,25 +204,29 @@ def records(systems: Mapping[str, SessionEvaluation]) -> Table:
     return Table(("system", "measure", "value", "upper", "sessions", "undefined", "coverage"), rows)
 
 
-def session_records(systems: Mapping[str, SessionEvaluation]) -> Table:
+def session_records(systems: Mapping[str, Evaluation]) -> Table:
     """A row for each session and measure, for programs."""
     rows = tuple(
         (name, named.conversation, named.task, str(measure), _value(value))
         for name, each in systems.items()
         for measure in each.measures
-        for named, value in zip(each.named, each.scores[measure].tolist(), strict=True)
+        for named, value in zip(session_keys(each), each.scores[measure].tolist(), strict=True)
     )
     return Table(("system", "session", "task", "measure", "value"), rows)
 
 
-def undefined_sentences(evaluation: SessionEvaluation) -> list[str]:
-    """A sentence for each measure that some sessions have no value of."""
+def note_undefined(evaluation: Evaluation) -> list[Note]:
+    """Return a note for each measure that some sessions have no value of."""
     told: dict[int, list[str]] = {}
     for measure in evaluation.measures:
         if evaluation.undefined(measure):
             told.setdefault(evaluation.undefined(measure), []).append(str(measure))
     return [
-        f"{', '.join(names)}: {count:,} of {len(evaluation.named):,} sessions have no value and are left out"
+        Note(
+            "undefined-values",
+            "info",
+            f"{', '.join(names)}: {count:,} of {len(evaluation.scores.queries):,} sessions have no value and are left out",
+        )
         for count, names in told.items()
     ]
 
@@ -219,9 +235,9 @@ def _value(value: float) -> Value:
     return None if math.isnan(value) else value
 
 
-def _between(evaluation: SessionEvaluation, measure: Measure) -> Value:
+def _between(evaluation: Evaluation, measure: Measure) -> Value:
     """The value with unlabelled results at 0 and at 4; nothing where labels could move it beyond either."""
-    low, high = evaluation[measure], evaluation.upper(measure)
+    low, high = evaluation[measure], upper_bound(evaluation, measure)
     if low == high:
         return low
     return Between(low, high) if Law.GROWS in measure.laws and low < high else None

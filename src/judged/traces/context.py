@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from judged.errors import BadInput
 from judged.problem import Problem
-from judged.traces.conversation import TurnChoice
+from judged.traces import TurnChoice
 from judged.traces.results.tools import Tools
 from judged.wording import counted
 

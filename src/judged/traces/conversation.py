@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from msgspec import UNSET, Struct, field
 
 from judged.traces.json_values import Json
 
-__all__ = ["Call", "Conversation", "Step", "Turn", "TurnChoice"]
+__all__ = ["Call", "Conversation", "Step", "Turn"]
 
 
 class Call(Struct, kw_only=True):
@@ -52,7 +50,3 @@ class Conversation(Struct, kw_only=True):
     """None: the file's name is used."""
     task: str | None = None
     """None: the conversation's id is used."""
-
-
-TurnChoice: TypeAlias = Literal["last", "last-with-search"]
-"""Which turn of a conversation counts: the last one, or the last one that searched."""

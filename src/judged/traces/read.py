@@ -9,8 +9,8 @@ from pathlib import Path
 from judged.errors import BadInput
 from judged.problem import Problem
 from judged.tables.sessions import Session, Sessions
+from judged.traces import TurnChoice
 from judged.traces.context import ReadContext, TraceProblems
-from judged.traces.conversation import TurnChoice
 from judged.traces.format import TRACE_FORMATS, Head, TraceFormat
 from judged.traces.open import Trace, TraceSource, open_traces
 from judged.traces.results.tools import Tools, load_tools

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from judged.errors import BadInput
 from judged.tables.sessions import Result, Session
+from judged.traces import TurnChoice
 from judged.traces.context import ReadContext
-from judged.traces.conversation import TurnChoice
 from judged.traces.json_values import JsonObject
 from judged.traces.open import open_traces
 from judged.traces.plain.write import to_plain

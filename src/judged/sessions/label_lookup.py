@@ -1,4 +1,4 @@
-"""Labels of a file, looked up by what results are known by."""
+"""Look up the label of a result: by id, URL, what deduplication calls the same, or title."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from judged.dedup.rules import Rules
 from judged.tables.labels import Label, Labels
 from judged.tables.sessions import Result
 
-__all__ = ["Book"]
+__all__ = ["LabelIndex"]
 
 
-class Book:
-    """The labels of a file, each for a task, or for any.
+class LabelIndex:
+    """The labels of a file, each for one task, or for any.
 
-    A result has the label that has its id or its URL, or else one that deduplication takes for the same thing, or one
-    that is known by nothing but its title. An id
-    without a tool is that of any tool, as in judgments, whose documents may be URLs too. The task of a label may also be
-    the query of a search, as in judgments of a conversation by turn. Several labels of one result are one entry of the
-    book, with the gain of the first.
+    A result has the label with its id or its URL; else one that deduplication calls the same; else one that consists
+    of its title alone. An id without a tool matches any tool, as in judgments, whose documents may also be URLs. The
+    task of a label may also be the query of a search, as in judgments of a conversation by turn. Several labels of one
+    result are one entry, with the gain of the first.
     """
 
     def __init__(self, labels: Labels, rules: Rules) -> None:
         self._rules = rules
         self._entry: dict[tuple[object, ...], int] = {}
-        self._things: dict[str | None, _Things] = {}
+        self._labelled: dict[str | None, _Labelled] = {}
         self.gains: list[int] = []
         """The gain of each entry."""
         self.tasks: list[str | None] = []
@@ -40,11 +39,11 @@ class Book:
 
     @property
     def unused(self) -> int:
-        """How many entries no result was found for so far."""
+        """How many entries matched no result so far."""
         return len(self.gains) - len(self._used)
 
     def find(self, task: str, query: str | None, result: Result, scope: str | None) -> int | None:
-        """The entry of a result for a task, or for the query it was found by; None if there is none."""
+        """Return the entry of a result for a task, or for the query it was found by; None without one."""
         keys = make_keys(result, scope, self._rules)
         tasks = (task, None) if query is None or query == task else (task, query, None)
         entry = self._first(tasks, _names(result, keys, {scope, None}))
@@ -57,18 +56,18 @@ class Book:
         return entry
 
     def _first(self, tasks: tuple[str | None, ...], keys: list[tuple[object, ...]]) -> int | None:
-        """The entry of the first key that has one, for the first of the tasks that has."""
+        """Return the entry of the first key that has one, for the first of the tasks that has."""
         return next(
-            (self._entry[of, *key] for of in tasks for key in keys if (of, *key) in self._entry), None
+            (self._entry[task, *key] for task in tasks for key in keys if (task, *key) in self._entry), None
         )
 
     def _same(self, tasks: tuple[str | None, ...], result: Result, scope: str | None) -> int | None:
-        """The entry of what deduplication takes for the same thing."""
-        for of in tasks:
-            things = self._things.get(of)
-            found = None if things is None else things.seen.match(result, scope)
-            if things is not None and found is not None:
-                return things.entries[found]
+        """Return the entry of what deduplication calls the same result."""
+        for task in tasks:
+            labelled = self._labelled.get(task)
+            found = None if labelled is None else labelled.seen.match(result, scope)
+            if labelled is not None and found is not None:
+                return labelled.entries[found]
         return None
 
     def _add(self, label: Label) -> None:
@@ -93,11 +92,11 @@ class Book:
         for key in keys:
             self._entry.setdefault(key, entry)
         if known.url or known.title or known.snippet:
-            self._things.setdefault(label.task, _Things(self._rules)).add(known, label.tool, entry)
+            self._labelled.setdefault(label.task, _Labelled(self._rules)).add(known, label.tool, entry)
 
 
 def _names(result: Result, keys: Keys, tools: set[str | None]) -> list[tuple[object, ...]]:
-    """What a label is surely found by: an id under any of the tools, or a domain id also with its domain before it."""
+    """Return the keys that identify a result: its id under any of the tools, its domain id, its URL."""
     found: list[tuple[object, ...]] = []
     if result.domain_id:
         found = [("domain", keys.space, keys.id), ("id", None, f"{result.domain}:{keys.id}")]
@@ -109,19 +108,19 @@ def _names(result: Result, keys: Keys, tools: set[str | None]) -> list[tuple[obj
 
 
 def _title(keys: Keys) -> list[tuple[object, ...]]:
-    """What a label is found by that is known by nothing but its title."""
+    """Return the key of a label that consists of a title alone."""
     return [("title", keys.title)] if keys.title else []
 
 
-class _Things:
-    """The labelled things of one task, told apart as results are."""
+class _Labelled:
+    """The labelled results of one task, deduplicated as the results of sessions are."""
 
     def __init__(self, rules: Rules) -> None:
         self.seen = Deduplicator(rules)
         self.entries: list[int] = []
-        """For each thing, its entry in the book."""
+        """For each distinct result, its entry in the index."""
 
     def add(self, result: Result, scope: str | None, entry: int) -> None:
-        """Put one more labelled result in."""
+        """Add a labelled result."""
         if self.seen.place(result, scope) == len(self.entries):
             self.entries.append(entry)

@@ -1,0 +1,86 @@
+"""What was counted while a run was aligned with judgments, and the notes that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from judged.problem import Note
+from judged.protocol import Protocol
+from judged.wording import counted
+
+__all__ = ["RunCounts", "to_notes"]
+
+SHOWN = 5
+"""How many query ids a note names before it ends with an ellipsis."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """Counts of everything notable about a run and its judgments."""
+
+    queries: int
+    """Queries that were scored."""
+    rows: int = 0
+    """Rows of the run that were read."""
+    missing: tuple[str, ...] = ()
+    """Judged queries without results."""
+    unjudged_queries: tuple[str, ...] = ()
+    """Queries of the run without judgments."""
+    without_relevant: int = 0
+    """Scored queries without any relevant document."""
+    tied_documents: int = 0
+    """Judged documents that share their score with another document of the query."""
+    tied_queries: int = 0
+    """Queries that have such documents."""
+    unjudged: float = 0.0
+    """Share of unjudged documents among the first ten of each query."""
+    infinite: int = 0
+    """Scores that are infinite."""
+    interleaved: int = 0
+    """Queries whose rows are not consecutive."""
+    input_notes: tuple[Note, ...] = ()
+    """Notes of the readers of the inputs."""
+
+    def notes(self, protocol: Protocol) -> tuple[Note, ...]:
+        """Return a note for each thing that happened under the protocol, the gravest first."""
+        found: list[Note] = []
+
+        def add(code: str, message: str, severity: str = "warning") -> None:
+            found.append(Note(code, "info" if severity == "info" else "warning", message))
+
+        if self.missing:
+            outcome = protocol.outcome("missing")
+            add("missing-queries", f"{_name(self.missing)} judged but missing from the run: {outcome}")
+        if self.unjudged_queries:
+            outcome = protocol.outcome("unjudged_queries")
+            add("unjudged-queries", f"{_name(self.unjudged_queries)} in the run but never judged: {outcome}")
+        if self.without_relevant:
+            left_out = ": left out" if protocol.no_relevant == "skip" else ""
+            queries = counted(self.without_relevant, "query")
+            add("no-relevant", f"{queries} without any relevant document{left_out}")
+        if self.tied_documents:
+            documents = counted(self.tied_documents, "judged document")
+            queries, outcome = counted(self.tied_queries, "query"), protocol.outcome("ties")
+            add("tied-scores", f"{documents} of {queries} tied with another document: {outcome}", "info")
+        if self.unjudged:
+            add("unjudged-results", f"{self.unjudged:.1%} of the first ten results are unjudged", "info")
+        if self.infinite:
+            add("infinite-scores", counted(self.infinite, "infinite score"))
+        if self.interleaved:
+            queries = counted(self.interleaved, "query")
+            add("interleaved-queries", f"{queries} with rows that are not consecutive", "info")
+        return (*found, *self.input_notes)
+
+
+def to_notes(messages: Iterable[Note | str], code: str = "input") -> tuple[Note, ...]:
+    """Return what readers of inputs reported as notes."""
+    return tuple(
+        message if isinstance(message, Note) else Note(code, "info", message) for message in messages
+    )
+
+
+def _name(ids: tuple[str, ...]) -> str:
+    """Return how many queries there are, and the first of them by name."""
+    names = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
+    return f"{counted(len(ids), 'query')} ({names})"

@@ -1,0 +1,254 @@
+"""Evaluations: several systems scored by the same measures, as one table of systems × measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import Any, ClassVar, NamedTuple
+
+import pyarrow as pa
+
+from judged.blocks import Between, Block, Display, Estimate, Notes, Table, Value, mark_best
+from judged.engine.evaluation import Evaluation, Range
+from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.measures.laws import Law
+from judged.measures.measure import Measure
+from judged.problem import Note
+from judged.result import Provenance, Result, tabulate
+from judged.state import to_state
+
+__all__ = ["Bounds", "Evaluations", "find_bounds", "find_tie_range"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluations(Result, Mapping[str, Evaluation]):
+    """Several systems evaluated by the same measures: a mapping from the name of a system to its evaluation."""
+
+    kind: ClassVar[str] = "evaluations"
+    detail: ClassVar[str] = "scores"
+
+    by_system: Mapping[str, Evaluation]
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    """By system and measure, the confidence interval to show beside the mean."""
+    bounds: bool = False
+    """Whether to show how far ties and unjudged results could move each number."""
+
+    def __post_init__(self) -> None:
+        if not self.by_system:
+            msg = "no system was given, expected at least one"
+            raise BadSample(msg)
+
+    def __getitem__(self, system: str) -> Evaluation:
+        """Return the evaluation of one system."""
+        if system not in self.by_system:
+            raise UnknownName("system", str(system), list(self.by_system))
+        return self.by_system[system]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_system)
+
+    def __len__(self) -> int:
+        return len(self.by_system)
+
+    @property
+    def first(self) -> Evaluation:
+        """The evaluation of the first system, which has the measures and the protocol of all."""
+        return next(iter(self.by_system.values()))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures, the same for every system."""
+        return self.first.measures
+
+    @property
+    def provenance(self) -> Provenance:  # type: ignore[override]
+        """How the numbers were made; the inputs of all systems, each once."""
+        inputs = dict.fromkeys(file for evaluation in self.values() for file in evaluation.provenance.inputs)
+        return replace(self.first.provenance, inputs=tuple(inputs))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """The notes of every system, with its name where there are several."""
+        if len(self) == 1:
+            return self.first.notes
+        return tuple(
+            replace(note, message=f"{name}: {note.message}")
+            for name, evaluation in self.items()
+            for note in evaluation.notes
+        )
+
+    def to_frame(self) -> pa.Table:
+        """Return a row for each system, and a column for each measure."""
+        return tabulate([{"system": name, **evaluation.mean()} for name, evaluation in self.items()])
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """Return systems × measures as a pandas data frame, or another of the tables by name."""
+        if table is not None:
+            return Result.to_pandas(self, table)
+        return Result.to_pandas(self, "systems").set_index("system")
+
+    def tables(self) -> Mapping[str, pa.Table]:
+        """Return systems × measures, a row for each aggregate with its ranges, and the value of every unit."""
+        rows: list[dict[str, Value]] = [
+            {
+                "system": name,
+                "measure": str(measure),
+                "unit": evaluation.unit,
+                **self._figures(evaluation, measure),
+            }
+            for name, evaluation in self.items()
+            for measure in evaluation.measures
+            if not measure.text
+        ]
+        units = [_label_system(name, evaluation.scores.to_arrow()) for name, evaluation in self.items()]
+        return {
+            "systems": self.to_frame(),
+            "means": tabulate(rows),
+            "scores": pa.concat_tables(units, promote_options="default"),
+        }
+
+    def blocks(self, display: Display) -> Iterator[Block]:
+        """Return the aggregates of all systems, every unit if it is asked for, bounds, and the notes."""
+        if display.per_query:
+            for name, evaluation in self.items():
+                yield _unit_table(evaluation, title=name if len(self) > 1 else display.title)
+        else:
+            yield self._means_table(display)
+        if self.bounds:
+            yield self._bounds_table()
+        if display.notes and self.notes:
+            yield Notes(self.notes)
+
+    def _means_table(self, display: Display) -> Table:
+        averaged = [measure for measure in self.measures if not measure.text]
+        rows = tuple(
+            (name, *(self._cell(evaluation, measure, display.digits) for measure in averaged))
+            for name, evaluation in self.items()
+        )
+        direction = {str(measure): measure.higher_is_better for measure in averaged}
+        columns = ("system", *map(str, averaged))
+        table = Table(columns, rows, title=display.title, corner="measure")
+        return mark_best(table, direction, digits=display.digits)
+
+    def _bounds_table(self) -> Table:
+        columns = ("system", "measure", "value", "judged", "over all judgments", "over all tie orders")
+        rows: list[tuple[Value, ...]] = []
+        for name, evaluation in self.items():
+            for measure in evaluation.measures:
+                if not measure.text:
+                    found = find_bounds(evaluation, measure)
+                    ranges = (
+                        None if each is None else Between(*each) for each in (found.unjudged, found.ties)
+                    )
+                    rows.append((name, str(measure), evaluation[measure], found.judged, *ranges))
+        return Table(columns, tuple(rows), title="Bounds")
+
+    def _cell(self, evaluation: Evaluation, measure: Measure, digits: int) -> Value:
+        """Return the aggregate, with its interval, and with the effect of ties if it shows."""
+        value = _to_value(measure, evaluation[measure])
+        low, high = self.intervals.get(evaluation.system, {}).get(str(measure), (None, None))
+        ties = find_tie_range(evaluation, measure, thorough=self.bounds)
+        visible = Between(*ties) if ties is not None and ties.high - ties.low > 10.0**-digits else None
+        if not isinstance(value, float) or (low is None and visible is None):
+            return value
+        return Estimate(value, low, high, ties=visible)
+
+    def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
+        figures: dict[str, Value] = {
+            "value": _to_value(measure, evaluation[measure]),
+            "units": len(evaluation.values(measure)),
+        }
+        low, high = self.intervals.get(evaluation.system, {}).get(str(measure), (None, None))
+        if low is not None:
+            figures |= {"low": low, "high": high}
+        if self.bounds:
+            figures |= find_bounds(evaluation, measure).to_dict()
+        return figures
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what saved evaluations consist of."""
+        return {
+            "$": "Evaluations",
+            "systems": {name: evaluation.to_state() for name, evaluation in self.items()},
+            "intervals": to_state(self.intervals),
+        }
+
+    @classmethod
+    def from_state(cls, data: Mapping[str, Any]) -> Evaluations:
+        """Return the evaluations that `to_state` described."""
+        systems = {name: Evaluation.from_state(state) for name, state in data["systems"].items()}
+        intervals = {
+            system: {measure: (ends[0], ends[1]) for measure, ends in found.items()}
+            for system, found in data["intervals"].items()
+        }
+        return cls(systems, intervals)
+
+
+class Bounds(NamedTuple):
+    """How much was judged, and the values that unjudged results and ties leave possible; None: unknown."""
+
+    judged: float | None
+    unjudged: Range | None
+    ties: Range | None
+
+    def to_dict(self) -> dict[str, Value]:
+        """Return the ends by name."""
+        unjudged, ties = self.unjudged or (None, None), self.ties or (None, None)
+        return {
+            "judged": self.judged,
+            "unjudged_low": unjudged[0],
+            "unjudged_high": unjudged[1],
+            "ties_low": ties[0],
+            "ties_high": ties[1],
+        }
+
+
+def find_bounds(evaluation: Evaluation, measure: Measure) -> Bounds:
+    """Return the share of judged results, and the ranges over grades of unjudged results and orders of ties."""
+    ties = find_tie_range(evaluation, measure, thorough=True)
+    try:
+        return Bounds(evaluation.judged_share(measure), evaluation.unjudged_range(measure), ties)
+    except BadMeasure:  # for example a table of gains that falls as grades rise
+        return Bounds(None, None, ties)
+
+
+def find_tie_range(evaluation: Evaluation, measure: Measure, *, thorough: bool) -> Range | None:
+    """Return the range over all orders of ties; None if nothing is tied or there are too many orders.
+
+    Unless it is `thorough`, only measures are tried for which two orders are enough.
+    """
+    if not evaluation.has_ties or not (thorough or Law.BY_GRADE in measure.laws):
+        return None
+    try:
+        return evaluation.tie_range(measure)
+    except BadMeasure:
+        return None
+
+
+def _to_value(measure: Measure, value: float) -> Value:
+    """Return an aggregate as people read it: sums as whole numbers, nothing where it is undefined."""
+    if isnan(value):
+        return None
+    return int(value) if measure.aggregate == "sum" and value == int(value) else value
+
+
+def _unit_table(evaluation: Evaluation, *, title: str | None) -> Table:
+    """Return a row for each unit, the aggregates below."""
+    columns = [_to_cells(measure, evaluation.scores[measure].tolist()) for measure in evaluation.measures]
+    rows = list(zip(evaluation.scores.queries.to_pylist(), *columns, strict=True))
+    whole = (
+        None if measure.text else _to_value(measure, evaluation[measure]) for measure in evaluation.measures
+    )
+    names = (evaluation.unit, *map(str, evaluation.measures))
+    return Table(names, (*rows, ("all", *whole)), title=title, foot=1)
+
+
+def _to_cells(measure: Measure, values: list[Any]) -> list[Value]:
+    return [
+        value if isinstance(value, str) or value is None else _to_value(measure, value) for value in values
+    ]
+
+
+def _label_system(name: str, table: pa.Table) -> pa.Table:
+    return table.add_column(0, "system", pa.array([name] * len(table), pa.string()))

@@ -1,0 +1,345 @@
+"""The session family: traces of agents, deduplicated and labelled, as the view that session measures use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from judged.engine.alignment import Alignment
+from judged.engine.counts import to_notes
+from judged.engine.family import Family, Measures
+from judged.errors import BadInput, BadMeasure, UnknownName
+from judged.io.read import read_labels
+from judged.kernels.segments import Ints
+from judged.kernels.sessions.view import UNLABELLED, SessionView
+from judged.measures.families import SESSION_MEASURES
+from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
+from judged.problem import Note, Problem
+from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
+from judged.sessions.label_lookup import LabelIndex
+from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
+from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
+from judged.tables.columns import to_strings
+from judged.tables.labels import Labels
+from judged.tables.sessions import Session
+from judged.traces.context import TraceProblems
+from judged.traces.read import stream_sessions
+from judged.traces.results.tools import Tools
+from judged.wording import counted
+
+__all__ = ["SESSION", "UNION", "SessionAlignment", "SessionTotals", "align_sessions"]
+
+UNION = "union"
+"""The reference that consists of what all systems found on a task together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTotals:
+    """What was counted over all sessions."""
+
+    sessions: int
+    iterations: int = 0
+    """Iterations that searched."""
+    idle: int = 0
+    """SessionView of the agents that did not search, and are not iterations."""
+    searches: int = 0
+    results: int = 0
+    unique: int = 0
+    """Results that are not duplicates of an earlier one of their session."""
+    labelled: int = 0
+    """Unique results that have a gain."""
+    conflicts: int = 0
+    """Results whose gain differs from an earlier one of the same thing."""
+    overruled: int = 0
+    """Gains of the trace that the labels file replaced."""
+    no_search: int = 0
+    """Sessions that never searched."""
+    no_results: int = 0
+    """Sessions whose searches returned nothing."""
+    earlier_turns: int = 0
+    """Turns before the one that counts, over all sessions."""
+    unused_labels: int = 0
+    """Labels that match no result."""
+    input_notes: tuple[Note, ...] = ()
+    """Notes of the readers of the inputs."""
+
+    @classmethod
+    def of(cls, view: SessionView, counts: SessionCounts, **of_inputs: Any) -> SessionTotals:
+        """Return the totals of a view."""
+        searched = view.iterations > 0
+        return cls(
+            sessions=len(view),
+            iterations=len(view.results),
+            idle=int(counts.idle.sum()),
+            searches=int(view.searches.sum()),
+            results=int(view.results.sum()),
+            unique=len(view.gains),
+            labelled=int((view.gains != UNLABELLED).sum()),
+            conflicts=int(counts.conflicts.sum()),
+            overruled=int(counts.overruled.sum()),
+            no_search=int((~searched).sum()),
+            no_results=int((searched & ~view.found).sum()),
+            earlier_turns=int(counts.earlier_turns.sum()),
+            **of_inputs,
+        )
+
+    @property
+    def coverage(self) -> float:
+        """The share of unique results that have a gain; 1 where there are none."""
+        return self.labelled / self.unique if self.unique else 1.0
+
+    def notes(self, protocol: SessionProtocol) -> tuple[Note, ...]:
+        """Return a note for everything notable, the gravest first."""
+        found: list[Note] = []
+
+        def add(code: str, message: str, *, warning: bool = False) -> None:
+            found.append(Note(code, "warning" if warning else "info", message))
+
+        if self.unique and not self.labelled:
+            message = "no result has a gain: give `labels`; until then only counts and repeats are meaningful"
+            add("no-labels", message, warning=True)
+        elif self.labelled < self.unique:
+            missing = f"{self.unique - self.labelled:,} of {counted(self.unique, 'unique result')}"
+            bounds = f"(coverage {self.coverage:.1%}; the upper bound counts them as 4)"
+            add("unlabelled-results", f"{missing} have no label and count 0 {bounds}", warning=True)
+        without = "0 in gains, left out of rates and shares"
+        if self.no_search:
+            add("no-search", f"{counted(self.no_search, 'session')} never searched: {without}", warning=True)
+        if self.no_results:
+            add("no-results", f"{counted(self.no_results, 'session')} found nothing: {without}", warning=True)
+        if self.conflicts:
+            results, outcome = counted(self.conflicts, "result"), protocol.outcome("conflict")
+            add("label-conflicts", f"{results} labelled differently later: {outcome}", warning=True)
+        if self.overruled:
+            add(
+                "replaced-gains",
+                f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file",
+            )
+        if self.earlier_turns:
+            turns = counted(self.earlier_turns, "earlier turn")
+            add("earlier-turns", f"{turns} ignored: the last one counts")
+        if self.idle:
+            add("idle-steps", f"{counted(self.idle, 'step')} of the agents did not search: not an iteration")
+        return (*found, *self.notes_on_inputs())
+
+    def notes_on_inputs(self) -> tuple[Note, ...]:
+        """Return the notes on what was read, whichever system it belongs to."""
+        if not self.unused_labels:
+            return self.input_notes
+        verb = "matches" if self.unused_labels == 1 else "match"
+        unused = Note("unused-labels", "info", f"{counted(self.unused_labels, 'label')} {verb} no result")
+        return (unused, *self.input_notes)
+
+
+@dataclass(frozen=True, eq=False)
+class SessionAlignment(Alignment):
+    """Sessions with their labels, and what later questions need: who found what, and why results are duplicates."""
+
+    view: SessionView
+    protocol: SessionProtocol
+    counts: SessionTotals
+    keys: tuple[SessionKey, ...] = ()
+    """What identifies each session."""
+    per_session: SessionCounts | None = None
+    pools: Mapping[str, Pool] = field(default_factory=dict)
+    """For each task, what all systems found together, where that was the reference."""
+    decisions: tuple[DedupDecision, ...] = ()
+    """Why each result is new or a duplicate, where that was asked for."""
+
+    def systems(self) -> dict[str, Ints]:
+        """Return the sessions of each system, in the order in which they first occur."""
+        found: dict[str, list[int]] = {}
+        for number, key in enumerate(self.keys):
+            found.setdefault(key.system, []).append(number)
+        return {system: np.array(sessions, dtype=np.int64) for system, sessions in found.items()}
+
+    def select(self, units: Ints) -> SessionAlignment:
+        """Return the alignment of some sessions only."""
+        keys = tuple(self.keys[number] for number in units.tolist())
+        view, counts = self.view.select(units), cast("SessionCounts", self.per_session).select(units)
+        return replace(
+            self,
+            view=view,
+            units=to_strings(key.conversation for key in keys),
+            counts=SessionTotals.of(view, counts),
+            present=self.present[units],
+            keys=keys,
+            per_session=counts,
+            name=keys[0].system,
+        )
+
+
+def align_sessions(
+    labels: Labels | None,
+    source: Any,
+    protocol: SessionProtocol,
+    measures: Sequence[Measure] = (),
+    *,
+    reference: Any = None,
+    format: str | None = None,  # noqa: A002 - what users call it
+    tools: Tools | str | Path | None = None,
+    lenient: bool = False,
+    conversations: Iterable[str] = (),
+    explain: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> SessionAlignment:
+    """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
+    chosen = frozenset(conversations)
+    index = None if labels is None else LabelIndex(labels, protocol.rules)
+    builder = SessionViewBuilder(
+        protocol, labels=index, keep=_choose_keep(reference, measures), explain=explain
+    )
+    skipped = TraceProblems()
+    how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
+    for count, session in enumerate(_stream(source, chosen, problems=skipped, **how), start=1):
+        _add(builder, session, skipped, lenient=lenient)
+        if progress is not None:
+            progress(count)
+    _check_conversations(chosen, builder)
+    view, pools = _add_reference(builder, reference)
+    return _finish(builder, view, pools, index, skipped)
+
+
+def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
+    """Return which results must be kept for the reference."""
+    if reference is None:
+        needing = [measure for measure in measures if measure.needs_reference]
+        if needing:
+            msg = f"{needing[0]} needs to know what could have been found"
+            raise BadMeasure(msg, hint='give `reference`: judgments, or "union" for what all systems found')
+        return "none"
+    return "good" if isinstance(reference, str) and reference == UNION else "all"
+
+
+def _stream(source: Any, conversations: frozenset[str], **how: Any) -> Iterator[Session]:
+    """Read the sessions of every source; a dict, or pairs of names and sources, name the systems."""
+    for name, traces in _name_sources(source):
+        for session in stream_sessions(traces, **how, name=name):
+            if name is not None:
+                session.system = name
+            if not conversations or session.conversation in conversations:
+                yield session
+
+
+def _name_sources(source: Any) -> Iterable[tuple[str | None, Any]]:
+    """Return every source with the name of its system, if it has one; an object with turns or messages is a trace."""
+    if isinstance(source, Mapping):
+        return [(None, [source])] if {"turns", "messages"} & source.keys() else source.items()
+    if isinstance(source, list | tuple) and source and all(isinstance(item, tuple) for item in source):
+        return source
+    return [(None, source)]
+
+
+def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, *, lenient: bool) -> None:
+    """Add a session; one that was added before is an error, or skipped and counted."""
+    fault = builder.check_new(session)
+    if fault is None:
+        builder.add(session)
+    elif lenient:
+        skipped.add([fault])
+    else:
+        hint = "give each its own `conversation`, or a `system` that distinguishes them"
+        raise BadInput(session.place or session.conversation, [fault], hint=hint)
+
+
+def _check_conversations(wanted: frozenset[str], builder: SessionViewBuilder) -> None:
+    """Raise `UnknownName` for a conversation that no trace has."""
+    there = {key.conversation for key in builder.keys}
+    if not wanted <= there:
+        kind = "conversation of these traces"
+        raise UnknownName(kind, min(wanted - there), there, hint="`judged sessions --per-session` lists them")
+
+
+def _add_reference(builder: SessionViewBuilder, reference: Any) -> tuple[SessionView, dict[str, Pool]]:
+    """Return the view with its reference, and what the sessions of each task found together."""
+    view = builder.build()
+    if reference is None:
+        return view, {}
+    if isinstance(reference, str) and reference == UNION:
+        pools = make_pools(builder)
+        return replace(view, reference=make_union_reference(builder, view, pools)), pools
+    judged = LabelIndex(read_labels(reference), builder.protocol.rules)
+    return replace(view, reference=make_judged_reference(builder, view, judged)), {}
+
+
+def _finish(
+    builder: SessionViewBuilder,
+    view: SessionView,
+    pools: dict[str, Pool],
+    index: LabelIndex | None,
+    skipped: TraceProblems,
+) -> SessionAlignment:
+    keys, protocol, counts = builder.keys, builder.protocol, builder.counts()
+    if not keys:
+        why = "; ".join(skipped.sentences()) or None
+        raise BadInput("the trace", [Problem.error("empty", "the trace", "holds no session")], hint=why)
+    if protocol.unlabelled == "error":
+        _raise_unlabelled(keys, view)
+    messages = list(skipped.sentences())
+    if index is not None and index.contradictions:
+        labels = counted(index.contradictions, "label")
+        messages.append(
+            f"{labels} of the file differ from an earlier one of the same result: the first counts"
+        )
+    unused = 0 if index is None else index.unused
+    totals = SessionTotals.of(view, counts, unused_labels=unused, input_notes=to_notes(messages))
+    systems = list(dict.fromkeys(key.system for key in keys))
+    alone = len(systems) == 1
+    ids = [key.conversation if alone else f"{key.system}/{key.conversation}" for key in keys]
+    return SessionAlignment(
+        view,
+        to_strings(ids),
+        protocol,
+        totals,
+        np.ones(len(keys), dtype=bool),
+        name=systems[0] if alone else f"{len(systems)} systems",
+        keys=tuple(keys),
+        per_session=counts,
+        pools=pools,
+        decisions=tuple(builder.decisions),
+    )
+
+
+def _raise_unlabelled(keys: Sequence[SessionKey], view: SessionView) -> None:
+    """Raise `BadInput` for results without a gain, naming the first sessions that have some."""
+    missing = view.gains == UNLABELLED
+    if not missing.any():
+        return
+    faults = []
+    for number, key in enumerate(keys):
+        start, end = view.cut[view.offset[number]], view.cut[view.offset[number + 1]]
+        count, total = int(missing[start:end].sum()), int(end - start)
+        if count:
+            what = f"{count:,} of {total:,} unique results have no gain"
+            where = f"session `{key.conversation}` of `{key.system}`"
+            faults.append(Problem.error("result-without-gain", where, what))
+    hint = "give them with `labels`, or let them count 0 with `unlabelled` as `zero`"
+    raise BadInput("the sessions", faults, hint=hint)
+
+
+def _read_labels(source: Any, measures: Sequence[Measure]) -> Labels | None:  # noqa: ARG001 - all read the same
+    return None if source is None else read_labels(source)
+
+
+def _parse(measures: Measures) -> list[Measure]:
+    return parse_measures(measures, family="session")
+
+
+SESSION = Family(
+    name="session",
+    unit="session",
+    protocol=SessionProtocol,
+    view=SessionView,
+    align=align_sessions,
+    measures=SESSION_MEASURES,
+    default_measures=DEFAULT_MEASURES,
+    parse=_parse,
+    read_truth=_read_labels,
+    input_roles=("labels", "trace"),
+)
+"""Sessions of search by agents, scored by the gains of what they found."""
