@@ -134,6 +134,8 @@ class Measure:
 
     def __call__(self, **parameters: object) -> Measure:
         """Return this measure with other parameters; None unsets a parameter whose default is None."""
+        if not parameters:
+            return self
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
             kind, known = f"parameter of {self.name}", list(self.defaults)
