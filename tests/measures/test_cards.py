@@ -64,12 +64,12 @@ def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
 )
 def test_the_card_of_a_rate_says_that_it_is_not_shown_alone(name: str) -> None:
     """It rises when an agent stops early."""
-    told = make_card(name, family="session").symbols
+    symbols = make_card(name, family="session").symbols
 
-    assert "never shown alone: read it beside `CG` and `N`" in told
+    assert "never shown alone: read it beside `CG` and `N`" in symbols
 
 
-def test_names_that_two_families_have_are_told_apart() -> None:
+def test_names_that_two_families_have_are_distinguished() -> None:
     """In headings, in links to them, and in what a card says."""
     ranked, session = make_card("DCG"), make_card(SESSION_MEASURES["DCG"] @ 3)
     page = render_catalogue()

@@ -61,7 +61,7 @@ def test_agrees_with_ir_measures_where_it_is_installed(score: Score) -> None:
     qrels = {"q": {f"d{i}": grade for i, grade in enumerate(grades)} | {"m1": 3, "m2": 1}}
     run = {"q": {f"d{i}": 20.0 - (i * 5) % 8 for i in range(8)} | {"u1": 18.5, "u2": 1.0}}
     for p in (0.5, 0.8, 0.95):
-        told = ir_measures.compat.calc_aggregate([ir_measures.Compat(p=p)], qrels, run)
+        found = ir_measures.compat.calc_aggregate([ir_measures.Compat(p=p)], qrels, run)
 
         # ir_measures goes as deep as the longer list, which is 10 here.
-        assert score(qrels, run, f"Compat(p={p}, depth=10)")["q"] == pytest.approx(*told.values(), abs=1e-12)
+        assert score(qrels, run, f"Compat(p={p}, depth=10)")["q"] == pytest.approx(*found.values(), abs=1e-12)

@@ -86,7 +86,7 @@ def test_it_is_scored_by_name(Share: judged.Measure) -> None:
 
 
 def test_its_docstring_is_its_card(Share: judged.Measure) -> None:
-    """Parts that are missing are left out; parameters are described as told."""
+    """Parts that are missing are left out; parameters are described as given."""
     it = make_card(Share)
     text = it.to_markdown()
 
@@ -223,7 +223,7 @@ def nothing(ranking: Ranking) -> Floats:
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "given", "told"),
+    ("name", "function", "given", "message"),
     [
         ("ndcg", nothing, {}, "`ndcg` is taken: it means the measure nDCG"),
         ("nDCG", nothing, {"replace": True}, "`nDCG` is taken: it means the measure nDCG"),
@@ -265,12 +265,12 @@ def nothing(ranking: Ranking) -> Floats:
         ),
     ],
 )
-def test_a_bad_definition_is_refused(name: Any, function: Any, given: dict[str, Any], told: str) -> None:
+def test_a_bad_definition_is_refused(name: Any, function: Any, given: dict[str, Any], message: str) -> None:
     """With words, and nothing is left of it."""
     with pytest.raises(BadMeasure) as caught:
         judged.define(name, function, **given)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "custom" not in FAMILIES
 
 
@@ -281,7 +281,7 @@ def test_a_function_of_one_query_takes_four_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (
             lambda ranking: np.zeros(len(ranking) + 1),
@@ -295,14 +295,14 @@ def test_a_function_of_one_query_takes_four_arguments() -> None:
         (lambda ranking: 1 / 0, "Mine failed: ZeroDivisionError: division by zero"),  # noqa: ARG005
     ],
 )
-def test_a_value_that_makes_no_sense_is_refused(function: Callable[..., Any], told: str) -> None:
+def test_a_value_that_makes_no_sense_is_refused(function: Callable[..., Any], message: str) -> None:
     """Wrong length, wrong kind, not a number, out of bounds, or an error of the function itself."""
     measure = judged.define("Mine", function)
 
     with pytest.raises(BadMeasure) as caught:
         measure.per_query(make_ranking([1, 0], [1]))
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.fixture
@@ -372,7 +372,7 @@ def test_a_known_name_loads_no_package(installed: Callable[..., None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "entries", "told"),
+    ("code", "entries", "message"),
     [
         (
             "raise RuntimeError('no luck')",
@@ -389,7 +389,7 @@ def test_a_known_name_loads_no_package(installed: Callable[..., None]) -> None:
     ],
 )
 def test_a_package_that_is_wrong_is_named(
-    installed: Callable[..., None], code: str, entries: str, told: str
+    installed: Callable[..., None], code: str, entries: str, message: str
 ) -> None:
     """Whose measure it is, and what is the matter with it."""
     installed(code, entries)
@@ -397,7 +397,7 @@ def test_a_package_that_is_wrong_is_named(
     with pytest.raises(BadMeasure) as caught:
         parse_measure("Bad@10")
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_two_packages_with_one_name_are_refused(installed: Callable[..., None]) -> None:

@@ -98,18 +98,18 @@ def test_agrees_with_cwl_eval(
 ) -> None:
     """Rate, depth, total and residual of random graded results are those of the tool itself (1.0.12)."""
     grades = found(seed)
-    view, told = make_ranking(grades), cwl_eval(metric, grades)
+    view, expected = make_ranking(grades), cwl_eval(metric, grades)
 
     def ours(name: str) -> Any:
         return parse_measure(name)(model=model, max_grade=4, **given).per_query(view)[0]
 
-    assert parse_measure(measure).per_query(view) == pytest.approx([told.expected_utility], abs=1e-12)
+    assert parse_measure(measure).per_query(view) == pytest.approx([expected.expected_utility], abs=1e-12)
     if model is None:
         return
-    assert ours("ED") == pytest.approx(told.expected_items, rel=1e-12)
-    assert ours("EU_residual") == pytest.approx(told.residual_expected_utility, abs=1e-12)
+    assert ours("ED") == pytest.approx(expected.expected_items, rel=1e-12)
+    assert ours("EU_residual") == pytest.approx(expected.residual_expected_utility, abs=1e-12)
     if model in STOPPING:
-        assert ours("ETU") == pytest.approx(told.expected_total_utility, abs=1e-12)
+        assert ours("ETU") == pytest.approx(expected.expected_total_utility, abs=1e-12)
 
 
 def test_the_patience_of_a_dynamic_player_moves() -> None:

@@ -145,7 +145,7 @@ def test_every_alias_names_a_measure(name: str) -> None:
         ),
     ],
 )
-def test_several_measures_are_told_apart(text: object, measures: list[str]) -> None:
+def test_several_measures_are_distinguished(text: object, measures: list[str]) -> None:
     """A string may name several; each is kept once, in the order first named."""
     assert [str(each) for each in parse_measures(text)] == measures  # type: ignore[arg-type]
 
@@ -165,7 +165,7 @@ def test_nicknames_name_what_trec_eval_prints() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "told"),
+    ("text", "error", "message"),
     [
         ("nDGC@5", UnknownName, "did you mean `nDCG`?"),
         ("hits@5", UnknownName, "did you mean `hit`?"),
@@ -195,12 +195,12 @@ def test_nicknames_name_what_trec_eval_prints() -> None:
         ("quality.1=2", UnknownName, "no measure of trec_eval 10 is called `quality`"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, error: type[JudgedError], told: str) -> None:
+def test_what_is_wrong_is_said(text: str, error: type[JudgedError], message: str) -> None:
     """The error names what was written and what would be right."""
     with pytest.raises(error) as caught:
         parse_measure(text)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_no_measure_at_all_is_an_error() -> None:

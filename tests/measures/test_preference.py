@@ -234,7 +234,7 @@ RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 2.0, "x": 1.0}, "q3": {"a": 1.0}}
 
 
 def test_evaluate_takes_preferences() -> None:
-    """As a dict, a table, or a data frame; what was noticed is told."""
+    """As a dict, a table, or a data frame; notes are kept."""
     table = judged.read_preferences(PREFERENCES)
     evaluation = judged.evaluate(PREFERENCES, RUN, "prefs_simp prefs_avgjg map_avgjg")
 
@@ -258,7 +258,7 @@ def test_missing_queries_follow_the_protocol(missing: str, expected: float) -> N
     assert evaluation.counts.missing == ("q2",)
 
 
-def test_ties_follow_the_protocol_and_are_told() -> None:
+def test_ties_follow_the_protocol_and_are_noted() -> None:
     """By id descending as the profile says, ascending as trec_eval has it for preferences."""
     tied = {"q1": {"a": 1.0, "b": 1.0}, "q2": RUN["q2"]}
     only = {"q1": {"ann": {"a": 2, "b": 1}}}

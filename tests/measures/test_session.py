@@ -139,7 +139,7 @@ def test_all_good_results_are_found_or_not(reference: str, iterations: float, re
     assert [value(name, steps) for name in ("IterationsForAllGoodResults", "AllGoodReached")] == [2, 1]
 
 
-def test_120_iterations_and_never_are_told_apart() -> None:
+def test_120_iterations_and_never_are_distinguished() -> None:
     """Both have the value 100; only the first was reached."""
     late = make_sessions([*["x0"] * 119, "a3"], reference=["a3"])
     never = make_sessions(["x0"], reference=["a3"])
@@ -213,10 +213,10 @@ def test_parameters_and_what_lies_beyond_001(measure: str, expected: float) -> N
 
 def test_gain_is_set_against_what_it_cost() -> None:
     """9 after two iterations of 800 and 400 tokens, 2 and 1 seconds; undefined where the trace does not say."""
-    told = make_sessions(WORKED[:2], tokens=[[800, 400]], seconds=[[2, 1]])
+    sessions = make_sessions(WORKED[:2], tokens=[[800, 400]], seconds=[[2, 1]])
     part = make_sessions(WORKED[:2], tokens=[[800, math.nan]])
 
-    assert (value("GainPerKiloToken", told), value("GainPerSecond", told)) == (7.5, 3)
+    assert (value("GainPerKiloToken", sessions), value("GainPerSecond", sessions)) == (7.5, 3)
     assert value("GainPerKiloToken@1", part) == 7 / 0.8
     assert math.isnan(value("GainPerKiloToken", part))
     assert math.isnan(value("GainPerSecond", part))

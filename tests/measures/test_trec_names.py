@@ -127,7 +127,7 @@ def test_the_sum_of_relevant_documents_forgets_the_level_under_c() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "error", "told"),
+    ("request_", "error", "message"),
     [
         ("mpa", UnknownName, "did you mean `map`?"),
         ("dcg", UnknownName, "no measure of trec_eval 9 is called `dcg`"),
@@ -141,12 +141,12 @@ def test_the_sum_of_relevant_documents_forgets_the_level_under_c() -> None:
         ("map_avgjg", BadMeasure, "needs judgments of another kind"),
     ],
 )
-def test_what_trec_eval_would_refuse_is_refused(request_: str, error: type[Exception], told: str) -> None:
+def test_what_trec_eval_would_refuse_is_refused(request_: str, error: type[Exception], message: str) -> None:
     """With words that say what is wrong."""
     with pytest.raises(error) as caught:
         expand(9, [request_])
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_gains_of_rbp_are_refused() -> None:

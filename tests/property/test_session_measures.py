@@ -17,7 +17,7 @@ from judged.measures.laws import Law
 from judged.measures.measure import Measure, pooled_value
 from judged.measures.parameters import HIGHEST_GAIN, SESSION_PARAMETERS
 from judged.measures.parse import parse_measure
-from support.session_oracle import NAMES, PARAMETERS, Oracle, Told, sessions, variants, view
+from support.session_oracle import NAMES, PARAMETERS, Case, Oracle, sessions, variants, view
 
 QUICK = settings(max_examples=12, deadline=None)
 EVERY = pytest.mark.parametrize("name", list(SESSION_MEASURES))
@@ -47,9 +47,9 @@ def with_iteration(*, but: set[str] = frozenset()) -> pytest.MarkDecorator:  # t
     return pytest.mark.parametrize("name", names)
 
 
-def one(measure: Measure, told: Told) -> float:
+def one(measure: Measure, case: Case) -> float:
     """The value of the only session."""
-    (value,) = measure.per_query(view(told)).tolist()
+    (value,) = measure.per_query(view(case)).tolist()
     return float(value)
 
 
@@ -75,14 +75,14 @@ def test_no_measure_and_no_parameter_is_forgotten() -> None:
 def test_equals_the_document_done_by_hand(name: str, data: st.DataObject) -> None:
     """The vectors say what lists and sets say, whatever the parameters; nDCG by trying every order."""
     measure = data.draw(variants(SESSION_MEASURES[name]))
-    told = data.draw(sessions(most=4 if name == "nDCG" else 6))
+    case = data.draw(sessions(most=4 if name == "nDCG" else 6))
     if name == "nDCG":
-        few = {each: told.labels[each] for each in NAMES[:5]}
-        kept = [[[each for each in search if each in few] for search in step] for step in told.iterations]
-        told = replace(told, labels=few, iterations=kept)
+        few = {each: case.labels[each] for each in NAMES[:5]}
+        kept = [[[each for each in search if each in few] for search in step] for step in case.iterations]
+        case = replace(case, labels=few, iterations=kept)
 
-    assert one(measure, told) == pytest.approx(
-        Oracle(told, measure.parameters).value(name), abs=1e-12, nan_ok=True
+    assert one(measure, case) == pytest.approx(
+        Oracle(case, measure.parameters).value(name), abs=1e-12, nan_ok=True
     )
 
 
@@ -103,14 +103,14 @@ def test_stays_within_its_bounds_or_is_undefined(name: str, data: st.DataObject)
 @given(data=st.data())
 def test_a_session_has_its_value_whatever_is_computed_with_it(name: str, data: st.DataObject) -> None:
     """Alone, among others and in another order, to the last bit; and after all other measures."""
-    measure, told = data.draw(variants(SESSION_MEASURES[name])), data.draw(several)
-    alone = [one(measure, each) for each in told]
-    together = view(*told)
+    measure, case = data.draw(variants(SESSION_MEASURES[name])), data.draw(several)
+    alone = [one(measure, each) for each in case]
+    together = view(*case)
     for other in SESSION_MEASURES:
         SESSION_MEASURES[other].per_query(together)
 
     assert all(map(same, measure.per_query(together).tolist(), alone))
-    assert all(map(same, measure.per_query(view(*told[::-1])).tolist(), alone[::-1]))
+    assert all(map(same, measure.per_query(view(*case[::-1])).tolist(), alone[::-1]))
 
 
 @EVERY
@@ -118,65 +118,65 @@ def test_a_session_has_its_value_whatever_is_computed_with_it(name: str, data: s
 @given(data=st.data())
 def test_the_order_of_results_within_an_iteration_does_not_matter(name: str, data: st.DataObject) -> None:
     """Iterations are sets, counted with their repetitions."""
-    measure, told = data.draw(variants(SESSION_MEASURES[name])), data.draw(sessions())
-    turned = [[search[::-1] for search in iteration[::-1]] for iteration in told.iterations]
+    measure, case = data.draw(variants(SESSION_MEASURES[name])), data.draw(sessions())
+    turned = [[search[::-1] for search in iteration[::-1]] for iteration in case.iterations]
 
-    assert same(one(measure, replace(told, iterations=turned)), one(measure, told))
+    assert same(one(measure, replace(case, iterations=turned)), one(measure, case))
 
 
 @with_iteration(but=LOOKING_AHEAD)
 @QUICK
-@given(data=st.data(), told=sessions(), at=st.integers(1, 6))
+@given(data=st.data(), case=sessions(), at=st.integers(1, 6))
 def test_the_value_at_an_iteration_is_that_of_a_session_that_stopped_there(
-    name: str, data: st.DataObject, told: Told, at: int
+    name: str, data: st.DataObject, case: Case, at: int
 ) -> None:
     """What comes later does not matter, except that a session which found nothing until then is undefined."""
     measure = data.draw(variants(SESSION_MEASURES[name]))(iteration="last")
-    stopped = told.until(at)
-    if at > len(told.iterations) or not view(stopped).found.all():
+    stopped = case.until(at)
+    if at > len(case.iterations) or not view(stopped).found.all():
         return
 
-    assert same(one(measure @ at, told), one(measure, stopped))
+    assert same(one(measure @ at, case), one(measure, stopped))
 
 
 @with_iteration()
 @QUICK
-@given(data=st.data(), told=sessions(), more=st.integers(0, 5))
+@given(data=st.data(), case=sessions(), more=st.integers(0, 5))
 def test_a_session_keeps_its_value_beyond_its_last_iteration(
-    name: str, data: st.DataObject, told: Told, more: int
+    name: str, data: st.DataObject, case: Case, more: int
 ) -> None:
     """By default, and with `hold`."""
     measure = data.draw(variants(SESSION_MEASURES[name]))
     held = measure(beyond="hold") if "beyond" in measure.defaults else measure
-    last = len(told.iterations)
+    last = len(case.iterations)
 
-    assert same(one(held @ (last + more + 1), told), one(held @ "last", told))
-    assert last == 0 or same(one(held @ last, told), one(held @ "last", told))
+    assert same(one(held @ (last + more + 1), case), one(held @ "last", case))
+    assert last == 0 or same(one(held @ last, case), one(held @ "last", case))
 
 
 @pytest.mark.parametrize("name", ["RG", "DRG", "RAG", "DRAG"])
 @QUICK
-@given(told=sessions(), more=st.integers(1, 5))
-def test_padding_divides_by_the_iteration_asked_for(name: str, told: Told, more: int) -> None:
+@given(case=sessions(), more=st.integers(1, 5))
+def test_padding_divides_by_the_iteration_asked_for(name: str, case: Case, more: int) -> None:
     """As if the session had gone on and found nothing."""
-    measure, last = SESSION_MEASURES[name], len(told.iterations)
-    padded = one(measure(beyond="pad") @ (last + more), told)
-    gone_on = replace(told, iterations=told.iterations + [[[]]] * more)
+    measure, last = SESSION_MEASURES[name], len(case.iterations)
+    padded = one(measure(beyond="pad") @ (last + more), case)
+    gone_on = replace(case, iterations=case.iterations + [[[]]] * more)
 
-    assert padded == pytest.approx(one(measure, told) * last / (last + more), nan_ok=True)
+    assert padded == pytest.approx(one(measure, case) * last / (last + more), nan_ok=True)
     assert same(padded, one(measure, gone_on))
 
 
 @pytest.mark.parametrize("name", sorted(PER_ITERATION))
 @QUICK
-@given(told=sessions())
-def test_there_is_nothing_at_an_iteration_that_is_padded(name: str, told: Told) -> None:
+@given(case=sessions())
+def test_there_is_nothing_at_an_iteration_that_is_padded(name: str, case: Case) -> None:
     """An iteration that never was brings 0 to every session that found anything; the last one still what it did."""
-    padded, last = SESSION_MEASURES[name](beyond="pad"), len(told.iterations)
-    value = one(padded @ (last + 1), told)
+    padded, last = SESSION_MEASURES[name](beyond="pad"), len(case.iterations)
+    value = one(padded @ (last + 1), case)
 
     assert value == 0 or math.isnan(value)
-    assert last == 0 or same(one(padded @ last, told), one(SESSION_MEASURES[name], told))
+    assert last == 0 or same(one(padded @ last, case), one(SESSION_MEASURES[name], case))
 
 
 @EVERY
@@ -199,37 +199,37 @@ def test_takes_no_sessions_at_all(name: str) -> None:
 
 @having(Law.WHOLE)
 @QUICK
-@given(data=st.data(), told=sessions())
-def test_whole_numbers_stay_whole(name: str, data: st.DataObject, told: Told) -> None:
+@given(data=st.data(), case=sessions())
+def test_whole_numbers_stay_whole(name: str, data: st.DataObject, case: Case) -> None:
     """Counts and gains have no fractions."""
-    value = one(data.draw(variants(SESSION_MEASURES[name])), told)
+    value = one(data.draw(variants(SESSION_MEASURES[name])), case)
 
     assert math.isnan(value) or value == int(value)
 
 
 @having(Law.ACCUMULATES)
 @QUICK
-@given(data=st.data(), told=sessions())
-def test_what_accumulates_never_falls(name: str, data: st.DataObject, told: Told) -> None:
+@given(data=st.data(), case=sessions())
+def test_what_accumulates_never_falls(name: str, data: st.DataObject, case: Case) -> None:
     """From one iteration to the next the value stays or rises."""
     measure = data.draw(variants(SESSION_MEASURES[name]))
-    values = [one(measure @ at, told) for at in range(1, len(told.iterations) + 1)]
+    values = [one(measure @ at, case) for at in range(1, len(case.iterations) + 1)]
 
     assert all(first <= second for first, second in pairwise(values) if not math.isnan(first))
 
 
 @having(Law.GROWS)
 @QUICK
-@given(data=st.data(), told=sessions())
-def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataObject, told: Told) -> None:
+@given(data=st.data(), case=sessions())
+def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataObject, case: Case) -> None:
     """A better label for one result leaves the value or raises it; so does every label still to come."""
     measure = data.draw(variants(SESSION_MEASURES[name]))
     label = data.draw(st.sampled_from(NAMES))
-    raised = replace(told, labels=told.labels | {label: min((told.labels[label] or 0) + 1, 4)})
+    raised = replace(case, labels=case.labels | {label: min((case.labels[label] or 0) + 1, 4)})
     before, after, most = (
-        one(measure, told),
+        one(measure, case),
         one(measure, raised),
-        measure.per_query(view(told).with_best_labels())[0],
+        measure.per_query(view(case).with_best_labels())[0],
     )
 
     assert (before <= after + 1e-12 and before <= most + 1e-12) or math.isnan(before)
@@ -238,32 +238,32 @@ def test_what_grows_never_falls_when_a_label_is_raised(name: str, data: st.DataO
 
 @having(Law.GAIN_FREE)
 @QUICK
-@given(data=st.data(), told=sessions(), labels=st.fixed_dictionaries(dict.fromkeys(NAMES, st.integers(0, 4))))
+@given(data=st.data(), case=sessions(), labels=st.fixed_dictionaries(dict.fromkeys(NAMES, st.integers(0, 4))))
 def test_what_is_gain_free_does_not_look_at_labels(
-    name: str, data: st.DataObject, told: Told, labels: dict[str, int]
+    name: str, data: st.DataObject, case: Case, labels: dict[str, int]
 ) -> None:
     """Any other labels, the same value."""
     measure = data.draw(variants(SESSION_MEASURES[name]))
 
-    assert same(one(measure, replace(told, labels=dict(labels))), one(measure, told))
+    assert same(one(measure, replace(case, labels=dict(labels))), one(measure, case))
 
 
 @having(Law.RATE)
 @QUICK
-@given(data=st.data(), told=sessions(), again=st.lists(st.sampled_from(NAMES), max_size=3))
+@given(data=st.data(), case=sessions(), again=st.lists(st.sampled_from(NAMES), max_size=3))
 def test_a_rate_never_rises_by_going_on_in_vain(
-    name: str, data: st.DataObject, told: Told, again: list[str]
+    name: str, data: st.DataObject, case: Case, again: list[str]
 ) -> None:
     """One more iteration that brings nothing new and good; so a rate alone would tell agents to stop early."""
     measure = data.draw(variants(SESSION_MEASURES[name]))(iteration="last")
-    seen = {each for iteration in told.iterations for search in iteration for each in search}
+    seen = {each for iteration in case.iterations for search in iteration for each in search}
     more = replace(
-        told,
-        iterations=[*told.iterations, [[each for each in again if each in seen]]],
-        tokens=[*told.tokens, 5.0],
-        seconds=[*told.seconds, 5.0],
+        case,
+        iterations=[*case.iterations, [[each for each in again if each in seen]]],
+        tokens=[*case.tokens, 5.0],
+        seconds=[*case.seconds, 5.0],
     )
-    before, after = one(measure, told), one(measure, more)
+    before, after = one(measure, case), one(measure, more)
 
     assert math.isnan(before) or after <= before + 1e-12
 
@@ -285,9 +285,9 @@ def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -
 def test_rates_and_shares_are_undefined_without_results(name: str, session: list[str]) -> None:
     """So that nobody has the lowest redundancy by not searching."""
     values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
-    told = [each.per_query(make_sessions(session, tokens=[[1.0] * len(session)])).tolist() for each in values]
+    case = [each.per_query(make_sessions(session, tokens=[[1.0] * len(session)])).tolist() for each in values]
 
-    assert all(math.isnan(value) for (value,) in told)
+    assert all(math.isnan(value) for (value,) in case)
 
 
 def values(text: str, steps: SessionView) -> np.ndarray:
@@ -296,10 +296,10 @@ def values(text: str, steps: SessionView) -> np.ndarray:
 
 
 @settings(max_examples=40, deadline=None)
-@given(told=several, at=st.sampled_from(["1", "2", "4", "last"]), good=st.integers(1, 4))
-def test_the_identities_of_the_document_hold(told: list[Told], at: str, good: int) -> None:
+@given(case=several, at=st.sampled_from(["1", "2", "4", "last"]), good=st.integers(1, 4))
+def test_the_identities_of_the_document_hold(case: list[Case], at: str, good: int) -> None:
     """|R^i| = |UR^i| + |Dup^i|, R@i = UR@i + DupR@i, SRE + SRR ≤ 1, DCG ≤ CG, and what follows from definitions."""
-    steps = view(*told)
+    steps = view(*case)
     get = {
         name: values(
             f"{name}(good={good})@{at}" if name in {"CG", "DCG", "GR", "SRE"} else f"{name}@{at}", steps
@@ -320,10 +320,10 @@ def test_the_identities_of_the_document_hold(told: list[Told], at: str, good: in
     )
 
 
-@given(told=sessions())
-def test_marginal_gains_add_up_to_all_gain(told: Told) -> None:
+@given(case=sessions())
+def test_marginal_gains_add_up_to_all_gain(case: Case) -> None:
     """And what is lost by stopping is what the later ones bring."""
-    steps, last = view(told), len(told.iterations)
+    steps, last = view(case), len(case.iterations)
     gains = [float(values(f"MarginalGain@{at}", steps)[0]) for at in range(1, last + 1)]
     (every,) = values("CG", steps)
 
@@ -333,23 +333,23 @@ def test_marginal_gains_add_up_to_all_gain(told: Told) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(told=several)
-def test_pooled_values_are_those_of_one_long_list(told: list[Told]) -> None:
+@given(case=several)
+def test_pooled_values_are_those_of_one_long_list(case: list[Case]) -> None:
     """The sums of numerators over the sum of denominators; for one session, its own value."""
-    steps = view(*told)
+    steps = view(*case)
     good, again, every = (values(name, steps).sum() for name in ("GR", "Dup", "R"))
 
     for name, part in (("SRE_micro", good), ("SRR_micro", again)):
         measure = SESSION_MEASURES[name]
         assert pooled_value(measure, steps) == pytest.approx(part / every if every else math.nan, nan_ok=True)
-        assert same(pooled_value(measure, view(told[0])), one(measure, told[0]))
+        assert same(pooled_value(measure, view(case[0])), one(measure, case[0]))
 
 
 @settings(max_examples=40, deadline=None)
-@given(told=several)
-def test_the_upper_view_has_nothing_unlabelled(told: list[Told]) -> None:
+@given(case=several)
+def test_the_upper_view_has_nothing_unlabelled(case: list[Case]) -> None:
     """Unlabelled results have gain 4 there; all others keep theirs, and everything else is the same."""
-    steps = view(*told)
+    steps = view(*case)
     most = steps.with_best_labels()
 
     assert (most.gains == np.where(steps.gains == UNLABELLED, 4, steps.gains)).all()

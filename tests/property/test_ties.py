@@ -49,8 +49,8 @@ def over_all_orders(
     measure: Measure, judged: dict[str, int], run: dict[str, float], protocol: Protocol
 ) -> np.ndarray:
     """The value in each of those orders, by scoring runs without ties."""
-    told = [{name: float(-place) for place, name in enumerate(order)} for order in orders(run)]
-    queries = {f"q{i}": each for i, each in enumerate(told)}
+    runs = [{name: float(-place) for place, name in enumerate(order)} for order in orders(run)]
+    queries = {f"q{i}": each for i, each in enumerate(runs)}
     return evaluate(
         dict.fromkeys(queries, needed(measure, judged)), queries, [measure], protocol=protocol
     ).per_query()[measure]

@@ -27,7 +27,7 @@ costs = st.sampled_from([NAN, 0.0, 1.0, 2.5, 800.0])
 
 
 @dataclass(frozen=True)
-class Told:
+class Case:
     """A session: the label of each name, and for each iteration its searches, each a list of names."""
 
     labels: dict[str, int | None]
@@ -48,29 +48,29 @@ class Told:
         label = self.labels[name]
         return f"{name}{'?' if label is None else label}"
 
-    def until(self, iteration: int) -> Told:
+    def until(self, iteration: int) -> Case:
         """The session, had it stopped there."""
         parts = self.iterations, self.tokens, self.seconds
-        return Told(self.labels, *(part[:iteration] for part in parts), self.reference)  # type: ignore[arg-type]
+        return Case(self.labels, *(part[:iteration] for part in parts), self.reference)  # type: ignore[arg-type]
 
 
 @st.composite
-def sessions(draw: st.DrawFn, most: int = 6) -> Told:
+def sessions(draw: st.DrawFn, most: int = 6) -> Case:
     """A session of up to so many iterations, some without results, with and without labels, tokens, seconds."""
     labels = {name: draw(gains) for name in NAMES}
     iterations = draw(st.lists(st.lists(searches, min_size=1, max_size=3), max_size=most))
     tokens, seconds = ([draw(costs) for _ in iterations] for _ in range(2))
     reference = draw(st.dictionaries(st.sampled_from(NAMES + "yz"), st.integers(0, 4), max_size=5))
-    return Told(labels, iterations, tokens, seconds, reference)
+    return Case(labels, iterations, tokens, seconds, reference)
 
 
-def view(*told: Told) -> SessionView:
+def view(*case: Case) -> SessionView:
     """The view that measures get of sessions."""
     return make_sessions(
-        *(each.written for each in told),
-        tokens=[each.tokens for each in told],
-        seconds=[each.seconds for each in told],
-        reference=[" ".join(f"{name}{gain}" for name, gain in each.reference.items()) for each in told],
+        *(each.written for each in case),
+        tokens=[each.tokens for each in case],
+        seconds=[each.seconds for each in case],
+        reference=[" ".join(f"{name}{gain}" for name, gain in each.reference.items()) for each in case],
     )
 
 
@@ -94,17 +94,17 @@ def variants(measure: Measure) -> st.SearchStrategy[Measure]:
 class Oracle:
     """The values of one session, each a method named for the measure; NaN where it is undefined."""
 
-    def __init__(self, told: Told, settings: dict[str, Any]) -> None:
-        self.told, self.good = told, settings.get("good", 2)
+    def __init__(self, case: Case, settings: dict[str, Any]) -> None:
+        self.case, self.good = case, settings.get("good", 2)
         self.binary = settings.get("gain") == "binary"
         self.discount, self.reference = settings.get("discount", "log2"), settings.get("reference", "own")
-        self.total = len(told.iterations)
+        self.total = len(case.iterations)
         asked = settings.get("iteration", "last")
         self.i = self.total if asked == "last" else min(asked, self.total)
         padded = settings.get("beyond") == "pad" and asked != "last"
         self.divisor = asked if padded else self.i
         self.outside = self.total == 0 or (padded and asked > self.total)
-        self.returned = [[name for search in each for name in search] for each in told.iterations]
+        self.returned = [[name for search in each for name in search] for each in case.iterations]
         self.fresh: list[list[str]] = []
         seen: set[str] = set()
         for names in self.returned:
@@ -117,7 +117,7 @@ class Oracle:
 
     def gain(self, name: str) -> int:
         """What a result adds: nothing unless it is good."""
-        return self._worth(self.told.labels[name] or 0)
+        return self._worth(self.case.labels[name] or 0)
 
     def _worth(self, label: int) -> int:
         return 0 if label < self.good else 1 if self.binary else label
@@ -147,13 +147,13 @@ class Oracle:
 
     def GR(self) -> float:
         found = {name for names in self.returned[: self.i] for name in names}
-        return sum((self.told.labels[name] or 0) >= self.good for name in found)
+        return sum((self.case.labels[name] or 0) >= self.good for name in found)
 
     def N(self) -> float:
         return self.total
 
     def Searches(self) -> float:
-        return sum(map(len, self.told.iterations[: self.i]))
+        return sum(map(len, self.case.iterations[: self.i]))
 
     def CG(self) -> float:
         return sum(self.gain(name) for new in self.fresh[: self.i] for name in new)
@@ -196,8 +196,8 @@ class Oracle:
     SRE_micro, SRR_micro = SRE, SRR
 
     def _sought(self) -> set[str]:
-        own = {name for new in self.fresh for name in new if (self.told.labels[name] or 0) >= self.good}
-        given = {name for name, gain in self.told.reference.items() if gain >= self.good}
+        own = {name for new in self.fresh for name in new if (self.case.labels[name] or 0) >= self.good}
+        given = {name for name, gain in self.case.reference.items() if gain >= self.good}
         return own if self.reference == "own" else given
 
     def IterationsForAllGoodResults(self) -> float:
@@ -230,14 +230,14 @@ class Oracle:
         return [[next(rest) for _ in new] for new in self.fresh]
 
     def Recall(self) -> float:
-        sought = {name: self._worth(gain) for name, gain in self.told.reference.items()}
+        sought = {name: self._worth(gain) for name, gain in self.case.reference.items()}
         found = {name for new in self.fresh[: self.i] for name in new}
         every = sum(sought.values())
         return sum(worth for name, worth in sought.items() if name in found) / every if every else NAN
 
     def Coverage(self) -> float:
         found = {name for new in self.fresh[: self.i] for name in new}
-        return sum(self.told.labels[name] is not None for name in found) / len(found) if found else NAN
+        return sum(self.case.labels[name] is not None for name in found) / len(found) if found else NAN
 
     def _for_each(self, spent: float) -> float:
         return NAN if self.nothing or not spent > 0 else self.CG() / spent
@@ -246,7 +246,7 @@ class Oracle:
         return self._for_each(self.Searches())
 
     def GainPerKiloToken(self) -> float:
-        return self._for_each(sum(self.told.tokens[: self.i]) / 1000)
+        return self._for_each(sum(self.case.tokens[: self.i]) / 1000)
 
     def GainPerSecond(self) -> float:
-        return self._for_each(sum(self.told.seconds[: self.i]))
+        return self._for_each(sum(self.case.seconds[: self.i]))

@@ -48,7 +48,7 @@ class Alias:
     """The parameter that a number sets; None: the one that `@` sets."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """The families of measures in which a name is looked up, and how names are written there."""
 
@@ -99,13 +99,8 @@ class Scope:
 
     def find_alias(self, name: str) -> Alias | None:
         """Return what a canonical name or an alias means, whatever its case, `_` and `-`; None if unknown."""
-        known = {canonical: Alias(canonical) for canonical in self}
-        for fold in (str.lower, _fold):
-            for names in (known, self.aliases):
-                found = {fold(written): alias for written, alias in names.items()}.get(fold(name))
-                if found is not None:
-                    return found
-        return None
+        known = _known_names(self, tuple(self))
+        return known.get(name.lower()) or known.get(_fold(name))
 
 
 MEASURES: Registry[Measure] = Registry("measure")
@@ -217,6 +212,18 @@ def _entry_points(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=ENTRY_POINTS))
+
+
+@lru_cache(maxsize=32)
+def _known_names(scope: Scope, canonical: tuple[str, ...]) -> dict[str, Alias]:
+    """Return every name of a scope in lower case, then without `_` and `-`; of equal ones the first is kept."""
+    named = {name: Alias(name) for name in canonical}
+    known: dict[str, Alias] = {}
+    for fold in (str.lower, _fold):
+        for names in (named, scope.aliases):
+            for name, alias in names.items():
+                known.setdefault(fold(name), alias)
+    return known
 
 
 def _fold(name: str) -> str:

@@ -42,7 +42,7 @@ class Measure:
     name: str
     function: Callable[..., Any]
     title: str = ""
-    """The name in words, and what it measures in half a sentence."""
+    """The name in words, where several measures share a function; else its docstring says it (`Title:`)."""
     family: str = "ranked"
     at_parameter: str | None = None
     """The parameter that `@` sets, if any."""
@@ -136,6 +136,8 @@ class Measure:
 
     def __call__(self, **parameters: object) -> Measure:
         """Return this measure with other parameters; None unsets a parameter whose default is None."""
+        if not parameters:
+            return self
         unknown = [name for name in parameters if name not in self.defaults]
         if unknown:
             kind, known = f"parameter of {self.name}", list(self.defaults)
