@@ -154,7 +154,7 @@ class Unusable(BadInput):
 
 def _nearest(name: str, known: Collection[str]) -> str:
     """Suggest the closest known name, regardless of case, or list all of them."""
-    by_lower = {each.lower(): each for each in known}
+    by_lower = {known_name.lower(): known_name for known_name in known}
     close = get_close_matches(name.lower(), by_lower, n=1)
     if close:
         return f"did you mean `{by_lower[close[0]]}`?"

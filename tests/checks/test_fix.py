@@ -54,7 +54,7 @@ def test_everything_that_is_dropped_or_moved_is_told(tmp_path: Path) -> None:
         "7 lines in, 3 out",
         "2 malformed lines, or without a usable number, dropped",
         "2 comments and blank lines dropped",
-        "2 lines moved to stand with their query",
+        "2 lines moved next to the others of their query",
         "1 carriage returns removed",
         "1 byte order marks removed",
     ]

@@ -27,13 +27,13 @@ Examples:
 @click.argument("source", metavar="SOURCE")
 @click.argument("destination", metavar="DESTINATION")
 @click.option(
-    "--kind", type=click.Choice(["run", "judgments"]), help="What SOURCE holds, where it does not tell."
+    "--kind", type=click.Choice(["run", "judgments"]), help="What SOURCE holds, if that cannot be detected."
 )
-@click.option("--from", "read_as", type=click.Choice(FORMATS), help="How SOURCE is written.")
+@click.option("--from", "read_as", type=click.Choice(FORMATS), help="Format of SOURCE.")
 @click.option(
-    "--to", "write_as", type=click.Choice(FORMATS), help="How to write; by default as the name ends."
+    "--to", "write_as", type=click.Choice(FORMATS), help="Format to write; by default that of the extension."
 )
-@click.option("--tag", help="The name that a TREC run carries in every line; by default the file's.")
+@click.option("--tag", help="Tag in every line of a TREC run; by default the file's name.")
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
 @click.option("--force", is_flag=True, help="Write over DESTINATION if it exists.")
 def command(
@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Turn the judgments or the run in SOURCE into another format.
 
-    Formats are told by how names end (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
+    Formats are recognised by extension (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
     .arrow; then .gz, .zst, .bz2, .xz), or by what the file begins with. `-` is standard input or output.
     """
     from judged.io.read import read_judgments, read_run
@@ -59,15 +59,15 @@ def command(
     if (kind or _kind(content, source, read_as)) == "judgments":
         judgments = read_judgments(content, format=read_as, name=name, intents=intents)
         write_judgments(judgments, destination, format=write_as, force=force)
-        _tell(f"{judgments.to_arrow().num_rows:,} judgments", destination, judgments.notes)
+        _report(f"{judgments.to_arrow().num_rows:,} judgments", destination, judgments.notes)
     else:
         run = read_run(content, format=read_as, name=name)
         write_run(run, destination, format=write_as, tag=tag, force=force)
-        _tell(f"the run `{run.name}`", destination, run.notes)
+        _report(f"the run `{run.name}`", destination, run.notes)
 
 
 def _kind(content: Any, source: str, read_as: str | None) -> str:
-    """What the source holds; where it does not tell, the user has to."""
+    """Return what the source holds; raise an error if that cannot be detected."""
     from judged.io.read import kind_of
 
     kind = kind_of(content, format=read_as)
@@ -78,8 +78,8 @@ def _kind(content: Any, source: str, read_as: str | None) -> str:
     return kind
 
 
-def _tell(what: str, destination: str, notes: tuple[str, ...]) -> None:
-    """Say what was done where nobody reads data."""
+def _report(what: str, destination: str, notes: tuple[str, ...]) -> None:
+    """Print what was done, and notes, to standard error."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
     if destination != "-":

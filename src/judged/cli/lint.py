@@ -100,7 +100,7 @@ def _copies(
 
 
 def _content(path: str) -> Any:
-    """The path, or what standard input holds, which may be read more than once."""
+    """Return the path, or the content of standard input, which may be read more than once."""
     if path != STANDARD_INPUT:
         return path
     content = io.BytesIO(sys.stdin.buffer.read())

@@ -1,1 +1,1 @@
-"""Files and other people's objects ⇄ tables, one file for each format."""
+"""Files and other libraries' objects ⇄ tables, one module for each format."""

@@ -112,7 +112,7 @@ def kind_of_columns(columns: Collection[str]) -> Kind | None:
 
 
 def open_sheet(file: File, schema: Schema) -> Sheet:
-    """Return the whole file, its header, and where that ends; fields of a schema may stand without names."""
+    """Return the whole file, its header, and where that ends; schemas with tab-separated lines need no header."""
     data = bytes(read_text(file, quoted=True))
     header, delimiter, body = _split_first_line(data)
     if not any(header):

@@ -41,11 +41,11 @@ class Scores:
         return len(self.queries) * len(self.values)
 
     def by_query(self, measure: object) -> dict[str, Any]:
-        """The values of one measure as a dict from query to value."""
+        """Return the values of one measure as a dict from query to value."""
         return dict(zip(self.queries.to_pylist(), self[measure].tolist(), strict=True))
 
     def to_arrow(self, layout: Literal["long", "wide"] = "long") -> pa.Table:
-        """The scores as an Arrow table: a row for each value, or a column for each measure."""
+        """Return the scores as an Arrow table: a row for each value, or a column for each measure."""
         if layout == "wide":
             return pa.table({"query": self.queries} | {name: pa.array(v) for name, v in self.values.items()})
         numbers = {name: values for name, values in self.values.items() if values.dtype != object}
@@ -67,13 +67,13 @@ class Scores:
         return pa.table(table)
 
     def to_polars(self, layout: Literal["long", "wide"] = "long") -> Any:
-        """The scores as a Polars data frame."""
+        """Return the scores as a Polars data frame."""
         return need("polars", extra="polars", needed_by="`to_polars`").from_arrow(self.to_arrow(layout))
 
     def to_pandas(self, layout: Literal["long", "wide"] = "long") -> Any:
-        """The scores as a pandas data frame."""
+        """Return the scores as a pandas data frame."""
         need("pandas", extra="pandas", needed_by="`to_pandas`")
         return self.to_arrow(layout).to_pandas()
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

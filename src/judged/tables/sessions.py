@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import msgspec
 import pyarrow as pa
@@ -16,10 +17,10 @@ GRADES = range(5)
 
 
 class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
-    """One result of a search: what it is known by, what was shown of it, and how good it was found to be.
+    """One result of a search: its keys, what was shown of it, and its gain.
 
-    It has a generic `id`, which means something within its tool or index alone, or a `domain_id`, which means
-    the same everywhere in its `domain` (`doi`, `arxiv`, `mail`), and never both.
+    It has a generic `id`, which is valid only within its tool or index, or a `domain_id`, which is valid
+    everywhere in its `domain` (`doi`, `arxiv`, `mail`), and never both.
     """
 
     id: str | None = None
@@ -31,11 +32,11 @@ class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_
     """The text that was shown, whole or in part."""
     score: float | None = None
     gain: int | None = None
-    """None: nobody said."""
+    """None: not labelled."""
 
 
 class Search(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One query put to one tool, with its results in their order; none where it found nothing or failed."""
+    """One query sent to one tool, with its results in order; none if it found nothing or failed."""
 
     query: str | None = None
     tool: str | None = None
@@ -51,7 +52,7 @@ class Iteration(Struct, kw_only=True, forbid_unknown_fields=True):
     seconds: float | None = None
 
     def results(self) -> Iterator[tuple[Result, str | None]]:
-        """The results of all searches in their order, each with the tool that its id is scoped to."""
+        """Yield the results of all searches in their order, with the tool that the id is scoped to."""
         for search in self.searches:
             for result in search.results:
                 yield result, search.tool
@@ -75,7 +76,7 @@ class Session(Struct, kw_only=True):
     """Where it was read, for messages: the file, and the line where lines are sessions."""
 
     def results(self) -> Iterator[tuple[Result, str | None]]:
-        """Every result in the order in which the agent was given it, with the tool that its id is scoped to."""
+        """Yield every result in the order in which the agent received it, with the tool that its id is scoped to."""
         for iteration in self.iterations:
             yield from iteration.results()
 
@@ -113,17 +114,20 @@ SCHEMA = pa.schema(
 class Sessions:
     """A table of sessions, in the order they were read; iterating over it gives one `Session` after the other."""
 
+    family: ClassVar[str] = "session"
+    """The measures that score this table."""
+
     table: pa.Table
     """The columns of `Session`, nested as it is."""
     name: str = "sessions"
     notes: tuple[str, ...] = ()
-    """What was noticed on reading that a user should know."""
+    """What a user should know about how they were read."""
 
     @classmethod
     def from_sessions(
         cls, sessions: Iterable[Session], *, name: str = "sessions", notes: tuple[str, ...] = ()
     ) -> Sessions:
-        """A table of the sessions given."""
+        """Return a table of sessions."""
         rows = [msgspec.to_builtins(session) for session in sessions]
         return cls(pa.Table.from_pylist(rows, schema=SCHEMA), name=name, notes=notes)
 
