@@ -202,7 +202,7 @@ class Result:
             "notes": [
                 {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
             ],
-            "tables": {name: to_state(tables[name].to_pylist()) for name in names},
+            "tables": {name: to_records(tables[name]) for name in names},
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
