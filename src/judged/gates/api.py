@@ -198,10 +198,12 @@ def _check_measure(measure: Measure) -> None:
         why = "its values are text" if measure.text else "neither more nor less of it is better"
         msg = f"{measure} cannot be a gate: {why}"
         raise BadMeasure(msg, hint="`judged measures NAME` says which way a measure is better")
-    if measure.aggregate in {"geometric", "pooled"}:
-        kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
+    if measure.aggregate in {"geometric", "percentile", "pooled"}:
+        kind = {"geometric": "a geometric mean", "percentile": "a percentile"}.get(
+            measure.aggregate, "pooled"
+        )
         msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
-        raise BadMeasure(msg, hint=f"take {measure.compare_by}, whose values are the same")
+        raise BadMeasure(msg, hint=f"take {measure.compare_by or measure.name}, whose values are the same")
 
 
 def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> list[Note]:
