@@ -220,8 +220,7 @@ def _inputs(family: Family, truth: Any, system: Any) -> tuple[InputFile, ...]:
 
 
 def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:
-    """Return the options of runs; other families are small, and have none."""
-    if family.unit != "query":
+    if not family.threaded:
         return {}
     return {"threads": threads or _count_processors(), "progress": progress}
 
