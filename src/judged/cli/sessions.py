@@ -11,7 +11,7 @@ import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, check_standard_input, split_name
-from judged.cli.options import comparison_options, convention_option, named_measures, output_options
+from judged.cli.options import comparison_options, convention_option, measure_option, output_options
 from judged.cli.output import OutputOptions, emit, print_notes
 from judged.cli.trace_options import trace_options
 from judged.dedup.rules import URL_RULES, Rules
@@ -74,7 +74,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @click.command("sessions", cls=Command, epilog=EXAMPLES)
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=InputPath(named=True))
-@named_measures(f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]")
+@measure_option(f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option("--labels", metavar="FILE", help="Gains of results: JSONL, CSV, TSV or TREC judgments.")
 @click.option(
     "--reference",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from judged.comparison.systems import System, read_scores, read_systems, to_system
 from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
+from judged.engine.family import Measures
 from judged.errors import (
     BadInput,
     BadMeasure,
@@ -42,7 +43,7 @@ SHOWN = 5
 def gate(
     qrels: Any,
     run: Any = None,
-    measures: Iterable[Measure | str] | Measure | str | None = None,
+    measures: Measures | None = None,
     *,
     baseline: Any,
     min_delta: float | str | Delta = -0.01,
@@ -116,7 +117,7 @@ class _Scoring:
     def prepare(
         cls,
         qrels: Any,
-        measures: Iterable[Measure | str] | Measure | str,
+        measures: Measures,
         protocol: Protocol | Profile | str,
         threads: int | None,
     ) -> _Scoring:
