@@ -92,12 +92,21 @@ def test_everything_asked_for_comes_in_every_format(trace: Path, kind: str, aske
 
 
 def test_a_curve_is_written_as_a_picture(trace: Path, tmp_path: Path) -> None:
-    """A line and a name for each system."""
+    """A line and a name for each system, and what each point stands for."""
+    pytest.importorskip("vl_convert", reason="the extra `report` is not installed")
     picture = tmp_path / "curve.svg"
     assert run(trace, "-m", "CG", "--picture", picture).exit_code == 0
     drawn = picture.read_text()
-    assert drawn.count("<polyline") == 2
+    assert drawn.count('aria-roledescription="line mark"') == 2
     assert all(f">{name}</text>" in drawn for name in ("old", "new", "CG by iteration"))
+    assert re.search(r'aria-label="old, iteration 1: [\d.]+; \d+ sessions? at work"', drawn)
+
+
+def test_the_extension_of_a_picture_is_checked_before_any_work(trace: Path, tmp_path: Path) -> None:
+    """The known ones are named."""
+    outcome = run(trace, "-m", "CG", "--picture", tmp_path / "curve.bmp")
+    assert outcome.exit_code == 2
+    assert ".svg .png .pdf" in outcome.stderr
 
 
 def test_a_baseline_gives_differences_on_tasks(trace: Path) -> None:

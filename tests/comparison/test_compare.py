@@ -368,6 +368,8 @@ def test_one_system_and_measures_without_means_are_refused() -> None:
         judged.compare(QRELS, {"low": RUNS["low"]}, "AP")
     with pytest.raises(BadMeasure, match="geometric mean") as caught:
         judged.compare(QRELS, RUNS, "gm_AP")
+    with pytest.raises(BadMeasure, match="no measure was given"):
+        judged.compare(QRELS, RUNS)
 
     assert "compare by AP" in str(caught.value)
 

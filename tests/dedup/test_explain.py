@@ -1,4 +1,4 @@
-"""Every decision can be told: what was found by which key, what agrees, what vetoes, what came of it."""
+"""Every decision can be explained: what was found by which key, what agrees, what vetoes, and the outcome."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_decision_reads_as_a_sentence(second: Result, words: str) -> None:
 
 
 def test_many_candidates_are_counted() -> None:
-    """Three are told; how many more there were is told too."""
+    """Three are shown; the others are counted."""
     found = [(Result(id=str(i), url="https://e.org/", snippet=f"Part {i}"), "t") for i in range(6)]
     *_, last = explain_duplicates(found)
 
@@ -71,7 +71,7 @@ def test_many_candidates_are_counted() -> None:
 
 
 @given(st.integers(0, 3))
-def test_what_a_candidate_was_found_by_is_told(missing: int) -> None:
+def test_a_candidate_names_the_keys_it_was_found_by(missing: int) -> None:
     """The names of all keys that it shares with the result."""
     fields = {"id": "1", "url": "https://e.org/", "snippet": "A text", "title": "T"}
     fields.pop(list(fields)[missing])

@@ -64,8 +64,10 @@ def test_repeats_of_equal_results_may_come_in_any_order(
 @given(found)
 def test_a_result_given_twice_in_a_row_is_a_duplicate(found: Found) -> None:
     """Unless nothing but a title, or nothing at all, is known of it."""
-    telling = [each for each in found if each[0].id or each[0].url or (each[0].title and each[0].snippet)]
-    doubled = [each for each in telling for _ in range(2)]
+    identifiable = [
+        item for item in found if item[0].id or item[0].url or (item[0].title and item[0].snippet)
+    ]
+    doubled = [item for item in identifiable for _ in range(2)]
     clusters = find_duplicates(doubled)
 
     assert (clusters.of[::2] == clusters.of[1::2]).all()
@@ -75,11 +77,11 @@ def test_a_result_given_twice_in_a_row_is_a_duplicate(found: Found) -> None:
 def test_a_match_is_where_a_result_would_be_placed(found: Found, result: Result, rules: Rules) -> None:
     """The cluster it would join, or None where it would begin one; asking twice, before or after, changes nothing."""
     deduplicator, untouched = Deduplicator(rules), Deduplicator(rules)
-    placed = [deduplicator.place(*each) for each in found]
+    placed = [deduplicator.place(*item) for item in found]
     matched = deduplicator.match(result, "web")
 
     assert deduplicator.match(result, "web") == matched
-    assert [untouched.place(*each) for each in found] == placed
+    assert [untouched.place(*item) for item in found] == placed
     assert deduplicator.place(result, "web") == (len(untouched) if matched is None else matched)
 
 

@@ -24,6 +24,6 @@ def test_an_index_finds_what_loops_find(
         patch.setattr(match, "FEW", few)
         indexed = Deduplicator(rules)
         keys = [indexed.make_keys(result, scope) for result, scope in found]
-        placed = [indexed.place_keys(each) for each in keys]
+        placed = [indexed.place_keys(item) for item in keys]
 
     assert placed == clusters_by_loops(keys, rules)

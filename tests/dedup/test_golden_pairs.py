@@ -97,7 +97,7 @@ def test_pairs_are_the_same_or_not_as_the_table_says(name: str, unit: str, colum
     rules = Rules(unit=unit)  # type: ignore[arg-type]
     _, decision = explain_duplicates(pair, rules)
     sure = decision.candidates[0].confidence if decision.candidates else None
-    against = [field for each in decision.candidates for field, _ in each.vetoes]
+    against = [field for item in decision.candidates for field, _ in item.vetoes]
 
     for ordered in (pair, pair[::-1]):
         assert find_duplicates(ordered, rules).of.tolist() == (
@@ -140,7 +140,7 @@ def test_the_oldest_of_equally_sure_clusters_is_taken() -> None:
         Result(url="https://e.org/u"),
     ]
 
-    assert find_duplicates([(each, "t") for each in found]).of.tolist() == [0, 1, 0]
+    assert find_duplicates([(item, "t") for item in found]).of.tolist() == [0, 1, 0]
 
 
 def test_another_id_is_excused_by_title_and_text_against_every_member() -> None:

@@ -59,9 +59,9 @@ def test_a_result_without_any_key_has_none(result: Result) -> None:
 
 def test_both_kinds_of_id_are_an_error() -> None:
     """It is not guessed which of them counts."""
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as caught:
         make_keys(Result(id="1", domain="doi", domain_id="10.1/x"), "search", Rules())
 
-    assert "both an id (`1`) and a domain id (`10.1/x`), expected one of them" in str(told.value)
-    assert "tool `search`" in str(told.value)
-    assert told.value.hint
+    assert "both an id (`1`) and a domain id (`10.1/x`), expected one of them" in str(caught.value)
+    assert "tool `search`" in str(caught.value)
+    assert caught.value.hint

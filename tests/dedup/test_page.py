@@ -22,18 +22,18 @@ ROWS = [
 
 def test_the_table_of_rules_for_urls_is_that_of_the_code() -> None:
     """Every rule with its key and what it does, in their order, and no other."""
-    strict = [[f"`{name}`", "strict", told] for name, told in STRICT_RULES.items()]
-    loose = [[f"`{name}`", "loose", told] for name, told in LOOSE_RULES.items()]
+    strict = [[f"`{name}`", "strict", words] for name, words in STRICT_RULES.items()]
+    loose = [[f"`{name}`", "loose", words] for name, words in LOOSE_RULES.items()]
 
     assert [row for row in ROWS if row[1] in {"strict", "loose"}] == strict + loose
 
 
 def test_the_weights_and_the_threshold_are_those_of_the_code() -> None:
     """As the table of fields and the sentences below it have them."""
-    told = {row[0]: float(row[2]) for row in ROWS if re.fullmatch(r"\d\.\d", row[-1])}
+    words = {row[0]: float(row[2]) for row in ROWS if re.fullmatch(r"\d\.\d", row[-1])}
     names = {"domain id": "domain", "generic id": "generic", "URL": "url", "text": "text", "title": "title"}
 
-    assert {names[field]: weight for field, weight in told.items()} | {"loose_url": 0.0} == asdict(Weights())
+    assert {names[field]: weight for field, weight in words.items()} | {"loose_url": 0.0} == asdict(Weights())
     assert f"from {Rules().threshold:g} on they are" in PAGE
     assert SHORTEST_PREFIX == 30
 

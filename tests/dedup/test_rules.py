@@ -27,7 +27,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 def test_every_change_changes_fingerprint_and_words() -> None:
-    """Two results with one fingerprint were made under the same rules, and whoever reads them can see it."""
+    """Two results with one fingerprint were made under the same rules, and readers can see it."""
     changed = [Rules(), *(Rules().replace(**change) for change in CHANGES)]
 
     assert (
@@ -69,11 +69,11 @@ def test_rules_given_in_other_types_are_the_same_rules() -> None:
 )
 def test_rules_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
     """With what was got, what was expected, and a hint."""
-    with pytest.raises(BadProtocol) as told:
+    with pytest.raises(BadProtocol) as caught:
         Rules(**settings)
 
-    assert told.value.message == message
-    assert told.value.hint
+    assert caught.value.message == message
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_rules_that_nothing_can_meet_are_refused() -> None:
         Deduplicator(rules)
 
 
-def test_names_that_are_not_known_are_told_with_the_nearest() -> None:
+def test_unknown_names_are_reported_with_the_nearest() -> None:
     """A rule for URLs, and a field of the rules."""
     with pytest.raises(UnknownName, match="did you mean `trailing-slash`"):
         Rules(url_rules_off=frozenset({"trailing-slashes"}))

@@ -48,8 +48,8 @@ def test_the_short_cut_for_ascii_agrees_with_the_long_way(text: str) -> None:
 @given(words, st.sampled_from(["", " ", "a", "é", "\u0301", "a " * 40, "é " * 100, "字" * 200]))
 def test_a_stem_is_how_the_normalised_text_begins(text: str, more: str) -> None:
     """However long the text, its stem is what normalising all of it would give."""
-    for each in (text, text + more, more + text, (text + " ") * 9 + more):
-        assert cut_prefix(each) == normalise(each)[:SHORTEST_PREFIX]
+    for item in (text, text + more, more + text, (text + " ") * 9 + more):
+        assert cut_prefix(item) == normalise(item)[:SHORTEST_PREFIX]
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ FAMILY += ["x" * 30, "x" * 30 + " a b c ", "y" * 40]
 def test_ordered_texts_are_found_as_by_comparing_with_each(texts: list[str], text: str) -> None:
     """Equal ones, beginnings and continuations, and no others."""
     ordered = PrefixIndex()
-    for number, each in enumerate(texts):
-        ordered.add(each, number)
+    for number, item in enumerate(texts):
+        ordered.add(item, number)
     found = sorted(number for numbers in ordered.related(text) for number in numbers)
 
-    assert found == [number for number, each in enumerate(texts) if related(each, text)]
+    assert found == [number for number, item in enumerate(texts) if related(item, text)]

@@ -365,3 +365,11 @@ def test_the_format_of_a_trace_may_be_given(tmp_path: Path) -> None:
     assert [item.row["id"] for item in gather(path, format="plain").items] == ["1"]
     with pytest.raises(UnknownName, match="no trace format is called `jugded`"):
         gather(path, format="jugded")
+
+
+def test_texts_may_be_data_frames_or_rows() -> None:
+    """Like every other table."""
+    frame = pa.table({"docno": ["a", "b"], "title": ["A", ""], "body": ["one", "two"]})
+
+    assert read_documents(frame, {"a"}) == {"a": Text("A", "one")}
+    assert read_queries([{"qid": "q1", "text": "what is it"}]) == {"q1": "what is it"}

@@ -23,6 +23,7 @@ from judged.figures import (
     draw_scatter,
 )
 from judged.report.draw import PICTURES, draw
+from judged.report.text import render_critical_difference
 from judged.stats import friedman_test
 
 pytest.importorskip("vl_convert")
@@ -211,6 +212,19 @@ def test_a_stroke_joins_the_rows_of_its_group() -> None:
     stroke = next(rule for rule in shapes(figure, "rule") if rule.get("stroke") == COLOURS[0])
 
     assert float(stroke.get("y2", 0)) == pytest.approx(40)
+
+
+def test_a_terminal_shows_groups_as_strokes() -> None:
+    """Best first, a column for each group."""
+    ranks = {"slow": 3.5, "bm25": 1.25, "dense": 2.25}
+    text = render_critical_difference(ranks, [("bm25", "dense"), ("dense", "slow")], 1.5)
+
+    assert text.splitlines() == [
+        "critical difference 1.500",
+        "   1.250  bm25   │",
+        "   2.250  dense  │ │",
+        "   3.500  slow     │",
+    ]
 
 
 def test_a_long_name_is_cut_and_control_characters_are_escaped() -> None:

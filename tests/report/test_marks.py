@@ -1,4 +1,4 @@
-"""Estimates with marks and without bounds, in every format for people; HTML and the picture of points."""
+"""Estimates with marks and without bounds, in every format for people; HTML too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from judged.blocks import Estimate, Table
 from judged.report.html import to_html
 from judged.report.latex import to_latex
 from judged.report.markdown import to_markdown
-from judged.report.scatter import Point, scatter
 from judged.report.text import to_text
 
 TABLE = Table(
@@ -44,21 +43,3 @@ def test_the_reason_stands_where_bounds_would(lay_out: object) -> None:
 def test_markdown_escapes_the_brackets_of_the_reason() -> None:
     """So that it is no link."""
     assert r"0.2500 \[undefined: one query\]" in to_markdown(TABLE)
-
-
-@pytest.mark.parametrize(
-    "points",
-    [
-        [Point("one", 1.0, 0.5)],
-        [Point("<one>", 1.0, 0.5, 0.4, 0.6, 1.0, filled=True), Point("two", 1.0, 0.5, size=2.0)],
-        [Point("zero", 0.0, 0.0), Point("large", 1e6, 1e-9)],
-    ],
-)
-def test_points_lie_within_the_picture(points: list[Point]) -> None:
-    """Whatever the numbers, even all the same."""
-    drawn = ET.fromstring(scatter(points, title="t & t", x="ms", y="AP"))  # noqa: S314 - it is our own
-    circles = [each for each in drawn.iter() if each.tag.endswith("circle")]
-
-    assert len(circles) == len(points)
-    assert all(90 <= float(each.get("cx", -1)) <= 510 for each in circles)
-    assert all(72 <= float(each.get("cy", -1)) <= 350 for each in circles)

@@ -75,7 +75,7 @@ def read(acts: Sequence[Act], **options: Any) -> list[Session]:
 
 def queries(session: Session) -> list[list[str | None]]:
     """The queries of each iteration."""
-    return [[search.query for search in each.searches] for each in session.iterations]
+    return [[search.query for search in iteration.searches] for iteration in session.iterations]
 
 
 def ids(session: Session) -> list[str | None]:
@@ -104,7 +104,7 @@ def model(name: str, start: float, *, parent: str = "a0", **more: Any) -> Act:
 
 def lines(records: Sequence[Any]) -> bytes:
     """One JSON document a line."""
-    return b"\n".join(json.dumps(each).encode() for each in records)
+    return b"\n".join(json.dumps(record).encode() for record in records)
 
 
 def _nanoseconds(seconds: float) -> int:
@@ -125,64 +125,77 @@ def _hex(name: str | None, width: int) -> str | None:
 def genai(act: Act) -> dict[str, Any]:
     """OpenTelemetry's conventions for generative AI."""
     operations = {"agent": "invoke_agent", "llm": "chat", "tool": "execute_tool", "retriever": "retrieval"}
-    told: dict[str, Any] = {"gen_ai.operation.name": operations.get(act.kind)}
+    attributes: dict[str, Any] = {"gen_ai.operation.name": operations.get(act.kind)}
     if act.kind == "tool":
-        told |= {"gen_ai.tool.name": act.name, "gen_ai.tool.call.id": act.call}
-        told |= {
+        attributes |= {"gen_ai.tool.name": act.name, "gen_ai.tool.call.id": act.call}
+        attributes |= {
             "gen_ai.tool.call.arguments": _json({"query": act.query}),
             "gen_ai.tool.call.result": _json(act.documents),
         }
     if act.kind == "retriever":
-        told |= {"gen_ai.retrieval.query.text": act.query, "gen_ai.retrieval.documents": _json(act.documents)}
+        attributes |= {
+            "gen_ai.retrieval.query.text": act.query,
+            "gen_ai.retrieval.documents": _json(act.documents),
+        }
     if act.kind == "llm":
-        calls = [{"type": "tool_call", "id": each, "name": "search", "arguments": {}} for each in act.calls]
-        told["gen_ai.output.messages"] = _json([{"role": "assistant", "parts": calls}])
-        told["gen_ai.input.messages"] = _json(
+        calls = [{"type": "tool_call", "id": call, "name": "search", "arguments": {}} for call in act.calls]
+        attributes["gen_ai.output.messages"] = _json([{"role": "assistant", "parts": calls}])
+        attributes["gen_ai.input.messages"] = _json(
             [{"role": "user", "parts": [{"type": "text", "content": act.question}]}] if act.question else None
         )
-        told |= dict(
+        attributes |= dict(
             zip(("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"), act.tokens or (), strict=False)
         )
-    return told | {"gen_ai.conversation.id": act.session}
+    return attributes | {"gen_ai.conversation.id": act.session}
 
 
 def openinference(act: Act) -> dict[str, Any]:
     """OpenInference, with the documents of retrievers flattened."""
-    told: dict[str, Any] = {"openinference.span.kind": act.kind.upper(), "session.id": act.session}
-    told["input.value"] = act.question or act.query
+    attributes: dict[str, Any] = {"openinference.span.kind": act.kind.upper(), "session.id": act.session}
+    attributes["input.value"] = act.question or act.query
     if act.kind == "llm":
         for at, call in enumerate(act.calls):
-            told[f"llm.output_messages.0.message.tool_calls.{at}.tool_call.id"] = call
+            attributes[f"llm.output_messages.0.message.tool_calls.{at}.tool_call.id"] = call
         counts = ("llm.token_count.prompt", "llm.token_count.completion")
-        told |= dict(zip(counts, act.tokens or (), strict=False))
+        attributes |= dict(zip(counts, act.tokens or (), strict=False))
     if act.kind == "tool":
         message = {"type": "tool", "data": {"content": _json(act.documents), "tool_call_id": act.call}}
-        told |= {"tool.name": act.name, "output.value": None if act.documents is None else _json(message)}
+        attributes |= {
+            "tool.name": act.name,
+            "output.value": None if act.documents is None else _json(message),
+        }
     if act.kind == "retriever" and not isinstance(act.documents, str):
         for at, document in enumerate(act.documents or ()):
             fields = {"content" if name == "text" else name: value for name, value in document.items()}
-            told |= {f"retrieval.documents.{at}.document.{name}": value for name, value in fields.items()}
-    return told
+            attributes |= {
+                f"retrieval.documents.{at}.document.{name}": value for name, value in fields.items()
+            }
+    return attributes
 
 
 def openllmetry(act: Act) -> dict[str, Any]:
     """OpenLLMetry, whose models follow OpenTelemetry's conventions and whose tools have conventions of their own."""
-    told = genai(act) if act.kind == "llm" else {}
-    told |= {"traceloop.association.properties.session_id": act.session, "gen_ai.conversation.id": None}
+    attributes = genai(act) if act.kind == "llm" else {}
+    attributes |= {"traceloop.association.properties.session_id": act.session, "gen_ai.conversation.id": None}
     if act.kind == "agent":
-        told |= {"traceloop.span.kind": "workflow", "traceloop.entity.input": _json({"inputs": act.question})}
+        attributes |= {
+            "traceloop.span.kind": "workflow",
+            "traceloop.entity.input": _json({"inputs": act.question}),
+        }
     if act.kind in {"tool", "retriever"}:
         given = {"inputs": {"query": act.query}, "kwargs": {"tool_call_id": act.call}}
-        told |= {
+        attributes |= {
             "traceloop.span.kind": "tool" if act.kind == "tool" else "task",
             "traceloop.entity.name": act.name,
         }
-        told |= {"gen_ai.operation.name": "execute_tool" if act.kind == "tool" else "vector_db_retrieve"}
-        told |= {"traceloop.entity.input": _json(given)}
-        told["traceloop.entity.output"] = _json(
+        attributes |= {
+            "gen_ai.operation.name": "execute_tool" if act.kind == "tool" else "vector_db_retrieve"
+        }
+        attributes |= {"traceloop.entity.input": _json(given)}
+        attributes["traceloop.entity.output"] = _json(
             None if act.documents is None else {"documents": act.documents}
         )
-    return told
+    return attributes
 
 
 def _json(value: Any) -> str | None:
@@ -267,7 +280,7 @@ def _run(act: Act) -> dict[str, Any]:
     if act.kind == "llm":
         outputs = {
             "role": "assistant",
-            "tool_calls": [{"id": each, "type": "function"} for each in act.calls],
+            "tool_calls": [{"id": call, "type": "function"} for call in act.calls],
         }
         usage = dict(zip(("input_tokens", "output_tokens"), act.tokens or (), strict=False))
         return {
@@ -293,7 +306,7 @@ def _mlflow(act: Act, version: int) -> dict[str, Any]:
     kinds = {"llm": "CHAT_MODEL"}
     outputs: Any = act.documents
     if act.kind == "llm":
-        outputs = {"tool_calls": [{"id": each} for each in act.calls]}
+        outputs = {"tool_calls": [{"id": call} for call in act.calls]}
     elif act.kind == "tool":
         outputs = {"content": _json(act.documents), "tool_call_id": act.call, "type": "tool"}
     usage = dict(zip(("input_tokens", "output_tokens"), act.tokens or (), strict=False))
@@ -316,7 +329,7 @@ def _mlflow(act: Act, version: int) -> dict[str, Any]:
         }
     own, parent = _hex(act.id, 16), _hex(act.parent, 16)
     if version == 3:
-        own, parent = (each and base64.b64encode(bytes.fromhex(each)).decode() for each in (own, parent))
+        own, parent = (item and base64.b64encode(bytes.fromhex(item)).decode() for item in (own, parent))
     return {
         "trace_id": f"tr-{act.trace}",
         "span_id": own,

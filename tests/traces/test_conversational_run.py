@@ -24,10 +24,11 @@ def test_a_conversation_is_a_session_and_its_turns_are_iterations() -> None:
     """Turns by number, documents by score, equal scores from the greatest id down, as trec_eval has them."""
     sessions = list(stream_sessions(RUN, format="conversational-run"))
     found = [
-        [[each.id for each in it.searches[0].results] for it in session.iterations] for session in sessions
+        [[result.id for result in it.searches[0].results] for it in session.iterations]
+        for session in sessions
     ]
 
-    assert [each.task for each in sessions] == ["106", "107"]
+    assert [session.task for session in sessions] == ["106", "107"]
     assert found == [[["d1", "d2"], ["d3", "d1"], ["d4"]], [["d1"]]]
 
 
@@ -40,7 +41,7 @@ def test_the_query_of_a_search_is_the_id_of_the_turn() -> None:
 
 def test_a_run_is_never_taken_for_a_conversational_one_unasked() -> None:
     """Any run may have an underscore in the ids of its queries."""
-    with pytest.raises(BadInput, match="is in no trace format known here"):
+    with pytest.raises(BadInput, match="has no known trace format"):
         list(stream_sessions(RUN))
 
 
@@ -70,6 +71,6 @@ def test_a_run_of_trec_cast_has_its_conversations_and_turns(shared_data: Callabl
     """26 topics with 239 turns, as the source says, and 18,570 lines (`zcat org_manual_bm25.run.gz | wc -l`)."""
     run = shared_data("cast2021") / "org_manual_bm25.run.gz"
     sessions = list(stream_sessions(run, format="conversational-run"))
-    results = sum(1 for each in sessions for _ in each.results())
+    results = sum(1 for session in sessions for _ in session.results())
 
-    assert (len(sessions), sum(len(each.iterations) for each in sessions), results) == (26, 239, 18_570)
+    assert (len(sessions), sum(len(session.iterations) for session in sessions), results) == (26, 239, 18_570)

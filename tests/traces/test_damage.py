@@ -38,7 +38,7 @@ def read(source: Any, **how: Any) -> None:
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths to every part of a JSON value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(each for key, part in inner for each in places(part, (*path, key)))]
+    return [path, *(item for key, part in inner for item in places(part, (*path, key)))]
 
 
 def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:

@@ -53,11 +53,14 @@ def test_searches_at_once_are_one_iteration_and_steps_without_a_search_are_left_
     """Two searches together, a page opened, then one search that found nothing: two iterations."""
     session = first(file)
 
-    assert [[search.query for search in each.searches] for each in session.iterations] == [
+    assert [[search.query for search in iteration.searches] for iteration in session.iterations] == [
         [LOCATION, HEIGHT],
         [LATER],
     ]
-    assert [[len(search.results) for search in each.searches] for each in session.iterations] == [[2, 1], [0]]
+    assert [[len(search.results) for search in iteration.searches] for iteration in session.iterations] == [
+        [2, 1],
+        [0],
+    ]
 
 
 @pytest.mark.parametrize("file", AT_ONCE)
@@ -102,7 +105,7 @@ def test_outputs_of_tools_are_no_turns_and_every_step_is_counted(file: str, turn
 def test_each_pair_of_search_tags_is_an_iteration(file: str) -> None:
     """Titles and texts are read from the documents; the tags of the instruction are no search."""
     session = first(file)
-    found = [[(each.title, each.snippet) for each, _ in step.results()] for step in session.iterations]
+    found = [[(result.title, result.snippet) for result, _ in step.results()] for step in session.iterations]
 
     assert [step.searches[0].query for step in session.iterations] == [LOCATION, HEIGHT]
     assert found == [
@@ -117,7 +120,7 @@ def test_each_pair_of_search_tags_is_an_iteration(file: str) -> None:
 def test_a_react_log_has_a_session_for_each_question() -> None:
     """The page that was asked for is one result; a page that was not found is none; lists of results are read."""
     tower, builder = read_sessions(GOLDEN / "react.txt")
-    pages = [[(each.title, each.snippet) for each, _ in step.results()] for step in tower.iterations]
+    pages = [[(result.title, result.snippet) for result, _ in step.results()] for step in tower.iterations]
 
     assert pages == [[("Eiffel Tower", "A lattice tower on the Champ de Mars in Paris.")], []]
     assert [result.url for result, _ in builder.results()] == ["https://en.wikipedia.org/wiki/Gustave_Eiffel"]
@@ -128,8 +131,8 @@ def test_tokens_and_seconds_are_there_where_the_trace_has_them() -> None:
     """Anthropic says `usage` (700 in, 112 out); the plain form has both."""
     anthropic, plain = first("anthropic.jsonl").iterations, first("plain.jsonl").iterations
 
-    assert [each.tokens for each in anthropic] == [812, None]
-    assert [(each.tokens, each.seconds) for each in plain] == [(812, 1.9), (None, None)]
+    assert [item.tokens for item in anthropic] == [812, None]
+    assert [(item.tokens, item.seconds) for item in plain] == [(812, 1.9), (None, None)]
 
 
 def test_a_session_that_never_searched_is_there_without_iterations() -> None:
@@ -143,4 +146,8 @@ def test_a_browsecomp_run_keeps_ids_and_scores() -> None:
     """Documents are known by `docid`; there are neither URLs nor titles."""
     session = first("browsecomp-plus.json")
 
-    assert [(each.id, each.score) for each, _ in session.results()] == [("7", 12.5), ("9", 9.25), ("7", 11.0)]
+    assert [(result.id, result.score) for result, _ in session.results()] == [
+        ("7", 12.5),
+        ("9", 9.25),
+        ("7", 11.0),
+    ]

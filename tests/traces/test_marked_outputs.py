@@ -52,21 +52,21 @@ MARKED = {
 def results(output: Any) -> list[Result]:
     """The results of an output."""
     found = [parse_result(value) for _, values in find_groups(output) for value in values]
-    return [each for each in found if isinstance(each, Result)]
+    return [item for item in found if isinstance(item, Result)]
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_marked_results_have_their_address_title_and_text(name: str) -> None:
     """Whichever way they are marked."""
-    assert [(each.url, each.title, each.snippet) for each in results(MARKED[name])] == [
+    assert [(result.url, result.title, result.snippet) for result in results(MARKED[name])] == [
         (ONE, "One", "first"),
         (TWO, "Two", "second"),
     ]
 
 
-def test_elements_without_addresses_are_told_by_their_text() -> None:
+def test_elements_without_addresses_have_their_text() -> None:
     """Entities are read."""
-    assert [each.snippet for each in results("<doc>a &amp; b</doc><doc>c</doc>")] == ["a & b", "c"]
+    assert [result.snippet for result in results("<doc>a &amp; b</doc><doc>c</doc>")] == ["a & b", "c"]
 
 
 @pytest.mark.parametrize("part", ["<doc>", "</doc><doc>", "<doc><a>", "# x\n", "## #", "[a](b:c"])
@@ -103,7 +103,7 @@ def test_marks_that_hold_more_than_results_are_not_guessed(text: str) -> None:
     ],
 )
 def test_failures_as_frameworks_word_them_are_searches_without_results(text: str) -> None:
-    """What they tell the model when a tool raised."""
+    """What they show the model when a tool raised."""
     assert is_empty(text)
 
 

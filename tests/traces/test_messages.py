@@ -36,7 +36,7 @@ def call(identity: str, query: str, tool: str = "search") -> dict[str, Any]:
     }
 
 
-def tell(identity: str | None, content: Any = FOUND, **more: Any) -> dict[str, Any]:
+def answer(identity: str | None, content: Any = FOUND, **more: Any) -> dict[str, Any]:
     """What a tool answered."""
     return {"role": "tool", "tool_call_id": identity, "content": content, **more}
 
@@ -46,7 +46,7 @@ def ids(session: Session) -> list[list[str | None]]:
     return [[result.id for result, _ in step.results()] for step in session.iterations]
 
 
-CONVERSATION = [ask(), call("a", "q"), tell("a"), {"role": "assistant", "content": "so"}]
+CONVERSATION = [ask(), call("a", "q"), answer("a"), {"role": "assistant", "content": "so"}]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_log_of_growing_requests_is_one_conversation() -> None:
     )
 
     assert ids(session) == [["d1"]]
-    assert problems.notes == ["objects: 2 documents are the beginning of the next one and were passed over"]
+    assert problems.notes == ["objects: 2 documents are the beginning of the next one and were skipped"]
 
 
 def test_recordings_of_requests_and_responses_are_one_conversation_with_its_tokens() -> None:
@@ -103,7 +103,10 @@ def test_recordings_of_requests_and_responses_are_one_conversation_with_its_toke
         },
     }
     second = {
-        "request": {"url": "…", "body": {"model": "agent-a", "messages": [ask(), call("a", "q"), tell("a")]}},
+        "request": {
+            "url": "…",
+            "body": {"model": "agent-a", "messages": [ask(), call("a", "q"), answer("a")]},
+        },
         "response": {
             "status_code": 200,
             "body": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
@@ -133,7 +136,7 @@ def test_the_old_way_of_calling_functions_is_read() -> None:
 
 def test_a_turn_begins_where_the_user_writes_and_the_last_counts() -> None:
     """What was found before does not."""
-    session = one([*CONVERSATION, ask("and why that?"), call("b", "r"), tell("b", "[]")])
+    session = one([*CONVERSATION, ask("and why that?"), call("b", "r"), answer("b", "[]")])
 
     assert (session.turns, session.question, ids(session)) == (2, "and why that?", [[]])
 
@@ -142,9 +145,9 @@ def test_outputs_without_ids_answer_calls_in_their_order() -> None:
     """As some servers leave ids out."""
     both = call("a", "q")
     both["tool_calls"].append(call("b", "r")["tool_calls"][0])
-    for each in both["tool_calls"]:
-        del each["id"]
-    session = one([ask(), both, tell(None, '[{"id": "1"}]'), tell(None, '[{"id": "2"}]')])
+    for item in both["tool_calls"]:
+        del item["id"]
+    session = one([ask(), both, answer(None, '[{"id": "1"}]'), answer(None, '[{"id": "2"}]')])
 
     assert [[result.id for result in search.results] for search in session.iterations[0].searches] == [
         ["1"],
@@ -157,13 +160,13 @@ def test_an_output_that_answers_no_call_is_refused() -> None:
     with pytest.raises(
         BadInput, match="object 1: session `1`: holds the output of a call that was never made: `x`"
     ):
-        read_sessions([{"messages": [ask(), call("a", "q"), tell("a"), tell("x")]}])
+        read_sessions([{"messages": [ask(), call("a", "q"), answer("a"), answer("x")]}])
 
 
 def test_a_search_without_an_output_counts_as_empty_and_is_noted() -> None:
     """The trace may have been stopped there."""
     problems = TraceProblems()
-    session = one([ask(), call("a", "q"), tell("a"), call("b", "q")], problems=problems)
+    session = one([ask(), call("a", "q"), answer("a"), call("b", "q")], problems=problems)
 
     assert ids(session)[1] == []
     assert problems.notes == ["objects: 1 search without an output in the trace: counted as empty"]
@@ -171,7 +174,7 @@ def test_a_search_without_an_output_counts_as_empty_and_is_noted() -> None:
 
 def test_a_trace_without_any_output_of_its_searches_is_refused() -> None:
     """Contents were not recorded: a score of it would be of nothing."""
-    with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
+    with pytest.raises(BadInput, match="the trace has no output of its 1 search"):
         read_sessions([{"messages": [ask(), call("a", "q")]}])
     problems = TraceProblems()
     assert ids(one([ask(), call("a", "q")], problems=problems, lenient=True)) == [[]]
@@ -186,7 +189,7 @@ def test_tokens_and_times_of_messages_are_those_of_the_iteration() -> None:
         "usage": {"prompt_tokens": 800, "completion_tokens": 12},
         "timestamp": "2026-11-16T12:00:02Z",
     }
-    session = one([asked, called, tell("a", timestamp="2026-11-16T12:00:03.500Z")])
+    session = one([asked, called, answer("a", timestamp="2026-11-16T12:00:03.500Z")])
 
     assert (session.iterations[0].tokens, session.iterations[0].seconds) == (812.0, 2.5)
 
@@ -211,7 +214,7 @@ def test_sharegpt_is_read_as_messages() -> None:
     assert ids(one({"conversations": turns})) == [["d1"]]
 
 
-def test_calls_in_another_format_than_the_beginning_told_are_refused_not_passed_over() -> None:
+def test_calls_in_another_format_than_in_the_beginning_are_refused_not_passed_over() -> None:
     """Eight conversations without a call look like plain chat; the ninth calls between tags."""
     quiet = {"messages": [ask(), {"role": "assistant", "content": "so"}]}
     tagged = {
@@ -308,8 +311,8 @@ def test_items_alone_are_one_conversation_and_chunks_of_a_file_share_its_id() ->
         },
     )
 
-    assert [(each.id, each.snippet) for each, _ in session.results()] == [("f", "x"), ("f", "y")]
-    assert session.iterations[0].searches[0].query == "q\nr"  # results that are not told apart by query
+    assert [(result.id, result.snippet) for result, _ in session.results()] == [("f", "x"), ("f", "y")]
+    assert session.iterations[0].searches[0].query == "q\nr"  # results that are not split by query
 
 
 def test_a_web_search_without_its_sources_is_refused() -> None:

@@ -21,12 +21,12 @@ from judged.traces.read import read_sessions, stream_sessions
 
 LINE = {"conversation": "c1", "turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}
 OTHER = {**LINE, "conversation": "c2"}
-CONTENT = b"\n".join(json.dumps(each).encode() for each in (LINE, OTHER)) + b"\n"
+CONTENT = b"\n".join(json.dumps(item).encode() for item in (LINE, OTHER)) + b"\n"
 
 
 def names(source: Any, **how: Any) -> list[str]:
     """The conversations of a source."""
-    return [each.conversation for each in stream_sessions(source, **how)]
+    return [session.conversation for session in stream_sessions(source, **how)]
 
 
 def packed(kind: str) -> bytes:
@@ -50,7 +50,7 @@ def _zstd() -> bytes:
     return bytes(sink.getvalue())
 
 
-def test_a_packed_file_that_was_cut_is_told(tmp_path: Path) -> None:
+def test_a_truncated_compressed_file_is_reported(tmp_path: Path) -> None:
     """After what could be read of it."""
     file = tmp_path / "agent.jsonl.gz"
     file.write_bytes(gzip.compress(CONTENT)[:-12])
@@ -64,8 +64,8 @@ def test_the_file_names_the_system(tmp_path: Path) -> None:
     file = tmp_path / "agent-b.jsonl.gz"
     file.write_bytes(gzip.compress(CONTENT))
 
-    assert {each.system for each in stream_sessions(file)} == {"agent-b"}
-    assert {each.system for each in stream_sessions(file, name="b")} == {"b"}
+    assert {session.system for session in stream_sessions(file)} == {"agent-b"}
+    assert {session.system for session in stream_sessions(file, name="b")} == {"b"}
 
 
 def test_the_files_of_a_folder_are_read_one_after_the_other(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_the_files_of_a_folder_are_read_one_after_the_other(tmp_path: Path) -> N
         (run / name).write_text(json.dumps({"conversation": name, "iterations": [{"searches": searches}]}))
     sessions = list(stream_sessions(run))
 
-    assert [(each.conversation, each.system, len(each.iterations)) for each in sessions] == [
+    assert [(session.conversation, session.system, len(session.iterations)) for session in sessions] == [
         ("a.json", "agent-c", 0),
         ("b.json", "agent-c", 1),
     ]
@@ -111,7 +111,7 @@ def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.Monkey
         "-",
     ]
 
-    assert [names(each) for each in sources] == [["c1", "c2"]] * 7
+    assert [names(item) for item in sources] == [["c1", "c2"]] * 7
     assert names(list(table)) == ["c1", "c2"]
     assert isinstance(table, Sessions)
     assert read_sessions(table) is table
@@ -126,7 +126,7 @@ def test_bytes_open_files_objects_and_tables_are_read(monkeypatch: pytest.Monkey
         b"\xef\xbb\xbf" + CONTENT,
         CONTENT.replace(b"\n", b"\r\n"),
         b"\n\n" + CONTENT.replace(b"\n", b"\n\n"),
-        b"\n".join(json.dumps(each, indent=2).encode() for each in (LINE, OTHER)),
+        b"\n".join(json.dumps(item, indent=2).encode() for item in (LINE, OTHER)),
     ],
 )
 def test_json_is_read_however_it_is_laid_out(content: bytes) -> None:
@@ -136,36 +136,38 @@ def test_json_is_read_however_it_is_laid_out(content: bytes) -> None:
 
 def test_places_count_blank_lines() -> None:
     """So that an editor finds them."""
-    assert [each.place for each in stream_sessions(b"\n\n" + CONTENT.replace(b"\n", b"\n\n"))] == [
+    assert [session.place for session in stream_sessions(b"\n\n" + CONTENT.replace(b"\n", b"\n\n"))] == [
         "bytes:3",
         "bytes:5",
     ]
 
 
 @pytest.mark.parametrize(
-    ("source", "error", "told"),
+    ("source", "error", "expected"),
     [
         ("nowhere.jsonl", Unreadable, "nowhere.jsonl does not exist"),
         (b"\xff\xfea\0b\0", Unreadable, "bytes is UTF-16 text, expected UTF-8"),
-        (b'{"a": 1}', BadInput, "is in no trace format known here: its first object has `a`"),
+        (b'{"a": 1}', BadInput, "has no known trace format: its first object has `a`"),
         (b"[12:00] Dear diary", BadInput, "it begins with `[12:00] Dear diary`"),
-        (b"Dear diary", BadInput, "is in no trace format known here: it begins with `Dear diary`"),
-        (b'{"turns": [', BadInput, "bytes:1: is cut short after 11 bytes"),
-        (b'[{"turns": []},\n{"turns": [}]', BadInput, "bytes:2: is no JSON"),
+        (b"Dear diary", BadInput, "has no known trace format: it begins with `Dear diary`"),
+        (b'{"turns": [', BadInput, "bytes:1: is truncated after 11 bytes"),
+        (b'[{"turns": []},\n{"turns": [}]', BadInput, "bytes:2: is not JSON"),
         (7, WrongKind, "traces cannot be read from an object of type `int`"),
         ({"turns": []}, WrongKind, "hint: put it into a list"),
         ([{"turns": {1, 2j}}], WrongKind, "object 1 cannot be read as a session"),
     ],
 )
-def test_what_holds_no_trace_is_refused_in_words(source: Any, error: type[JudgedError], told: str) -> None:
+def test_what_holds_no_trace_is_refused_in_words(
+    source: Any, error: type[JudgedError], expected: str
+) -> None:
     """Each with what was got."""
     with pytest.raises(error) as caught:
         names(source)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
-def test_an_unknown_format_is_told_with_the_nearest() -> None:
+def test_an_unknown_format_is_reported_with_the_nearest() -> None:
     """As any name is."""
     with pytest.raises(UnknownName, match="did you mean `openai-chat`"):
         names(CONTENT, format="openai-chats")

@@ -198,7 +198,7 @@ def test_common_shapes_are_read(name: str, written: str) -> None:
 def test_results_written_as_text_are_read_or_refused(text: str, expected: list[Result] | None) -> None:
     """LangChain, web agents, smolagents, Search-R1, R1-Searcher, Wikipedia's tool, records of lines, DuckDuckGo's."""
     if expected is None:
-        with pytest.raises(Unparsed, match="its output cannot be read as results"):
+        with pytest.raises(Unparsed, match="its output cannot be parsed as results"):
             find_groups(text)
     else:
         assert read(text) == [expected]
@@ -241,7 +241,7 @@ def test_nothing_found_and_failures_are_searches_without_results(output: Any) ->
         },
     ],
 )
-def test_an_output_for_several_queries_is_told_apart(output: Any) -> None:
+def test_an_output_for_several_queries_is_split(output: Any) -> None:
     """By the queries themselves, by lists in their order, or by objects that name them."""
     assert read(output, ["q1", "q2"]) == [[Result(id="1")], [Result(id="2"), Result(id="3")]]
 

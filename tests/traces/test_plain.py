@@ -24,7 +24,7 @@ def line(*results: Any, **more: Any) -> dict[str, Any]:
 
 def jsonl(*lines: Any) -> bytes:
     """Lines of JSON."""
-    return b"\n".join(json.dumps(each).encode() for each in lines)
+    return b"\n".join(json.dumps(item).encode() for item in lines)
 
 
 def refused(*lines: Any) -> str:
@@ -70,7 +70,7 @@ def test_an_id_of_a_domain_is_kept_with_its_domain() -> None:
         jsonl(line({"domain": "mail", "domain_id": "m1"}, {"id": "doi:10.1145/582415.582418"}))
     )
 
-    assert [(each.domain, each.domain_id, each.id) for each, _ in session.results()] == [
+    assert [(result.domain, result.domain_id, result.id) for result, _ in session.results()] == [
         ("mail", "m1", None),
         ("doi", "10.1145/582415.582418", None),
     ]
@@ -92,7 +92,7 @@ def test_other_names_are_read_as_ours() -> None:
     (session,) = stream_sessions(jsonl(given))
 
     assert (session.conversation, session.question) == ("s1", "why?")
-    assert [each for each, _ in session.results()] == [Result(id="7", url="https://a.org", snippet="x")]
+    assert [result for result, _ in session.results()] == [Result(id="7", url="https://a.org", snippet="x")]
 
 
 def test_iterations_may_stand_without_turns() -> None:
@@ -101,7 +101,7 @@ def test_iterations_may_stand_without_turns() -> None:
         jsonl({"conversation": "c1", "iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]})
     )
 
-    assert [each.id for each, _ in session.results()] == ["d1"]
+    assert [result.id for result, _ in session.results()] == ["d1"]
 
 
 def test_only_the_last_turn_counts_unless_another_is_asked_for() -> None:
@@ -117,12 +117,12 @@ def test_only_the_last_turn_counts_unless_another_is_asked_for() -> None:
 
     assert (len(last.iterations), last.turns, len(chosen.iterations)) == (0, 2, 1)
     assert problems.notes == [
-        "bytes: 1 sessions searched in an earlier turn and not in the last, which alone counts"
+        "bytes: 1 sessions searched in an earlier turn but not in the last, which alone counts"
     ]
 
 
 @pytest.mark.parametrize(
-    ("result", "told"),
+    ("result", "expected"),
     [
         (
             {"id": "d1", "domain": "mail", "domain_id": "m1"},
@@ -145,15 +145,15 @@ def test_only_the_last_turn_counts_unless_another_is_asked_for() -> None:
         ("d1", "is `'d1'`, expected an object"),
     ],
 )
-def test_a_faulty_result_is_refused_with_its_place(result: Any, told: str) -> None:
+def test_a_faulty_result_is_refused_with_its_place(result: Any, expected: str) -> None:
     """File, line, session, iteration, search and result are named, with what was got and expected."""
     message = refused(line({"id": "d0"}), line({"id": "d0"}, result))
 
-    assert f"bytes:2: session `c1`, iteration 1, search 1, result 2: {told}" in message
+    assert f"bytes:2: session `c1`, iteration 1, search 1, result 2: {expected}" in message
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "expected"),
     [
         (
             {"conversation": "c1", "turns": {}},
@@ -178,15 +178,15 @@ def test_a_faulty_result_is_refused_with_its_place(result: Any, told: str) -> No
         ("no object", "bytes: session `1`: is a text, expected an object"),
     ],
 )
-def test_a_faulty_session_is_refused_with_its_place(given: Any, told: str) -> None:
+def test_a_faulty_session_is_refused_with_its_place(given: Any, expected: str) -> None:
     """Whatever part of it is malformed."""
     with pytest.raises(BadInput) as caught:
         read_sessions(jsonl(given), format="plain")
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
-def test_all_faults_of_a_session_are_told_together_and_those_of_the_next_are_not() -> None:
+def test_all_faults_of_a_session_are_reported_together_and_those_of_the_next_are_not() -> None:
     """Reading stops at the first session that has any."""
     message = refused(line({"id": "d1", "gain": 9}, {}), line({"id": "d1", "gain": 8}))
 
@@ -209,7 +209,10 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
         stream_sessions(given + b'\n{"conversation": "c4", "tur', lenient=True, problems=problems)
     )
 
-    assert [(each.conversation, len(list(each.results()))) for each in sessions] == [("c1", 1), ("c2", 0)]
+    assert [(session.conversation, len(list(session.results()))) for session in sessions] == [
+        ("c1", 1),
+        ("c2", 0),
+    ]
     assert problems.counts == {
         "gain-out-of-range": 1,
         "result-without-key": 1,
@@ -219,19 +222,19 @@ def test_a_lenient_reading_leaves_out_what_is_faulty_and_counts_it() -> None:
     assert problems.sentences()[0].startswith("left out: malformed-session (2); first bytes:2: session `c2`")
 
 
-def test_truncated_json_is_told_with_its_line_and_how_far_it_could_be_read() -> None:
+def test_truncated_json_is_reported_with_its_line_and_how_far_it_could_be_read() -> None:
     """The last line of a file that was cut off."""
     with pytest.raises(BadInput) as caught:
         read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2", "turns": [{"iter')
 
-    assert 'bytes:2: is cut short after 39 bytes, at `…{"conversation": "c2", "turns": [{"iter`' in str(
+    assert 'bytes:2: is truncated after 39 bytes, at `…{"conversation": "c2", "turns": [{"iter`' in str(
         caught.value
     )
 
 
-def test_malformed_json_is_told_with_the_byte_it_breaks_at() -> None:
+def test_malformed_json_is_reported_with_the_byte_it_breaks_at() -> None:
     """A comma is missing after `"c2"`."""
-    with pytest.raises(BadInput, match="bytes:2: is no JSON: expected ',' or '}' at byte 22, after"):
+    with pytest.raises(BadInput, match="bytes:2: is not JSON: expected ',' or '}' at byte 22, after"):
         read_sessions(jsonl(line({"id": "d1"})) + b'\n{"conversation": "c2" "turns": []}')
 
 

@@ -80,7 +80,7 @@ def test_what_is_written_is_read_as_it_was(given_sessions: list[Session]) -> Non
     write_sessions(given_sessions, sink)
     read = list(stream_sessions(sink.getvalue()))
 
-    assert read == [placed(each, number) for number, each in enumerate(given_sessions, 1)]
+    assert read == [placed(session, number) for number, session in enumerate(given_sessions, 1)]
     assert list(Sessions.from_sessions(read)) == read
 
 
@@ -96,7 +96,7 @@ def test_the_quick_way_and_the_slow_way_agree(session: Session) -> None:
 
 
 def _result(value: Any) -> Any:
-    return {name: each for name in value.__struct_fields__ if (each := getattr(value, name)) is not None}
+    return {name: item for name in value.__struct_fields__ if (item := getattr(value, name)) is not None}
 
 
 @settings(max_examples=50)

@@ -77,5 +77,5 @@ def test_a_real_trace_cut_anywhere_is_refused_in_words(shared_data: Shared, coun
 
     content = gzip.decompress((shared_data("webdancer_traces") / "sample_traj.jsonl.gz").read_bytes())[:count]
 
-    with pytest.raises(BadInput, match=f"bytes:1: is cut short after {count:,} bytes"):
+    with pytest.raises(BadInput, match=f"bytes:1: is truncated after {count:,} bytes"):
         read_sessions(content)

@@ -68,7 +68,7 @@ def sessions(file: str) -> list[Session]:
 
 def test_no_recorded_trace_is_forgotten() -> None:
     """All files of the folder are read here, and the table of sources names them."""
-    files = {each.name for each in RECORDED.iterdir()} - {"SOURCES.md", "labels.jsonl"}
+    files = {record.name for record in RECORDED.iterdir()} - {"SOURCES.md", "labels.jsonl"}
     sources = (RECORDED / "SOURCES.md").read_text(encoding="utf-8")
 
     assert files == set(FORMATS)
@@ -84,7 +84,7 @@ def test_every_recorded_trace_is_known_by_its_content(file: str) -> None:
 
 
 @EVERY
-def test_every_framework_tells_the_same_story(file: str) -> None:
+def test_every_framework_gives_the_same_sessions(file: str) -> None:
     """Iterations, searches at once, results in order, nothing found, and a failure: as the script has them."""
     expected = [SHORT, LONG, SHORT] if file in TURNS_APART else [LONG, SHORT]
 

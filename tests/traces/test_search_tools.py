@@ -99,7 +99,7 @@ def test_tools_that_open_or_do_something_are_no_searches(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_a_name_that_does_not_tell_is_not_guessed(name: str) -> None:
+def test_an_ambiguous_name_is_not_guessed(name: str) -> None:
     """Neither a search nor anything else."""
     assert is_search_name(name) is None
 
@@ -113,7 +113,7 @@ def test_a_trace_of_unknown_tools_alone_is_refused_and_lists_them() -> None:
         "objects cannot be scored\n"
         "  object 1: session `s1`, step 1: no tool is known to be a search; the trace calls `kb` (2);"
         " others that are no searches: `visit` (1)\n\n"
-        "hint: say which tools are searches with a mapping (`--tools FILE`): `tools: {kb: search}`"
+        "hint: declare search tools in a mapping (`--tools FILE`): `tools: {kb: search}`"
     )
 
 
@@ -126,7 +126,7 @@ def test_an_unknown_tool_beside_searches_is_noted_never_silently_passed_over() -
     (note,) = problems.notes
 
     assert note.startswith(
-        "objects: not known to be searches and left aside: `kb` (1), first at object 1: session `s1`, step 2; say which"
+        "objects: ignored calls of tools that may or may not search: `kb` (1), first at object 1: session `s1`, step 2; declare search"
     )
 
 
@@ -145,7 +145,7 @@ def test_a_search_whose_output_cannot_be_read_is_a_fault_not_an_empty_search() -
     (session,) = stream_sessions(given, lenient=True, problems=problems)
 
     assert (
-        "object 1: session `s1`, step 1, `search`: its output cannot be read as results: `Paris is lovely in spring.`"
+        "object 1: session `s1`, step 1, `search`: its output cannot be parsed as results: `Paris is lovely in spring.`"
         in str(caught.value)
     )
     assert (len(session.iterations), problems.counts["unread-output"]) == (1, 1)
@@ -167,8 +167,8 @@ def test_a_mapping_says_what_is_a_search_and_where_everything_lies(tmp_path: Pat
     (session,) = stream_sessions(given, tools=read_tools(file))
     searches = [search for step in session.iterations for search in step.searches]
 
-    assert [(each.tool, each.query) for each in searches] == [("kb", "why"), ("crm_find", "who")]
-    assert [(each.id, each.title, each.snippet, each.score) for each, _ in session.results()] == [
+    assert [(search.tool, search.query) for search in searches] == [("kb", "why"), ("crm_find", "who")]
+    assert [(result.id, result.title, result.snippet, result.score) for result, _ in session.results()] == [
         ("7", "T", "x", 0.5),
         ("a", None, None, None),
     ]
@@ -179,7 +179,7 @@ def test_a_mapping_may_take_the_whole_output_as_one_result() -> None:
     tools = Tools({"ask": Tool(whole=True)})
     (session,) = stream_sessions(chat(("ask", {"query": "q"}, "Paris is lovely.")), tools=tools)
 
-    assert [each.snippet for each, _ in session.results()] == ["Paris is lovely."]
+    assert [result.snippet for result, _ in session.results()] == ["Paris is lovely."]
 
 
 @pytest.mark.parametrize(
@@ -204,25 +204,25 @@ def test_a_path_that_leads_nowhere_is_a_fault_and_an_empty_list_is_none(
     else:
         (session,) = stream_sessions(given, tools=tools)
 
-        assert [each.id for each, _ in session.results()] == ids
+        assert [result.id for result, _ in session.results()] == ids
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
-        ("tools: {kb: {serch: true}}", "is no mapping of tools: Object contains unknown field `serch`"),
-        ("tools: {kb: {results: '$.['}}", "`$.[` is no JSONPath"),
+        ("tools: {kb: {serch: true}}", "is not a mapping of tools: Object contains unknown field `serch`"),
+        ("tools: {kb: {results: '$.['}}", "`$.[` is not a JSONPath"),
         (
             "tools: {kb: {fields: {docid: $.id}}}",
             "the tool `kb` maps the field `docid`, expected one of id, domain",
         ),
-        ("tools: [kb]", "is no mapping of tools: Expected `object`"),
-        ("tools: {kb: [", "is no mapping of tools: while parsing"),
-        ("kb: search", "is no mapping of tools: Object contains unknown field `kb`"),
+        ("tools: [kb]", "is not a mapping of tools: Expected `object`"),
+        ("tools: {kb: [", "is not a mapping of tools: while parsing"),
+        ("kb: search", "is not a mapping of tools: Object contains unknown field `kb`"),
     ],
 )
 def test_a_mapping_that_makes_no_sense_is_refused_with_an_example(
-    tmp_path: Path, written: str, told: str
+    tmp_path: Path, written: str, expected: str
 ) -> None:
     """What is wrong with it, and how it is written."""
     file = tmp_path / "tools.yaml"
@@ -230,10 +230,10 @@ def test_a_mapping_that_makes_no_sense_is_refused_with_an_example(
     with pytest.raises(BadProtocol) as caught:
         read_tools(file)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
-def test_a_mapping_that_is_not_there_is_told() -> None:
+def test_a_missing_mapping_is_reported() -> None:
     """As any file is."""
     with pytest.raises(Unreadable, match=r"nowhere\.yaml does not exist"):
         read_tools("nowhere.yaml")

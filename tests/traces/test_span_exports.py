@@ -40,13 +40,13 @@ def test_the_last_trace_of_a_conversation_counts() -> None:
 
 
 def test_traces_without_a_session_are_conversations_and_their_question_is_the_task() -> None:
-    """No other system can have met the same task under an id that is drawn at random."""
+    """No other system can have the same task under a random id."""
     sessions = read([*agent("Who?", session=None), *agent("Why?", session=None, trace="2")])
 
-    assert [(each.task, each.turns) for each in sessions] == [("Who?", 1), ("Why?", 1)]
+    assert [(session.task, session.turns) for session in sessions] == [("Who?", 1), ("Why?", 1)]
 
 
-def test_system_and_task_can_be_told_by_attributes() -> None:
+def test_system_and_task_can_be_given_by_attributes() -> None:
     """`judged.system` and `judged.task` on any span, or among its metadata."""
     acts = agent(session=None)
     acts[0] = replace(acts[0], further={"judged.system": "a", "metadata": '{"judged.task": "t7"}'})
@@ -74,7 +74,7 @@ def test_a_span_without_ids_is_refused_or_counted() -> None:
     content = lines([*sdk(agent()), {"name": "x", "context": {}, "attributes": {}}])
     problems = TraceProblems()
 
-    with pytest.raises(ValueError, match=r"bytes:8: is no span: it has no id"):
+    with pytest.raises(ValueError, match=r"bytes:8: is not a span: it has no id"):
         list(stream_sessions(content, format="otlp"))
     assert len(list(stream_sessions(content, format="otlp", lenient=True, problems=problems))) == 1
     assert problems.counts == {"malformed-span": 1}
@@ -105,7 +105,8 @@ TWO_TURNS = [
 def placeless(sessions: Sequence[Session]) -> list[dict[str, Any]]:
     """Sessions without where they were read."""
     return [
-        {**{name: getattr(each, name) for name in each.__struct_fields__}, "place": ""} for each in sessions
+        {**{name: getattr(session, name) for name in session.__struct_fields__}, "place": ""}
+        for session in sessions
     ]
 
 
@@ -120,7 +121,7 @@ def test_of_two_records_of_a_span_the_whole_one_counts(order: list[int], at: int
     """A record that was sent when the span began has no end, and gives way to the later one."""
     spans = sdk(TWO_TURNS, openinference)
     begun = {**spans[at], "end_time": None, "attributes": {}}
-    shuffled = [spans[each] for each in order]
+    shuffled = [spans[item] for item in order]
     both = [begun, *shuffled] if order[0] % 2 else [*shuffled, begun]
 
     assert placeless(list(stream_sessions(lines(both), format="otlp"))) == placeless(read(TWO_TURNS))
@@ -164,7 +165,7 @@ def test_every_search_that_lies_in_no_other_is_counted_once(acts: list[Act]) -> 
     if outermost:
         (session,) = read(acts)
 
-        assert sorted(query for each in queries(session) for query in each) == outermost
+        assert sorted(query for item in queries(session) for query in item) == outermost
         assert session.steps >= len(session.iterations)
 
 
@@ -173,7 +174,7 @@ def test_two_systems_that_share_names_of_sessions_are_kept_apart() -> None:
     one = [replace(act, further={"judged.system": "a"}) for act in agent()]
     two = [replace(act, further={"judged.system": "b"}) for act in agent(trace="2")]
 
-    assert [(each.system, each.task, each.turns) for each in read([*one, *two])] == [
+    assert [(item.system, item.task, item.turns) for item in read([*one, *two])] == [
         ("a", "s1", 1),
         ("b", "s1", 1),
     ]
@@ -189,14 +190,14 @@ def test_kinds_are_known_in_lower_case() -> None:
     assert queries(session) == [["first", "second"], ["third"]]
 
 
-def test_tools_that_tell_arguments_and_response_are_read() -> None:
+def test_tools_with_arguments_and_response_are_read() -> None:
     """Pydantic AI names a tool as OpenTelemetry does, and what goes in and out in its own way."""
-    told = {
+    recorded = {
         "gen_ai.tool.name": "search",
         "tool_arguments": '{"query": "q"}',
         "tool_response": json.dumps([ONE]),
     }
-    span = sdk([replace(ROOT, further={})], lambda _: told)
+    span = sdk([replace(ROOT, further={})], lambda _: recorded)
     (session,) = stream_sessions(lines(span))
 
     assert (queries(session), ids(session)) == ([["q"]], ["d1"])

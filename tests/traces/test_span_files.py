@@ -56,11 +56,11 @@ def test_a_real_trace_is_read_as_what_it_is(name: str, traces: Path) -> None:
     written, conversation, expected = FOUND[name]
     (session,) = stream_sessions(traces / name)
     found = [
-        [(search.query, [each.id for each in search.results]) for search in iteration.searches]
+        [(search.query, [result.id for result in search.results]) for search in iteration.searches]
         for iteration in session.iterations
     ]
 
-    assert [detect(each).name for each in open_traces(traces / name).traces] == [written]
+    assert [detect(trace).name for trace in open_traces(traces / name).traces] == [written]
     assert (session.conversation, found) == (conversation, expected)
 
 
@@ -93,8 +93,8 @@ def test_the_order_of_lines_changes_nothing(name: str, traces: Path) -> None:
 
 def _placeless(sessions: Any) -> list[Session]:
     held = list(sessions)
-    for each in held:
-        each.place = ""
+    for item in held:
+        item.place = ""
     return held
 
 
@@ -113,7 +113,7 @@ STRANGE = st.sampled_from(
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths to everything inside a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, each in inner for found in _places(each, (*path, key)))]
+    return [path, *(found for key, item in inner for found in _places(item, (*path, key)))]
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -27,14 +27,14 @@ def nested_runs() -> bytes:
     """LangSmith's tree of runs: children inside their parent, which says nothing of the trace."""
     root, *children = langsmith(agent())
     bare = [
-        {name: value for name, value in each.items() if name not in {"trace_id", "parent_run_id"}}
-        for each in children
+        {name: value for name, value in item.items() if name not in {"trace_id", "parent_run_id"}}
+        for item in children
     ]
     return json.dumps(root | {"child_runs": bare}).encode()
 
 
 def dotted_runs() -> bytes:
-    """Runs whose place in the trace is told by `dotted_order` alone."""
+    """Runs placed in the trace by `dotted_order` alone."""
     runs = langsmith(agent())
     stamps = [f"20260921T135{at}00000000Z{run['id']}" for at, run in enumerate(runs)]
     for run, stamp in zip(runs, stamps, strict=True):
@@ -97,12 +97,12 @@ WAYS = {
     "OTLP, hexadecimal ids": (json.dumps(otlp(agent())).encode(), "otlp"),
     "OTLP, base64 ids": (json.dumps(otlp(agent(), encoded=True), indent=1).encode(), "otlp"),
     "OTLP, protobuf's names": (snake(), "otlp"),
-    "OTLP, a request a line": (lines([otlp([each]) for each in agent()]), "otlp"),
+    "OTLP, a request a line": (lines([otlp([item]) for item in agent()]), "otlp"),
     "OTLP with OpenInference": (json.dumps(otlp(agent(), openinference)).encode(), "openinference"),
     "OTLP with OpenLLMetry": (json.dumps(otlp(agent(), openllmetry)).encode(), "openllmetry"),
     "the SDK's JSON, a span a line": (lines(sdk(agent(), genai)), "otlp"),
     "the SDK's JSON on the console": (
-        "\n".join(json.dumps(each, indent=4) for each in sdk(agent(), genai)).encode(),
+        "\n".join(json.dumps(item, indent=4) for item in sdk(agent(), genai)).encode(),
         "otlp",
     ),
     "OpenInference": (lines(sdk(agent(), openinference)), "openinference"),
@@ -135,7 +135,7 @@ def read(way: str) -> Session:
 @EVERY
 def test_searches_of_one_answer_are_one_iteration_in_the_order_the_model_asked_for_them(way: str) -> None:
     """Two parallel searches are one iteration, ordered as the tool calls are although the second began first."""
-    asked = [[search.query for search in each.searches] for each in read(way).iterations]
+    asked = [[search.query for search in iteration.searches] for iteration in read(way).iterations]
 
     assert asked == [["first", "second"], ["third"]]
 
@@ -144,7 +144,7 @@ def test_searches_of_one_answer_are_one_iteration_in_the_order_the_model_asked_f
 def test_results_have_their_fields(way: str) -> None:
     """Ids and texts come out of whatever they were wrapped in."""
     found = [
-        [(each.id, each.snippet) for each in search.results]
+        [(result.id, result.snippet) for result in search.results]
         for it in read(way).iterations
         for search in it.searches
     ]
@@ -157,7 +157,9 @@ def test_an_iteration_takes_the_tokens_of_its_model_and_the_time_until_its_last_
     """By hand: 20 + 10 tokens and 3.5 − 1 seconds; 30 + 10 tokens and 6 − 4 seconds."""
     expected = [(30.0, 2.5), (40.0, 2.0)]
 
-    assert [(each.tokens, pytest.approx(each.seconds)) for each in read(way).iterations] == expected
+    assert [
+        (iteration.tokens, pytest.approx(iteration.seconds)) for iteration in read(way).iterations
+    ] == expected
 
 
 @EVERY
@@ -195,16 +197,16 @@ def test_a_trace_with_nothing_of_an_agent_is_no_turn_and_is_counted() -> None:
     sessions = list(stream_sessions(lines([*sdk(agent()), request]), problems=problems))
 
     assert len(sessions) == 1
-    assert problems.notes == ["1 traces without any call of a model or tool are no turns"]
+    assert problems.notes == ["1 traces without model or tool calls were skipped"]
 
 
 def test_results_that_no_span_holds_are_refused() -> None:
-    """Content is recorded only if asked for, so a search without any is told apart from one that found nothing."""
-    acts = [each for each in agent() if each.kind != "tool"]
+    """Content is recorded only if asked for, so a search without any differs from one that found nothing."""
+    acts = [item for item in agent() if item.kind != "tool"]
     silent = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
     spans = sdk(acts, genai)
     spans.append({**spans[1], "context": {**spans[1]["context"], "span_id": "0x77"}, "attributes": silent})
-    with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
+    with pytest.raises(BadInput, match="the trace has no output of its 1 search"):
         read_sessions(lines(spans))
     table = read_sessions(lines(spans), lenient=True)
 

@@ -70,7 +70,7 @@ def test_one_moment_has_one_form(written: Any) -> None:
     "written", ["2026-13-01", "soon", -5, 0, True, float("nan"), float("inf"), None, [], {}]
 )
 def test_what_is_no_moment_is_none(written: Any) -> None:
-    """Nothing is made up where no time is told."""
+    """Nothing is made up where no time is recorded."""
     assert parse_nanoseconds(written) is None
 
 
@@ -115,7 +115,7 @@ def test_results_in_typed_lists_of_otlp_are_results() -> None:
 
 
 def test_results_in_events_of_a_vector_store_are_results() -> None:
-    """OpenLLMetry's vector stores tell each result in an event `db.query.result`."""
+    """OpenLLMetry's vector stores record each result in an event `db.query.result`."""
     spans = sdk(agent()[:1], openllmetry)
     event = {
         "name": "db.query.result",
@@ -146,14 +146,14 @@ JSON = st.recursive(
 def test_nothing_that_json_can_hold_breaks_a_reader_of_payloads(value: Any) -> None:
     """Whatever stands where a payload should be, an answer comes, if only that there is none."""
     text = json.dumps(value)
-    for each in (value, text, json.dumps(text)):
-        unwrap_output(each)
-        unwrap_arguments(each)
+    for item in (value, text, json.dumps(text)):
+        unwrap_output(item)
+        unwrap_arguments(item)
 
-        assert find_call_id(each) is None
-        assert find_call_ids(each) == ()
-        assert count_tokens(each) is None
-        assert find_question(each) is None or isinstance(find_question(each), str)
+        assert find_call_id(item) is None
+        assert find_call_ids(item) == ()
+        assert count_tokens(item) is None
+        assert find_question(item) is None or isinstance(find_question(item), str)
 
 
 @given(st.dictionaries(st.sampled_from(["a", "a.b", "a.b.0", "a.0", "a.0.b", "a.1", "llm", "llm.a"]), JSON))

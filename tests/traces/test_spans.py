@@ -28,7 +28,7 @@ def test_a_tool_and_the_retriever_within_it_are_one_search() -> None:
     (session,) = read([ROOT, search("a1", 1), inner])
 
     assert queries(session) == [["a1"]]
-    assert [each.tool for it in session.iterations for each in it.searches] == ["search"]
+    assert [item.tool for it in session.iterations for item in it.searches] == ["search"]
     assert ids(session) == ["d1"]
 
 
@@ -55,8 +55,8 @@ def test_a_tool_and_the_retriever_within_it_are_one_search() -> None:
         "none within",
     ],
 )
-def test_results_are_those_of_the_span_that_tells_most(outer: Any, inner: Any, expected: list[str]) -> None:
-    """Most results win, then most fields; of spans that tell as much, the outermost."""
+def test_results_are_those_of_the_most_complete_span(outer: Any, inner: Any, expected: list[str]) -> None:
+    """Most results win, then most fields; of equally complete spans, the outermost."""
     within = Act("b1", "retriever", 1.1, 1.9, parent="a1", name="R", query="q", documents=inner)
     (session,) = read([ROOT, search("a1", 1, documents=outer), within])
 
@@ -67,7 +67,7 @@ def test_results_are_those_of_the_span_that_tells_most(outer: Any, inner: Any, e
 def test_a_search_in_several_places_gave_what_it_says_or_else_all_they_found(
     outer: Any, expected: list[str]
 ) -> None:
-    """Two retrievers beneath one tool: the tool's own results if it tells any, else those of both, in time."""
+    """Two retrievers beneath one tool: the tool's own results if it has any, else those of both, in time."""
     late = Act("b1", "retriever", 1.5, 1.9, parent="a1", name="R", query="q", documents=[TWO])
     soon = Act("b2", "retriever", 1.1, 1.4, parent="a1", name="R", query="q", documents=[ONE])
     (session,) = read([ROOT, search("a1", 1, documents=outer), late, soon])
@@ -76,13 +76,13 @@ def test_a_search_in_several_places_gave_what_it_says_or_else_all_they_found(
 
 
 def test_results_in_the_messages_of_a_model_are_not_counted_again() -> None:
-    """What a tool gave back is told a third time when a model reads it; that is no search."""
-    told = {
+    """What a tool gave back is recorded a third time when a model reads it; that is no search."""
+    recorded = {
         "llm.input_messages.0.message.role": "tool",
         "llm.input_messages.0.message.content": json.dumps([ONE]),
         "retrieval.documents.0.document.id": "d1",
     }
-    (session,) = read([ROOT, search("a1", 1), model("a2", 3, further=told)])
+    (session,) = read([ROOT, search("a1", 1), model("a2", 3, further=recorded)])
 
     assert ids(session) == ["d1"]
 
@@ -93,7 +93,7 @@ def test_a_call_of_a_model_recorded_twice_is_one_step() -> None:
     (session,) = read([ROOT, model("a1", 1), twice, search("a2", 3, call="c1"), model("a3", 5)])
 
     assert session.steps == 2
-    assert [each.tokens for each in session.iterations] == [7.0]
+    assert [iteration.tokens for iteration in session.iterations] == [7.0]
 
 
 def test_a_tool_that_is_no_search_is_none_though_it_has_results() -> None:
@@ -105,7 +105,7 @@ def test_a_tool_that_is_no_search_is_none_though_it_has_results() -> None:
 
 
 def test_a_mapping_says_which_tools_search_and_where_their_results_lie() -> None:
-    """A retriever can be told to be none, a tool to be a search, and its own output is then what counts."""
+    """A retriever can be mapped to no search, a tool to a search, and its own output is then what counts."""
     odd = Act(
         "a1", "tool", 1, 2, parent="a0", name="frobnicate", query="q", documents=json.dumps({"odd": [ONE]})
     )
@@ -163,7 +163,7 @@ def test_searches_before_the_first_model_are_one_iteration() -> None:
 
 
 def test_without_any_model_searches_that_overlap_are_one_iteration() -> None:
-    """Nothing else tells steps apart in a trace that records no model."""
+    """Nothing else separates steps in a trace that records no model."""
     acts = [search("s1", 1), search("s2", 1.5), search("s3", 3), search("s4", 4)]
 
     assert queries(read([ROOT, *acts])[0]) == [["s1", "s2"], ["s3"], ["s4"]]

@@ -66,7 +66,7 @@ def test_each_interaction_is_an_iteration_with_one_search() -> None:
     """Queries in their order; a query that found nothing counts, the current one, which was not asked, does not."""
     session, _ = stream_sessions(YEAR_2012)
 
-    assert [[search.query for search in each.searches] for each in session.iterations] == [
+    assert [[search.query for search in iteration.searches] for iteration in session.iterations] == [
         ["US tax code 403 (b)"],
         ["401k"],
     ]
@@ -75,7 +75,7 @@ def test_each_interaction_is_an_iteration_with_one_search() -> None:
 def test_results_stand_by_rank_with_the_id_that_qrels_have() -> None:
     """The second line of the file is rank 2; an ampersand that stands for itself is mended."""
     session, _ = stream_sessions(YEAR_2012)
-    found = [(each.id, each.url, each.title, each.snippet) for each, _ in session.results()]
+    found = [(result.id, result.url, result.title, result.snippet) for result, _ in session.results()]
 
     assert found == [
         ("clueweb09-enwp01-56-23264", "http://example.org/code", "Internal Revenue Code", None),
@@ -92,7 +92,7 @@ def test_the_topic_is_the_task() -> None:
     """Sessions on one topic share its qrels; the description is the question."""
     sessions = list(stream_sessions(YEAR_2012))
 
-    assert [(each.conversation, each.task) for each in sessions] == [("1", "7"), ("2", "7")]
+    assert [(session.conversation, session.task) for session in sessions] == [("1", "7"), ("2", "7")]
     assert sessions[0].question == "What is the difference between 403(b) and 401(k) plans?"
 
 
@@ -103,7 +103,7 @@ def test_other_years_are_read(content: bytes, task: str, document: str) -> None:
     """Topics of 2011 have no number, so the session's stands for it; later years have other ids of documents."""
     (session,) = stream_sessions(content)
 
-    assert (session.task, session.question, [each.id for each, _ in session.results()]) == (
+    assert (session.task, session.question, [result.id for result, _ in session.results()]) == (
         task,
         "kites",
         [document],
@@ -112,14 +112,14 @@ def test_other_years_are_read(content: bytes, task: str, document: str) -> None:
 
 def test_it_is_recognised_by_its_content() -> None:
     """With and without the line that says it is XML."""
-    assert {detect(each).name for year in (YEAR_2012, YEAR_2011) for each in open_traces(year).traces} == {
+    assert {detect(trace).name for year in (YEAR_2012, YEAR_2011) for trace in open_traces(year).traces} == {
         "trec-session"
     }
 
 
 def test_broken_xml_is_refused_with_its_line() -> None:
     """An element that is closed by another's name stands on the second line."""
-    with pytest.raises(BadInput, match=r"bytes:2: is no XML: mismatched tag"):
+    with pytest.raises(BadInput, match=r"bytes:2: is not XML: mismatched tag"):
         list(stream_sessions(b"<sessiontrack2012>\n<session></interaction></sessiontrack2012>"))
 
 
@@ -130,7 +130,9 @@ def test_xml_that_ends_too_soon_is_refused_and_what_was_whole_is_kept_by_a_lenie
 
     with pytest.raises(BadInput, match="ends before its last element does"):
         list(stream_sessions(cut))
-    assert [each.conversation for each in stream_sessions(cut, lenient=True, problems=problems)] == ["1"]
+    assert [session.conversation for session in stream_sessions(cut, lenient=True, problems=problems)] == [
+        "1"
+    ]
     assert problems.counts == {"broken-xml": 1}
 
 
@@ -147,24 +149,24 @@ def test_signs_that_xml_forbids_are_left_out() -> None:
     content = YEAR_2011.replace(b"<title>K</title>", b"<title>K\x0b&nbsp;K</title>")
     (session,) = stream_sessions(content)
 
-    assert [each.title for each, _ in session.results()] == ["K&nbsp;K"]
+    assert [result.title for result, _ in session.results()] == ["K&nbsp;K"]
 
 
 def test_a_session_within_a_session_is_part_of_it() -> None:
     """No file of the track has one; it breaks nothing."""
     inner = YEAR_2011.replace(b"<topic>", b'<session num="5"></session><topic>')
 
-    assert [each.conversation for each in stream_sessions(inner)] == ["4"]
+    assert [session.conversation for session in stream_sessions(inner)] == ["4"]
 
 
 def test_what_stands_on_the_broken_line_before_the_fault_is_kept_by_a_lenient_reading() -> None:
     """A file may be one line."""
     line = YEAR_2011.replace(b"\n", b" ").replace(b"</sessiontrack2011>", b"</oops>")
 
-    assert [each.conversation for each in stream_sessions(line, lenient=True)] == ["4"]
+    assert [session.conversation for session in stream_sessions(line, lenient=True)] == ["4"]
 
 
 def test_an_encoding_that_is_none_is_refused() -> None:
     """In words, as other faults are."""
-    with pytest.raises(BadInput, match=r"bytes:1: is no XML"):
+    with pytest.raises(BadInput, match=r"bytes:1: is not XML"):
         list(stream_sessions(b'<?xml version="1.0" encoding="utf-99"?>\n' + YEAR_2011))

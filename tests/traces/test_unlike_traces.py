@@ -1,4 +1,4 @@
-"""Files that are no traces, and tools that nobody can know: what is refused, and what the user is told to write."""
+"""Files that are no traces, and tools that nobody can know: what is refused, and what the user is advised to write."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chat(tool: str, arguments: dict[str, Any], output: str) -> list[dict[str, An
 def test_what_is_no_trace_is_refused_as_an_unknown_format(name: str, tmp_path: Path) -> None:
     """With the way it begins, and nothing scored."""
     (tmp_path / name).write_text(UNLIKE[name])
-    with pytest.raises(BadInput, match="is in no trace format known here"):
+    with pytest.raises(BadInput, match="has no known trace format"):
         read_sessions(tmp_path / name)
 
 

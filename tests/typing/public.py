@@ -8,6 +8,8 @@ from typing import Any, assert_type
 
 import judged
 from judged import AP, P, R, nDCG, stats
+from judged.measures import alpha_nDCG
+from judged.measures.session import CG
 from judged.result import Provenance
 from judged.testing import assert_no_regression
 
@@ -74,6 +76,8 @@ def measures_are_values() -> None:
     """A measure with parameters or a cutoff is a measure."""
     assert_type(P(rel=2) @ 5, judged.Measure)
     assert_type(R, judged.Measure)
+    assert_type(alpha_nDCG @ 20, judged.Measure)
+    assert_type(CG @ 3, judged.Measure)
     assert_type(judged.parse_measure("nDCG@10"), judged.Measure)
     assert_type(judged.parse_measure("CG@last", family="session"), judged.Measure)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
-from typing import Any
 
 import numpy as np
 
-from judged.agreements.grades import Grade, GradedResult, Grades, read_grades
+from judged.agreements.grades import Grade, GradedResult, Grades, GradesLike, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
 from judged.arrays import Floats
@@ -21,6 +20,7 @@ from judged.protocol import Protocol
 from judged.result import InputFile, Provenance
 from judged.stats.outcome import Undefined
 from judged.stats.paired import check_level
+from judged.tables.inputs import RunLike
 
 __all__ = ["agreement"]
 
@@ -33,11 +33,11 @@ ENOUGH_RESULTS = 30
 
 
 def agreement(
-    labels: Any,
-    human: Any,
+    labels: GradesLike,
+    human: GradesLike,
     *,
-    judges: Mapping[str, Any] | None = None,
-    runs: Mapping[str, Any] | None = None,
+    judges: Mapping[str, GradesLike] | None = None,
+    runs: Mapping[str, RunLike] | None = None,
     measures: Iterable[Measure | str] | Measure | str = ("nDCG@10",),
     protocol: Protocol | Profile | str = "trec_eval-9",
     threshold: float = 2,
@@ -98,10 +98,10 @@ def agreement(
 
 
 def _list_inputs(
-    labels: Any, human: Any, judges: Mapping[str, Any], runs: Mapping[str, Any]
+    labels: GradesLike, human: GradesLike, judges: Mapping[str, GradesLike], runs: Mapping[str, RunLike]
 ) -> tuple[InputFile, ...]:
     """Return the inputs that are files."""
-    sources = [("labels", labels), ("human", human)]
+    sources: list[tuple[str, object]] = [("labels", labels), ("human", human)]
     sources += [("judge", judge) for judge in judges.values()] + [("run", run) for run in runs.values()]
     return tuple(
         InputFile(role, fspath(source)) for role, source in sources if isinstance(source, str | PathLike)

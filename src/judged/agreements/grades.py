@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 from judged.dedup.rules import Rules
 from judged.dedup.url import strict_key
 from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io.read import read_judgments, read_labels
+from judged.tables.inputs import JudgmentsLike, LabelsLike
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 
-__all__ = ["Grade", "GradedResult", "Grades", "describe_result", "read_grades"]
+__all__ = ["Grade", "GradedResult", "Grades", "GradesLike", "describe_result", "read_grades"]
 
 Grade: TypeAlias = int | float
+GradesLike: TypeAlias = "Grades | LabelsLike | JudgmentsLike"
+"""Anything that labels or judgments can be read from."""
 _Key: TypeAlias = tuple[str | None, str | None, str]
 _ANY_TOOL = "\0"
 """Index entry for an id of any tool; no tool has this name."""
@@ -101,7 +104,7 @@ class Grades:
         return len(self.items)
 
 
-def read_grades(source: Any, *, name: str | None = None) -> Grades:
+def read_grades(source: GradesLike, *, name: str | None = None) -> Grades:
     """Read grades from labels or judgments; `judged.read_labels` is tried first.
 
     >>> [(item.task, item.keys, item.grade) for item in read_grades({"t1": {"d1": 3}}).items]
@@ -120,12 +123,12 @@ def read_grades(source: Any, *, name: str | None = None) -> Grades:
     return Grades.from_items(items, name or table.name)
 
 
-def _read_table(source: Any) -> Labels | Judgments:
-    """Read labels, whose gains are 0 to 4; else judgments, which allow any grade and more formats."""
+def _read_table(source: LabelsLike | JudgmentsLike) -> Labels | Judgments:
+    """Read labels, whose gains are 0 to 4; else judgments, which allow any grade."""
     if isinstance(source, Judgments | Labels):
         return source
     try:
-        return read_labels(source)
+        return read_labels(cast("LabelsLike", source))
     except (BadInput, WrongKind, Unreadable) as error:
         try:
             return read_judgments(source)

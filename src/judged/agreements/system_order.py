@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from judged.agreements.grades import GradedResult
 from judged.engine.evaluate import evaluate
@@ -16,6 +15,7 @@ from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.stats.outcome import Undefined
 from judged.stats.rank_correlation import RankAgreement, kendall_tau, tau_ap, tau_ap_b
+from judged.tables.inputs import RunLike
 from judged.tables.judgments import Judgments
 
 __all__ = ["TOP", "RankedSystems", "rank_runs", "rank_systems"]
@@ -101,7 +101,7 @@ def rank_systems(
 
 def rank_runs(
     pairs: Sequence[tuple[GradedResult, GradedResult]],
-    runs: Mapping[str, Any],
+    runs: Mapping[str, RunLike],
     measures: Iterable[Measure | str] | Measure | str,
     *,
     protocol: Protocol | Profile | str,

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judged.arrays import Bytes, Words
 from judged.io.sniff import Kind as Role
-from judged.kernels.scan.folding import fold
 from judged.kernels.scan.rows import JUDGMENTS, RUN, Rows, read_rows
-from judged.kernels.scan.strings import Bytes, Strings, Words, mix
+from judged.kernels.scan.strings import Strings, fold, mix
 from judged.kernels.scan.text import find_line_end
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.tables.columns import to_bytes
@@ -47,7 +47,7 @@ class Batch:
     """Whether that is a number."""
     folded: Words
     fate: NDArray[np.uint8]
-    """The document without regard to case: see `judged.kernels.scan.folding`."""
+    """The document without regard to case: see `judged.kernels.scan.strings`."""
     token: Strings | None = None
     """The score or grade as it is written, where it is text."""
     intent: Strings | None = None

@@ -9,6 +9,7 @@ from typing import BinaryIO, Literal, TypeAlias
 
 import numpy as np
 
+from judged.arrays import Bytes
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
 from judged.checks.queries import find_repeats
 from judged.checks.rows import find_not_utf8
@@ -19,7 +20,7 @@ from judged.io.table import open_path
 from judged.io.trec import read_line_text
 from judged.io.write import write_file
 from judged.kernels.scan.rows import RETURN, ROW
-from judged.kernels.scan.strings import Buffer, Bytes, Strings
+from judged.kernels.scan.strings import Buffer, Strings
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.schema import SCHEMAS

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from judged.arrays import Words
 from judged.checks.batch import Batch, join_batches
 from judged.checks.ids import Documents, check_documents, check_query_ids
 from judged.checks.queries import Grades, Inversion, check_queries
@@ -16,7 +17,6 @@ from judged.checks.rows import Blocks, Intents, Tags, check_rows
 from judged.checks.sources import HoldsPreferences, Source, open_source
 from judged.errors import JudgedError
 from judged.io.sniff import Kind as Role
-from judged.kernels.scan.strings import Words
 from judged.kernels.segments import Flags
 from judged.problem import Place
 from judged.result import InputFile, Provenance

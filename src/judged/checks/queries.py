@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.arrays import Words
 from judged.checks.batch import Batch, decode_id
 from judged.checks.result import Findings
-from judged.kernels.scan.keys import Keys, distinct
-from judged.kernels.scan.strings import Words
+from judged.kernels.scan.strings import Keys, distinct
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.problem import Place
 

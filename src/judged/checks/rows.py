@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from judged.arrays import Words
 from judged.checks.batch import Batch, decode_id
 from judged.checks.result import Findings
 from judged.checks.sources import Source
-from judged.kernels.scan.folding import LEFT, fold
-from judged.kernels.scan.strings import Strings, Words
+from judged.kernels.scan.strings import LEFT, Strings, fold
 from judged.kernels.segments import Flags, Ints
 from judged.problem import Place
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from judged.arrays import Bytes
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text, make_batch
 from judged.checks.result import Findings
 from judged.errors import BadInput, JudgedError
@@ -19,7 +20,6 @@ from judged.io.sniff import Kind as Role
 from judged.io.table import RawTable, check, is_frame, open_path, read_file, read_raw
 from judged.io.trec import read_line_text
 from judged.kernels.scan.rows import BLANK, COMMENT, RETURN, ROW, SHORT
-from judged.kernels.scan.strings import Bytes
 from judged.problem import Place
 from judged.tables.columns import one_array, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, add_bad_weights, check_intents

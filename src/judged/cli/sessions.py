@@ -114,8 +114,8 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE.svg",
-    help="Also write a picture of the first measure by iteration.",
+    metavar="FILE",
+    help="Also draw the first measure by iteration; .svg, .png or .pdf.",
 )
 @click.option("--good", type=click.IntRange(1, 4), help="The gain from which a result is good.  [default: 2]")
 @click.option(
@@ -180,13 +180,18 @@ def command(traces: tuple[str, ...], **options: Any) -> None:
     named = [split_name(each) for each in traces]
     check_standard_input([path for _, path in named])
     outputs = {path: format_of(path) for path in options["outputs"]}
+    if options["picture"]:
+        from judged.report.draw import check_picture_path
+
+        check_picture_path(options["picture"])
     report = _reported(named, options)
     for path, kind in outputs.items():
         write_file(path, report.rendered(kind, digits=options["digits"]))
     if options["picture"]:
-        from judged.sessions.show import curve_picture
+        from judged.report.draw import draw
+        from judged.sessions.show import draw_curves
 
-        write_file(options["picture"], curve_picture(report.curves))
+        write_file(options["picture"], draw(draw_curves(report.curves), options["picture"].suffix))
     click.echo(report.rendered(options["kind"], digits=options["digits"], bold=says_bold()), nl=False)
     if not options["quiet"]:
         _tell(report, [*options["outputs"], *filter(None, [options["picture"]])])

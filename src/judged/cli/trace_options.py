@@ -1,4 +1,4 @@
-"""Options of every command that reads traces: how they are written, which tools search, and how strict to be."""
+"""Options of every command that reads traces: their format, the search tools, and strictness."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def trace_options(command: F) -> F:
-    """The options `--trace-format`, `--tools`, `--turn` and `--lenient`, as the arguments the readers know them by."""
+    """Add the options `--trace-format`, `--tools`, `--turn` and `--lenient`, named as the arguments of the readers."""
     for option in reversed(
         [
             click.option(
                 "--trace-format",
                 "format",
                 metavar="NAME",
-                help="How the traces are written, where their content does not tell.",
+                help="Trace format; detected by default.",
             ),
             click.option(
                 "--tools",
                 metavar="FILE",
                 type=click.Path(dir_okay=False),
-                help="A YAML or JSON file that says which tools are searches, and where queries and results lie.",
+                help="YAML or JSON file that names the search tools, and where their queries and results are.",
             ),
             click.option(
                 "--turn",
@@ -35,7 +35,7 @@ def trace_options(command: F) -> F:
                 show_default=True,
                 help="Which turn of a conversation counts.",
             ),
-            click.option("--lenient", is_flag=True, help="Leave out what is faulty, and count it."),
+            click.option("--lenient", is_flag=True, help="Leave out malformed parts, and count them."),
         ]
     ):
         command = option(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
@@ -13,9 +13,9 @@ from judged.comparison.latency import Latency, summarise_latency
 from judged.comparison.result import Comparison
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, find_interactions, read_attributes
-from judged.comparison.systems import System, SystemLike, read_systems, to_system
+from judged.comparison.systems import System, read_systems, to_system
 from judged.engine.evaluate import evaluate_many
-from judged.errors import BadSample, UnknownName
+from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
 from judged.measures.measure import Measure
 from judged.problem import Note
@@ -28,46 +28,6 @@ from judged.tables.timings import Timings
 from judged.wording import plural
 
 __all__ = ["compare"]
-
-
-@overload
-def compare(
-    systems: Sequence[SystemLike] | Mapping[str, SystemLike],
-    /,
-    *,
-    measures: Iterable[Measure | str] | Measure | str | None = None,
-    baseline: str | Sequence[str] | None = None,
-    test: str = "randomisation",
-    correction: str | None = None,
-    level: float = 0.95,
-    slices: Any = None,
-    timings: Any = None,
-    also: Sequence[str] = (),
-    rope: float = ROPE,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> Comparison: ...
-
-
-@overload
-def compare(
-    qrels: Any,
-    runs: Mapping[str, Any],
-    measures: Iterable[Measure | str] | Measure | str,
-    *,
-    baseline: str | Sequence[str] | None = None,
-    test: str = "randomisation",
-    correction: str | None = None,
-    level: float = 0.95,
-    slices: Any = None,
-    timings: Any = None,
-    also: Sequence[str] = (),
-    rope: float = ROPE,
-    protocol: Protocol | Profile | str = "trec_eval-9",
-    resamples: int = 10_000,
-    seed: int = 0,
-    threads: int | None = None,
-) -> Comparison: ...
 
 
 def compare(
@@ -109,8 +69,11 @@ def compare(
     samples = None if timings is None else read_timings(timings)
     if runs is None:
         systems = read_systems(qrels, measures)
+    elif measures is None:
+        msg = "no measure was given to score the runs by"
+        raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
-        systems = _evaluate_runs(qrels, runs, () if measures is None else measures, protocol, threads)
+        systems = _evaluate_runs(qrels, runs, measures, protocol, threads)
     whole = _compare_systems(systems, _to_names(baseline), settings)
     if attributes is not None:
         whole = _add_slices(whole, attributes)

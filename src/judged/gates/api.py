@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
-from judged.comparison.systems import System, SystemLike, read_scores, read_systems, to_system
+from judged.comparison.systems import System, read_scores, read_systems, to_system
 from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
 from judged.errors import (
@@ -37,48 +37,6 @@ __all__ = ["gate"]
 
 SHOWN = 5
 """How many of the most hurt and most helped queries are kept."""
-
-
-@overload
-def gate(
-    system: SystemLike,
-    /,
-    *,
-    baseline: SystemLike,
-    measures: Iterable[Measure | str] | Measure | str | None = None,
-    min_delta: float | str | Delta = -0.01,
-    alpha: float = 0.05,
-    test: OneSidedTest = "t",
-    baseline_run: str | None = None,
-    allow_other_protocol: bool = False,
-    resamples: int = 10_000,
-    seed: int = 0,
-    name: str | None = None,
-    run_name: str | None = None,
-    baseline_name: str | None = None,
-) -> GateReport: ...
-
-
-@overload
-def gate(
-    qrels: Any,
-    run: Any,
-    measures: Iterable[Measure | str] | Measure | str,
-    *,
-    baseline: Any,
-    min_delta: float | str | Delta = -0.01,
-    alpha: float = 0.05,
-    test: OneSidedTest = "t",
-    protocol: Protocol | Profile | str = "trec_eval-9",
-    baseline_run: str | None = None,
-    allow_other_protocol: bool = False,
-    resamples: int = 10_000,
-    seed: int = 0,
-    name: str | None = None,
-    run_name: str | None = None,
-    baseline_name: str | None = None,
-    threads: int | None = None,
-) -> GateReport: ...
 
 
 def gate(
@@ -114,8 +72,11 @@ def gate(
     if run is None:
         scoring = None
         ours = _rename(read_systems([qrels], measures)[0], run_name)
+    elif measures is None:
+        msg = "no measure was given to score the run by"
+        raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
-        scoring = _Scoring.prepare(qrels, () if measures is None else measures, protocol, threads)
+        scoring = _Scoring.prepare(qrels, measures, protocol, threads)
         ours = scoring.score(run, run_name)
     for measure in ours.measures:
         _check_measure(measure)

@@ -12,13 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, repeat
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadInput, Unreadable, Unwritable
 from judged.io.open import BOM, File, read_text
 from judged.io.sniff import Format, Kind, Writing
@@ -42,8 +43,6 @@ __all__ = [
     "read_run",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
 STRETCH = 1 << 24
 """Bytes read at once, so that memory grows with the rows and not with the text."""
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")

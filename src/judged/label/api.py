@@ -12,7 +12,7 @@ from judged.errors import BadProtocol, JudgedError
 from judged.label.budget import Budget, Prices
 from judged.label.cache import Answer, Cache, Past
 from judged.label.client import Client, Endpoint
-from judged.label.pool import Item, Pool, PoolOptions, build_pool
+from judged.label.pool import Item, Judged, Pool, PoolOptions, PoolSource, build_pool
 from judged.label.prompt import Labeller, Question, make_questions
 from judged.label.result import Labelling
 from judged.label.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
@@ -28,13 +28,13 @@ LOW_MASS = 0.5
 
 
 def label_results(
-    source: Any,
+    source: PoolSource,
     *,
     model: str | None = None,
     endpoint: str | Endpoint | None = None,
     queries: TextSource | None = None,
     documents: TextSource | None = None,
-    judged: Any = None,
+    judged: Judged | None = None,
     cache: str | Path | None = None,
     prices: Prices | tuple[float, float] | None = None,
     budget: float | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 import pyarrow as pa
@@ -22,6 +22,7 @@ from judged.io.table import open_path
 from judged.label.texts import Text, TextSource, read_documents, read_queries
 from judged.problem import Note, Place, Problems
 from judged.result import InputFile
+from judged.tables.inputs import JudgmentsLike, LabelsLike, RunLike
 from judged.tables.labels import Label
 from judged.tables.run import Run
 from judged.tables.schema import RUN
@@ -31,9 +32,13 @@ from judged.traces.context import TraceProblems
 from judged.traces.read import stream_sessions
 from judged.traces.results.tools import Tools
 
-__all__ = ["Item", "Pool", "PoolOptions", "SourceKind", "build_pool"]
+__all__ = ["Item", "Judged", "Pool", "PoolOptions", "PoolSource", "SourceKind", "build_pool"]
 
 SourceKind: TypeAlias = Literal["run", "trace"]
+Source: TypeAlias = RunLike | Sessions
+"""A run, or a trace: a file, sessions, or objects in memory."""
+PoolSource: TypeAlias = Source | Sequence[str | PathLike[str] | bytes | Run | Sessions]
+Judged: TypeAlias = JudgmentsLike | LabelsLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +96,11 @@ class PoolOptions:
 
 
 def build_pool(
-    source: Any,
+    source: PoolSource,
     *,
     queries: TextSource | None = None,
     documents: TextSource | None = None,
-    judged: Any = None,
+    judged: Judged | None = None,
     options: PoolOptions | None = None,
 ) -> Pool:
     """Collect the results of runs or traces that are not judged yet, each once.
@@ -127,15 +132,15 @@ def build_pool(
     return replace(_pool_runs(sources, queries or {}, documents or {}, judged, chosen), inputs=inputs)
 
 
-def _split_sources(source: Any) -> list[Any]:
+def _split_sources(source: PoolSource) -> list[Any]:
     """Return the sources as a list; a list of plain objects is one trace in memory."""
-    several = isinstance(source, list | tuple) and all(
-        isinstance(part, str | bytes | PathLike | Run | Sessions) for part in source
-    )
+    if not isinstance(source, list | tuple):
+        return [source]
+    several = all(isinstance(part, str | bytes | PathLike | Run | Sessions) for part in source)
     return list(source) if several else [source]
 
 
-def _detect_kind(source: Any) -> SourceKind:
+def _detect_kind(source: object) -> SourceKind:
     """Return what a source is: a run if it can be read as one, else traces."""
     if isinstance(source, Run | Mapping | Sessions):
         return "trace" if isinstance(source, Sessions) else "run"
@@ -147,7 +152,7 @@ def _detect_kind(source: Any) -> SourceKind:
         return "trace"
 
 
-def _is_prose(source: Any) -> bool:
+def _is_prose(source: object) -> bool:
     """Return whether a text without any other format has words in place of scores, like the logs of agents."""
     opened = open_path(source, RUN)
     if not isinstance(opened, tuple) or opened[1].name != "trec":
@@ -161,7 +166,11 @@ def _is_prose(source: Any) -> bool:
 
 
 def _pool_runs(
-    sources: Sequence[Any], queries: TextSource, documents: TextSource, judged: Any, options: PoolOptions
+    sources: Sequence[RunLike],
+    queries: TextSource,
+    documents: TextSource,
+    judged: Judged | None,
+    options: PoolOptions,
 ) -> Pool:
     """Collect the documents of runs down to the depth, without those judged already."""
     runs = [read_run(source) for source in sources]
@@ -202,7 +211,7 @@ def _take_top(table: pa.Table, depth: int | None) -> Iterator[tuple[str, str]]:
             yield query, document
 
 
-def _judged_pairs(judged: Any) -> set[tuple[str, str]]:
+def _judged_pairs(judged: Judged | None) -> set[tuple[str, str]]:
     """Return query and document of everything judged, whatever its grade."""
     if judged is None:
         return set()
@@ -261,10 +270,10 @@ class _Task:
 
 
 def _pool_traces(
-    sources: Sequence[Any],
+    sources: Sequence[object],
     queries: TextSource | None,
     documents: TextSource | None,
-    judged: Any,
+    judged: Judged | None,
     options: PoolOptions,
 ) -> Pool:
     """Collect the results that agents saw, each distinct one once for its task."""
@@ -291,7 +300,7 @@ def _pool_traces(
         results = [found.result for task in tasks.values() for found in task.found]
         ids = {key for result in results for key in (result.id, result.domain_id) if key is not None}
         texts = read_documents(documents, ids, lenient=options.lenient)
-    labels = () if judged is None else read_labels(judged).rows
+    labels = () if judged is None else read_labels(cast("LabelsLike", judged)).rows
     builder = _ItemBuilder(Rules(unit=options.unit), labels, texts, relabel=options.relabel)
     items = tuple(item for name, task in tasks.items() for item in builder.items(name, task))
     left_out = tuple(builder.notes(lenient=options.lenient))

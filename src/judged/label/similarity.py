@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from judged._optional import need
 from judged.agreements.api import agreement
-from judged.agreements.grades import Grades, describe_result, read_grades
+from judged.agreements.grades import Grades, GradesLike, describe_result, read_grades
 from judged.agreements.result import Agreement
 from judged.arrays import Floats, Ints
 from judged.errors import BadSample, MissingExtra, Unreadable, Unusable
@@ -97,7 +97,7 @@ class SimilarityLabels:
 def label_by_similarity(
     items: Iterable[Item],
     *,
-    calibration: Any,
+    calibration: GradesLike,
     model: str | Path | Embedder | None = None,
     threshold: float = 2,
     folds: int = 5,

@@ -6,8 +6,9 @@ import csv
 import io
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,30 +19,18 @@ from judged.errors import Unreadable, Unusable
 from judged.io.open import split_name
 from judged.io.table import read_table
 from judged.problem import Problems
-from judged.tables.schema import DOCUMENTS, QUERIES
+from judged.tables.inputs import ArrowStream, FileLike, Rows
+from judged.tables.schema import DOCUMENTS, QUERIES, Schema
 
 __all__ = ["Text", "TextSource", "read_documents", "read_queries"]
-
-QUERY = {field.name: field.names for field in QUERIES.fields}
-DOCUMENT = {field.name: field.names for field in DOCUMENTS.fields}
-"""Accepted column names of each field, case-insensitive; the first one present is used."""
-TEXTS = replace(
-    DOCUMENTS,
-    fields=(
-        replace(DOCUMENTS["id"], aliases=(*DOCUMENTS["id"].names, *QUERIES["id"].names[2:])),
-        DOCUMENTS["title"],
-        replace(DOCUMENTS["text"], aliases=(*DOCUMENTS["text"].names, *QUERIES["text"].names[1:3])),
-    ),
-)
-"""Queries or documents, where a file is read before it is known which."""
 
 WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
 """Extensions of formats that are read as a whole; the others are streamed."""
 
-Aliases: TypeAlias = Mapping[str, tuple[str, ...]]
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
-TextSource: TypeAlias = str | Path | Mapping[str, Any]
-"""A file, or a dict from ids to texts or to dicts with title and text."""
+Source: TypeAlias = FileLike | ArrowStream | Rows
+TextSource: TypeAlias = Source | Mapping[str, str] | Mapping[str, Mapping[str, str]]
+"""A file, a data frame, rows, or a dict from ids to texts or to dicts with title and text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +45,7 @@ def read_queries(source: TextSource, *, lenient: bool = False) -> dict[str, str]
     """Read the text of every query by its id; if a query has several texts, the first counts when lenient."""
     if isinstance(source, Mapping):
         return {str(query): str(text) for query, text in source.items()}
-    texts = _read_file(source, QUERY, None, lenient=lenient)
+    texts = _read_texts(source, QUERIES, None, lenient=lenient)
     return {query: text.text for query, text in texts.items() if text.text.strip()}
 
 
@@ -71,7 +60,7 @@ def read_documents(
             if wanted is None or str(document) in wanted
         }
     else:
-        texts = _read_file(source, DOCUMENT, wanted, lenient=lenient)
+        texts = _read_texts(source, DOCUMENTS, wanted, lenient=lenient)
     return {document: text for document, text in texts.items() if (text.title + text.text).strip()}
 
 
@@ -81,30 +70,27 @@ def _to_text(value: object) -> Text:
     return Text("", str(value))
 
 
-def _read_file(
-    source: str | Path, aliases: Aliases, wanted: Container[str] | None, *, lenient: bool
+def _read_texts(
+    source: Source, schema: Schema, wanted: Container[str] | None, *, lenient: bool
 ) -> dict[str, Text]:
-    problems = Problems(str(source))
+    problems = Problems(fspath(source) if isinstance(source, str | PathLike) else schema.name)
     texts: dict[str, Text] = {}
-    for line, row in _read_rows(Path(source), problems):
-        fields = {name: _first_value(row, columns) for name, columns in aliases.items()}
+    for line, row in _read_rows(source, schema, problems):
+        fields = {field.name: _first_value(row, field.names) for field in schema.fields}
         key = fields["id"]
         if key is None:
-            problems.add_line(
-                "incomplete-row", line, f"has no id, expected one of {', '.join(aliases['id'])}"
-            )
+            expected = ", ".join(schema["id"].names)
+            problems.add_line("incomplete-row", line, f"has no id, expected one of {expected}")
         elif wanted is not None and key not in wanted:
             continue
-        elif not any(name in row for name in (*aliases["text"], *aliases.get("title", ()))):
-            problems.add_line(
-                "incomplete-row", line, f"has no text, expected one of {', '.join(aliases['text'])}"
-            )
+        elif not any(name in row for field in schema.fields[1:] for name in field.names):
+            expected = ", ".join(schema["text"].names)
+            problems.add_line("incomplete-row", line, f"has no text, expected one of {expected}")
         else:
             text = Text(fields.get("title") or "", fields["text"] or "")
             if texts.setdefault(key, text) != text and not lenient:
-                problems.add_line(
-                    "conflicting-text", line, f"`{key}` has another text than before, expected one"
-                )
+                message = f"`{key}` has another text than before, expected one"
+                problems.add_line("conflicting-text", line, message)
     hint = "with `--lenient`, the first text counts" if "conflicting-text" in problems.counts else None
     problems.raise_if_any(hint=hint, error=Unusable)
     return texts
@@ -115,18 +101,19 @@ def _first_value(row: Mapping[str, Any], columns: Iterable[str]) -> str | None:
     return next((str(value) for value in values if value is not None and value != ""), None)
 
 
-def _read_rows(path: Path, problems: Problems) -> Iterator[Row]:
-    """Yield every row of a file with its line number; column names are in lower case."""
+def _read_rows(source: Source, schema: Schema, problems: Problems) -> Iterator[Row]:
+    """Yield every row of a source with its line number; column names are in lower case."""
+    if not isinstance(source, str | PathLike) or split_name(Path(source))[1] in WHOLE_FORMATS:
+        yield from _read_whole(source, schema)
+        return
+    path = Path(source)
     try:
         if path.name.lower().endswith((".parquet", ".pq")):
-            yield from _read_parquet(path)
-            return
-        if split_name(path)[1] in WHOLE_FORMATS:
-            yield from _read_whole(path)
+            yield from _read_parquet(path, schema)
             return
         with pa.input_stream(str(path), compression="detect") as stream:
             lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="", errors="replace")
-            yield from _read_text(lines, problems)
+            yield from _read_text(lines, schema, problems)
     except FileNotFoundError:
         msg = f"{path} does not exist"
         raise Unreadable(msg) from None
@@ -135,16 +122,16 @@ def _read_rows(path: Path, problems: Problems) -> Iterator[Row]:
         raise Unreadable(msg) from None
 
 
-def _read_whole(path: Path) -> Iterator[Row]:
-    """Yield the rows of a format that cannot be read line by line."""
-    table = read_table(path, TEXTS)
+def _read_whole(source: Source, schema: Schema) -> Iterator[Row]:
+    """Yield the rows of a data frame, or of a format that cannot be read line by line."""
+    table = read_table(source, schema)
     table.problems.raise_if_any(error=Unusable)
     columns = {name: column.to_pylist() for name, column in table.columns.items()}
     for number, values in enumerate(zip(*columns.values(), strict=True), 1):
         yield number, dict(zip(columns, values, strict=True))
 
 
-def _read_text(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
+def _read_text(lines: Iterable[str], schema: Schema, problems: Problems) -> Iterator[Row]:
     """Yield the rows of JSONL, or of a table with or without a header."""
     numbered = enumerate(lines, 1)
     number, first = next(((number, line) for number, line in numbered if line.strip()), (0, ""))
@@ -153,7 +140,7 @@ def _read_text(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
         return
     if first.lstrip().startswith("{"):
         yield from _read_json(chain([(number, first)], rest), problems)
-    elif _is_header(first):
+    elif _is_header(first, schema):
         yield from _read_csv(first, lines, number, problems)
     else:
         yield from _read_plain_tsv((number, first), rest, problems)
@@ -173,9 +160,9 @@ def _read_json(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator
             problems.add_line("malformed-line", number, f"is {type(row).__name__}, expected an object")
 
 
-def _is_header(line: str) -> bool:
+def _is_header(line: str, schema: Schema) -> bool:
     names = {name.strip().strip('"').lower() for name in line.replace("\t", ",").split(",")}
-    return bool(names & {*QUERY["id"], *DOCUMENT["id"]}) and bool(names & {*QUERY["text"], *DOCUMENT["text"]})
+    return not names.isdisjoint(schema["id"].names) and not names.isdisjoint(schema["text"].names)
 
 
 def _read_csv(header: str, lines: Iterable[str], above: int, problems: Problems) -> Iterator[Row]:
@@ -212,10 +199,10 @@ def _read_plain_tsv(
             problems.add_line("malformed-line", number, f"{len(values)} columns, expected {len(names)}")
 
 
-def _read_parquet(path: Path) -> Iterator[Row]:
+def _read_parquet(path: Path, schema: Schema) -> Iterator[Row]:
     import pyarrow.parquet
 
-    known = {*QUERY["id"], *QUERY["text"], *DOCUMENT["id"], *DOCUMENT["title"], *DOCUMENT["text"]}
+    known = {name for field in schema.fields for name in field.names}
     with pyarrow.parquet.ParquetFile(path) as file:
         columns = [name for name in file.schema_arrow.names if name.lower() in known]
         rows = (row for batch in file.iter_batches(4096, columns=columns) for row in batch.to_pylist())

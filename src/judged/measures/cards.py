@@ -28,7 +28,7 @@ __all__ = [
     "render_catalogue",
 ]
 
-_NOTES = ("Unjudged", "Unlabelled", "Ties", "Empty", "Agrees with")
+_NOTES = ("Title", "Unjudged", "Unlabelled", "Ties", "Empty", "Agrees with")
 _SECTIONS = ("Example", "References")
 _HEADING = re.compile(rf"^({'|'.join((*_NOTES, *_SECTIONS))}):[ \t]*\n?", re.MULTILINE)
 _FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
@@ -130,7 +130,7 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
         name=bare.name,
         family=bare.family,
         heading=bare.name if scope.name == "ranked" else f"{bare.name} ({scope.name})",
-        title=bare.title or f"Defined in `{bare.function.__module__}`.",
+        title=bare.title or _join(sections.get("Title", "")) or f"Defined in `{bare.function.__module__}`.",
         meaning=read_summary(bare),
         formula=formula,
         symbols=" ".join(filter(None, (symbols, bare.note, _explain_companions(bare)))),

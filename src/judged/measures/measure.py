@@ -42,7 +42,7 @@ class Measure:
     name: str
     function: Callable[..., Any]
     title: str = ""
-    """The name in words, and what it measures in half a sentence."""
+    """The name in words, where several measures share a function; else its docstring says it (`Title:`)."""
     family: str = "ranked"
     at_parameter: str | None = None
     """The parameter that `@` sets, if any."""

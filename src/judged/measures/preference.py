@@ -68,6 +68,7 @@ def number_of_preferences(view: PreferenceView) -> Floats:
 
     where $S$ holds a pair for every preference of every group of the query.
 
+    Title: The number of preferences.
     Ties: do not matter.
     Empty: 0 when no preference is stated.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`; for queries missing from the run, trec_eval 9 with
@@ -215,7 +216,6 @@ def balanced_preference_share(view: PreferenceView, *, count: Count) -> Floats:
 prefs_num_prefs_poss = Measure(
     "prefs_num_prefs_poss",
     number_of_preferences,
-    title="The number of preferences.",
     family="preference",
     bounds=(0.0, math.inf),
     aggregate="sum",
@@ -321,6 +321,7 @@ def average_precision_of_judges(view: PreferenceView, *, rel: float | None = Non
     where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and
     $\mathrm{AP}_j$ is AP by the grades of group $j$.
 
+    Title: Average precision, averaged over judges.
     Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
     Agrees with: `trec_eval -R qrels_jg -m map_avgjg`.
     References: Buckley. trec_eval, measure `map_avgjg`. NIST, 2008.
@@ -334,13 +335,7 @@ def average_precision_of_judges(view: PreferenceView, *, rel: float | None = Non
     return mean_over_groups(view, average_precision(view.ranking, rel=rel))
 
 
-map_avgjg = Measure(
-    "map_avgjg",
-    average_precision_of_judges,
-    title="Average precision, averaged over judges.",
-    family="preference",
-    needs="judges",
-)
+map_avgjg = Measure("map_avgjg", average_precision_of_judges, family="preference", needs="judges")
 
 
 def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None = None) -> Floats:
@@ -351,6 +346,7 @@ def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None 
     where $J$ is the set of the query's judgment groups (assessors), each with grades of its own, and
     $\mathrm{P}_j@k$ is P by the grades of group $j$.
 
+    Title: Precision, averaged over judges.
     Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
     Agrees with: `trec_eval -R qrels_jg -m P_avgjg`.
     References: Buckley. trec_eval, measure `P_avgjg`. NIST, 2008.
@@ -365,14 +361,7 @@ def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None 
     return mean_over_groups(view, precision(view.ranking, cutoff=cutoff, rel=rel))
 
 
-P_avgjg = Measure(
-    "P_avgjg",
-    precision_of_judges,
-    title="Precision, averaged over judges.",
-    family="preference",
-    at_parameter="cutoff",
-    needs="judges",
-)
+P_avgjg = Measure("P_avgjg", precision_of_judges, family="preference", at_parameter="cutoff", needs="judges")
 
 
 def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, multiple: float = 1.0) -> Floats:
@@ -384,6 +373,7 @@ def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, mul
     $\mathrm{Rprec}_j$ is Rprec by the grades of group $j$, at the same `multiple` of its own number of
     relevant documents.
 
+    Title: R-precision, averaged over judges.
     Empty: 0 when nothing relevant is retrieved; a group without relevant documents brings 0.
     Agrees with: `trec_eval -R qrels_jg -m Rprec_mult_avgjg`.
     References: Buckley. trec_eval, measure `Rprec_mult_avgjg`. NIST, 2008.
@@ -399,10 +389,5 @@ def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, mul
 
 
 Rprec_mult_avgjg = Measure(
-    "Rprec_mult_avgjg",
-    r_precision_of_judges,
-    title="R-precision, averaged over judges.",
-    family="preference",
-    at_parameter="multiple",
-    needs="judges",
+    "Rprec_mult_avgjg", r_precision_of_judges, family="preference", at_parameter="multiple", needs="judges"
 )

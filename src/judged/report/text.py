@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from unicodedata import combining, east_asian_width
 
 from judged.blocks import Block, Display, Figure, Notes, Sentence, Table, format_value, is_numeric, transpose
 from judged.result import Result
 
-__all__ = ["render_blocks", "render_table", "to_text", "width_of"]
+__all__ = ["render_blocks", "render_critical_difference", "render_table", "to_text", "width_of"]
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 GAP = "  "
@@ -90,3 +90,16 @@ def _display_width(text: str) -> int:
     return sum(
         0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1 for character in text
     )
+
+
+def render_critical_difference(
+    ranks: Mapping[str, float], cliques: Sequence[Sequence[str]], critical_difference: float
+) -> str:
+    """Return a critical-difference diagram as text: a line for each system, best first, a column for each clique."""
+    names = sorted(ranks, key=lambda system: ranks[system])
+    widest = max(map(len, map(format_value, names)))
+    lines = [f"critical difference {critical_difference:.3f}"]
+    for name in names:
+        strokes = " ".join("│" if name in clique else " " for clique in cliques)
+        lines.append(f"{ranks[name]:8.3f}  {format_value(name):<{widest}}  {strokes}".rstrip())
+    return "\n".join([*lines, ""])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from judged.blocks import Between, Estimate, Table, Value, mark_best
+from judged.blocks import Between, Estimate, Figure, Table, Value, mark_best
 from judged.engine.evaluation import Evaluation
+from judged.figures import Record, draw_lines
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note
-from judged.report.lines import Dot, Line, lines
 from judged.sessions.analysis import (
     Alone,
     Curve,
@@ -27,9 +27,9 @@ from judged.wording import counted
 
 __all__ = [
     "bounds",
-    "curve_picture",
     "curve_tables",
     "decision_tables",
+    "draw_curves",
     "means",
     "note_undefined",
     "overlap_tables",
@@ -138,19 +138,28 @@ def curve_tables(curves: Sequence[Curve]) -> Iterator[Table]:
         yield Table(columns, rows, title=f"{system}: by iteration")
 
 
-def curve_picture(curves: Sequence[Curve]) -> str:
-    """An SVG of the first measure, a line for each system, with how many sessions still run told at each point."""
+def draw_curves(curves: Sequence[Curve]) -> Figure:
+    """Draw the first measure, a line for each system; a point's label says how many sessions still run."""
     measure = curves[0].measure
-    drawn = [Line(each.system, tuple(_dots(each))) for each in curves if each.measure == measure]
-    note = "mean with its interval; ended sessions keep their value, and points shrink as fewer still run"
-    return lines(drawn, title=f"{measure} by iteration", x="iteration", y=measure, note=note)
+    points = [point for curve in curves if curve.measure == measure for point in _points(curve)]
+    note = "Mean with its interval; ended sessions keep their value, and points shrink as fewer still run"
+    return draw_lines(
+        points, name="curve", title=f"{measure} by iteration", x="iteration", y=measure, note=note
+    )
 
 
-def _dots(curve: Curve) -> Iterator[Dot]:
+def _points(curve: Curve) -> Iterator[Record]:
     for point in curve.points:
-        low, high = (None, None) if point.interval is None else (point.interval.low, point.interval.high)
-        told = f"{curve.system}, iteration {point.iteration}: {point.value:.4g}; {counted(point.running, 'session')} at work"
-        yield Dot(point.iteration, point.value, low, high, point.running / curve.points[0].running, told)
+        running = f"{counted(point.running, 'session')} at work"
+        yield {
+            "name": curve.system,
+            "x": point.iteration,
+            "y": point.value,
+            "low": None if point.interval is None else point.interval.low,
+            "high": None if point.interval is None else point.interval.high,
+            "size": point.running / curve.points[0].running,
+            "label": f"{curve.system}, iteration {point.iteration}: {point.value:.4g}; {running}",
+        }
 
 
 def stopping_table(system: str, stops: Sequence[Stop]) -> Table:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from judged.arrays import Ints
 from judged.errors import BadInput
 from judged.problem import Problem, Problems
 
@@ -37,7 +38,6 @@ __all__ = [
 
 Column: TypeAlias = Any
 """A list, or anything that Arrow can read as a column."""
-Ints: TypeAlias = NDArray[np.int64]
 
 FLOAT_HINT = "ids held as floats have lost digits; read that column as text, or cast it to whole numbers"
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64()}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from judged.arrays import Floats, Ints
 from judged.errors import BadInput
 from judged.problem import Locate, Problem, Problems, locate_row
 from judged.tables.columns import (
@@ -29,8 +29,6 @@ from judged.tables.nested import flatten_lists, flatten_mapping, flatten_matrix,
 
 __all__ = ["NUMBERED", "Judgments", "add_bad_weights", "check_intents", "has_single_intents", "order_intents"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
 NUMBERED = "integer ids were taken as their decimal text"
 
 

@@ -24,7 +24,7 @@ def to_sessions(conversations: Iterable[Conversation], context: ReadContext) -> 
         try:
             session = to_session(conversation, context)
         except RecursionError:
-            message = "holds objects within objects, too deep to be read"
+            message = "is nested too deeply"
             context.report("malformed-session", f"{conversation.place}: session `{conversation.id}`", message)
             context.settle()
             continue
@@ -107,7 +107,7 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
     try:
         return context.tools.find_results(call.tool, call.output, queries)
     except Unparsed as error:
-        context.report(UNREAD, where, str(error))
+        context.report(UNREAD, where, str(error), tool=call.tool)
         return nothing
 
 

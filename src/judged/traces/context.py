@@ -87,18 +87,25 @@ class ReadContext:
     _first_places: dict[str, str] = field(default_factory=dict)
     """The first place of each tool that is not known to search."""
     _problems: list[Problem] = field(default_factory=list)
+    _tools: dict[str, str] = field(default_factory=dict)
+    """The tool that the first problem of a code is about."""
 
-    def report(self, kind: str, where: str, what: str) -> None:
-        """Record a problem of the current session; the caller leaves out what has it."""
-        self._problems.append(Problem.error(kind, where, what))
+    def report(self, code: str, where: str, what: str, *, tool: str | None = None) -> None:
+        """Record a problem of the current session, perhaps about a tool; the caller leaves out what has it."""
+        self._problems.append(Problem.error(code, where, what))
+        if tool is not None:
+            self._tools.setdefault(code, tool)
 
     def settle(self) -> None:
         """End a session: raise its problems, or count them if lenient."""
         if not self._problems:
             return
         problems, self._problems = self._problems, []
+        tools, self._tools = self._tools, {}
         if not self.lenient:
-            raise BadInput(self.label, problems, hint=_choose_hint(problems))
+            raise BadInput(
+                self.label, problems, hint=_choose_hint({problem.code for problem in problems}, tools)
+            )
         self.problems.add(problems)
 
     def report_broken(self, place: str, what: str) -> None:
@@ -121,13 +128,13 @@ class ReadContext:
         elif self.unknown:
             first = self._first_places[next(iter(self.unknown))]
             self.problems.note(
-                f"{self.label}: not known to be searches and left aside: {_list_tools(self.unknown)}, first at {first}; {_advise_mapping(next(iter(self.unknown)))}"
+                f"{self.label}: ignored calls of tools that may or may not search: {_list_tools(self.unknown)}, first at {first}; {_advise_mapping(next(iter(self.unknown)))}"
             )
         if self.unanswered:
             self._check_outputs()
         if self.earlier:
             self.problems.note(
-                f"{self.label}: {self.earlier:,} sessions searched in an earlier turn and not in the last, which alone counts"
+                f"{self.label}: {self.earlier:,} sessions searched in an earlier turn but not in the last, which alone counts"
             )
 
     def _check_outputs(self) -> None:
@@ -136,7 +143,7 @@ class ReadContext:
         if self.unanswered < self.searches.total():
             self.problems.note(f"{self.label}: {count} without an output in the trace: counted as empty")
             return
-        what = f"no output of its {count} is in the trace, expected what they found"
+        what = f"the trace has no output of its {count}"
         self.report(NO_OUTPUT, self.label, what)
         self.settle()
 
@@ -154,14 +161,11 @@ class ReadContext:
             tool = next(iter(self.unknown))
             known = f"; others that are no searches: {_list_tools(self.others)}" if self.others else ""
             what = f"no tool is known to be a search; the trace calls {_list_tools(self.unknown)}{known}"
-            self.report("unknown-tool", self._first_places[tool], what)
+            self.report("unknown-tool", self._first_places[tool], what, tool=tool)
         elif self.others:
             tool = next(iter(self.others))
-            self.report(
-                NO_SEARCH,
-                self._first_places[tool],
-                f"calls {_list_tools(self.others)}, none of which is a search",
-            )
+            what = f"calls {_list_tools(self.others)}, none of which is a search"
+            self.report(NO_SEARCH, self._first_places[tool], what, tool=tool)
         else:
             count = (
                 "its one session calls no tool"
@@ -169,7 +173,7 @@ class ReadContext:
                 else f"none of its {sessions:,} sessions searches"
             )
             if not OPENTELEMETRY.isdisjoint(self.formats):
-                count += "; its spans tell of no tool, as is so where contents are not recorded"
+                count += "; its spans record no tool calls, perhaps because contents were not captured"
             self.report(NO_SEARCH, self.label, count)
         self.settle()
 
@@ -182,15 +186,7 @@ def _list_tools(tools: Counter[str]) -> str:
 
 def _advise_mapping(tool: str) -> str:
     """Return advice on how to declare a tool as a search."""
-    return (
-        f"say which tools are searches with a mapping (`--tools FILE`): `tools: {{{_quote(tool)}: search}}`"
-    )
-
-
-def _find_tool(problem: Problem) -> str | None:
-    """Return the tool that a problem is about: the last name in its place, else the first in its message."""
-    found = re.search(r", `([^`]+)`$", str(problem.place)) or re.search(r"`([^`]+)`", problem.message)
-    return found[1] if found else None
+    return f"declare search tools in a mapping (`--tools FILE`): `tools: {{{_quote(tool)}: search}}`"
 
 
 def _quote(tool: str) -> str:
@@ -198,25 +194,24 @@ def _quote(tool: str) -> str:
     return tool if _PLAIN_NAME.fullmatch(tool) else f'"{tool}"'
 
 
-def _choose_hint(problems: list[Problem]) -> str | None:
-    first = {problem.code: problem for problem in reversed(problems)}
-    unsearched = first.get("unknown-tool") or first.get(NO_SEARCH)
-    if unsearched:
-        tool = _find_tool(unsearched)
-        return _advise_mapping(tool) if tool else None
-    known = next((kind for kind in _HINTS if kind in first), None)
+def _choose_hint(codes: set[str], tools: dict[str, str]) -> str | None:
+    """Return what to do about problems, by their codes and the tools that they are about."""
+    searchless = next((code for code in ("unknown-tool", NO_SEARCH) if code in codes), None)
+    if searchless is not None:
+        return _advise_mapping(tools[searchless]) if searchless in tools else None
+    known = next((code for code in _HINTS if code in codes), None)
     if known is not None:
         return _HINTS[known]
-    if UNREAD in first:
-        return _advise_paths(_quote(_find_tool(first[UNREAD]) or "NAME"))
-    return "leave out what is faulty, and count it, with `--lenient` (`lenient=True`)"
+    if UNREAD in codes:
+        return _advise_paths(_quote(tools.get(UNREAD, "NAME")))
+    return "use `--lenient` (`lenient=True`) to leave out malformed parts and count them"
 
 
 _HINTS = {
     "empty": None,
-    FOREIGN: "say how the traces are written (`--trace-format`)",
-    EARLIER_ONLY: 'take the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
-    NO_OUTPUT: "have contents recorded: capture of messages in OpenTelemetry, `include` of sources in OpenAI Responses",
+    FOREIGN: "name the format of the traces (`--trace-format`)",
+    EARLIER_ONLY: 'use the last turn that searched: `turn="last-with-search"` (`--turn last-with-search`)',
+    NO_OUTPUT: "record contents: message capture in OpenTelemetry, `include` of sources in OpenAI Responses",
 }
 """What to do about a problem by its code, the gravest first; None: no advice."""
 
@@ -226,4 +221,4 @@ def _advise_paths(tool: str) -> str:
     written = (
         f'`tools: {{{tool}: {{results: "$.PATH[*]"}}}}`, or `{{{tool}: {{whole: true}}}}` if it is one result'
     )
-    return f"say where the results lie with a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"
+    return f"declare where the results are in a mapping (`--tools FILE`): {written}; `--lenient` leaves such searches out"

@@ -190,14 +190,12 @@ def describe_error(error: Exception, content: bytes) -> str:
     """Describe why a text is no JSON, and how far it could be read."""
     reason = str(error).removeprefix("JSON is malformed: ") or "it is nested too deeply"
     if "truncated" in reason:
-        return f"is cut short after {len(content):,} bytes, at {_quote(content[-40:])}"
+        return f"is truncated after {len(content):,} bytes, at {_quote(content[-40:])}"
     at = _BYTE.search(reason)
     if at is None:
-        return f"is no JSON: {reason}"
+        return f"is not JSON: {reason}"
     end = int(at[1])
-    return (
-        f"is no JSON: {reason[: at.start()]} at byte {end:,}, after {_quote(content[max(0, end - 40) : end])}"
-    )
+    return f"is not JSON: {reason[: at.start()]} at byte {end:,}, after {_quote(content[max(0, end - 40) : end])}"
 
 
 def _quote(content: bytes) -> str:

@@ -94,9 +94,7 @@ def read_source(source: TraceSource, context: ReadContext, *, format: str | None
                 count += 1
                 yield session
         except RecursionError:
-            context.report(
-                "malformed-session", trace.label, "holds objects within objects, too deep to be read"
-            )
+            context.report("malformed-session", trace.label, "is nested too deeply")
             context.settle()
     context.finish(count)
 
@@ -127,9 +125,9 @@ def _unknown_format(trace: Trace, head: Head) -> BadInput:
     """Return the error for a trace of unknown format, with its beginning."""
     if head.mappings:
         keys = ", ".join(f"`{key}`" for key in list(head.mappings[0])[:8])
-        what = f"is in no trace format known here: its first object has {keys or 'no keys'}"
+        what = f"has no known trace format: its first object has {keys or 'no keys'}"
     else:
         begins = " ".join(head.text.split())[:60] or "no JSON object"
-        what = f"is in no trace format known here: it begins with `{begins}`"
-    hint = f"say how it is written (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
+        what = f"has no known trace format: it begins with `{begins}`"
+    hint = f"name the format (`--trace-format`); known: {', '.join(TRACE_FORMATS)}"
     return BadInput(trace.label, [Problem.error("unknown-format", trace.label, what)], hint=hint)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Floats, Ints, Words
 from judged.kernels.scan.compiled import load_compiled
-from judged.kernels.scan.folding import fold
-from judged.kernels.scan.strings import Buffer, Strings
+from judged.kernels.scan.strings import Buffer, Strings, fold
 from judged.kernels.scan.text import parse_numbers
 
 __all__ = ["BLANK", "COMMENT", "RETURN", "ROW", "SHORT", "Rows", "cut_rows", "read_rows"]

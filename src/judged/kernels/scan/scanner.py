@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Floats, Ints
-from judged.kernels.scan.keys import Keys
-from judged.kernels.scan.strings import Strings
+from judged.kernels.scan.strings import Keys, Strings
 from judged.kernels.scan.text import parse_numbers, split_lines
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Many byte strings in one buffer, hashed, compared and extracted without an object for each."""
+"""Many byte strings in one buffer: hashed, compared, folded, looked up and extracted without an object for each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from judged.arrays import Bytes, Flags, Ints, Words
 
-__all__ = ["Buffer", "Bytes", "Strings", "Words", "mix"]
+__all__ = ["FOLDED", "LEFT", "PLAIN", "Buffer", "Keys", "Strings", "distinct", "fold", "lower_words", "mix"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,3 +117,79 @@ def mix(words: Words) -> Words:
     """Mix the bits of every number, so that every bit depends on all others."""
     words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+
+
+_SIEVE = 22
+"""Bits of a key that decide, before it is looked up, whether it can be there at all."""
+
+
+class Keys:
+    """Sorted keys, and a bit table that rejects most keys that are not among them."""
+
+    def __init__(self, ordered: Words) -> None:
+        self.ordered = ordered
+        self._sieve = np.zeros(1 << _SIEVE, dtype=bool)
+        self._sieve[_cell(ordered)] = True
+
+    def find(self, keys: Words) -> tuple[Ints, Ints]:
+        """Return which of the given keys are in the set, and their first place among the sorted ones."""
+        maybe = np.flatnonzero(self._sieve[_cell(keys)])
+        if len(maybe) == 0:
+            return maybe, maybe
+        at = np.minimum(np.searchsorted(self.ordered, keys[maybe]), len(self.ordered) - 1)
+        right: Flags = self.ordered[at] == keys[maybe]
+        return maybe[right], at[right]
+
+
+def distinct(keys: Words) -> Words:
+    """Return the distinct keys, sorted; much faster for many keys than `np.unique`, which may build a hash table."""
+    ordered = np.sort(keys)
+    new: Flags = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]
+    return ordered[new]
+
+
+def _cell(keys: Words) -> Ints:
+    """Return the cell of the table for every key."""
+    return (keys >> np.uint64(64 - _SIEVE)).astype(np.int64)
+
+
+PLAIN, FOLDED, LEFT = range(3)
+"""An id that folding leaves as it is; one that it changes; one with other than ASCII letters, or with white
+space at an end, which has to be folded as text, and whose hash says nothing."""
+
+_TOPS = np.uint64(0x8080808080808080)
+_ONES = np.uint64(0x0101010101010101)
+
+
+def fold(strings: Strings) -> tuple[Words, Bytes]:
+    """Return the hash of every id in lower case, and which of the three kinds it is."""
+    with np.errstate(over="ignore"):
+        mixed = strings.length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        fate = np.zeros(len(strings), dtype=np.uint8)
+        for k in range(0, int(strings.length.max(initial=0)), 8):
+            longer = np.flatnonzero(strings.length > k)
+            word = strings.word(k, longer)
+            lower = lower_words(word)
+            fate[longer] |= np.where(lower == word, PLAIN, FOLDED).astype(np.uint8)
+            fate[longer] |= np.where((word & _TOPS) > 0, LEFT, PLAIN).astype(np.uint8)
+            mixed[longer] = mix(mixed[longer] ^ lower)
+        fate = np.where(_white_ends(strings), LEFT, np.minimum(fate, LEFT)).astype(np.uint8)
+        return np.where(fate == LEFT, np.uint64(0), mix(mixed)), fate
+
+
+def lower_words(word: Words) -> Words:
+    """Convert ASCII letters to lower case, eight bytes at a time."""
+    low = word & ~_TOPS
+    from_a = low + _ONES * np.uint64(0x80 - ord("A"))
+    above_z = low + _ONES * np.uint64(0x7F - ord("Z"))
+    return word | ((~word & _TOPS & (from_a ^ above_z)) >> np.uint64(2))
+
+
+def _white_ends(strings: Strings) -> Flags:
+    """Flag the strings that begin or end with white space or a control character."""
+    white = np.zeros(len(strings), dtype=bool)
+    there = np.flatnonzero(strings.length > 0)
+    first = strings.data[strings.start[there]]
+    last = strings.data[strings.start[there] + strings.length[there] - 1]
+    white[there] = (first <= 32) | (last <= 32)
+    return white

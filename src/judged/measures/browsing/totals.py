@@ -39,6 +39,7 @@ def expected_total(
     of the result at rank $i$ and $u(g)$ its gain, between 0 and 1 as in those measures. Over `ED` it is the
     measure of that name.
 
+    Title: Expected total utility: what a reader gains in all.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `expected_total_utility` for models that stop by themselves; cwl_eval leaves out
         what those gain who would go on after the last of its 1000 ranks.
@@ -59,7 +60,6 @@ def expected_total(
 ETU = Measure(
     "ETU",
     expected_total,
-    title="Expected total utility: what a reader gains in all.",
     note=_MODEL,
     at_parameter="cutoff",
     family="browsing",
@@ -86,6 +86,7 @@ def expected_depth(
     where $C_j$ is the chance of going on from rank $j$ in the `model` and $d$ the depth. With a cost of 1 for
     each result it is the expected total cost too.
 
+    Title: Expected depth: how many results a reader looks at.
     Unjudged: has no gain, so nobody is satisfied by it.
     Empty: as for results without any gain.
     Agrees with: cwl_eval's `expected_items`.
@@ -105,7 +106,6 @@ def expected_depth(
 ED = Measure(
     "ED",
     expected_depth,
-    title="Expected depth: how many results a reader looks at.",
     note=_MODEL,
     at_parameter="cutoff",
     family="browsing",
@@ -137,6 +137,7 @@ def expected_residual(
     `model="rbp"` it is `RBP_residual`, save for what lies beyond rank $d$. A reader who stops where satisfied
     looks at other results in $g^+$ than in $g^-$, so that it may be below 0.
 
+    Title: Residual of expected utility: how much higher a score could be if all that is unknown were perfect.
     Unjudged: is what it measures; a negative grade is unjudged too.
     Empty: 1 when nothing is retrieved, because nothing is known.
     Agrees with: cwl_eval's residual (`-r`) of expected utility.
@@ -157,7 +158,6 @@ def expected_residual(
 EU_residual = Measure(
     "EU_residual",
     expected_residual,
-    title="Residual of expected utility: how much higher a score could be if all that is unknown were perfect.",
     note=_MODEL,
     at_parameter="cutoff",
     family="browsing",

@@ -58,6 +58,7 @@ def inverse_squared_adaptive(
     `depth`. The weights $W$ add up to 1. Where a `T` below 1/2 would make a chance of something negative, it
     is 0.
 
+    Title: INST: the gain of a reader who goes on the less readily the nearer the goal is.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INST(T=…, max_rel=…)` from `T=0.5`; both go through 1000 results.
     References: Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval
@@ -78,7 +79,6 @@ INST = Measure(
     "INST",
     inverse_squared_adaptive,
     terms=inst_terms,
-    title="INST: the gain of a reader who goes on the less readily the nearer the goal is.",
     note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -101,6 +101,7 @@ def inverse_squared(
     where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$ and $d$ is `depth`. The
     reader goes on from rank $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
 
+    Title: INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INSQ(T=…, max_rel=…)`; both go through 1000 results.
     References: Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
@@ -119,7 +120,6 @@ INSQ = Measure(
     "INSQ",
     inverse_squared,
     terms=insq_terms,
-    title="INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.",
     note=_GAIN,
     family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
@@ -148,6 +148,7 @@ def bejewelled_player(
     better than expected the results above were: with `hb` and `hc` other than 0 (the dynamic model) that
     moves what the reader is after, and how long. $d$ is `depth`.
 
+    Title: Bejewelled player model: the gain of a reader who stops with enough, or after enough.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: ir_measures' `BPM(T=…, max_rel=…)@k`; cwl_eval's static model, and its dynamic one with
         `hc=0`, whose patience never moves: it changes the other variable.
@@ -170,7 +171,6 @@ BPM = Measure(
     "BPM",
     bejewelled_player,
     terms=bpm_terms,
-    title="Bejewelled player model: the gain of a reader who stops with enough, or after enough.",
     note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
@@ -188,6 +188,7 @@ def scaled_discounted_gain(
     where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$. Unlike that of `nDCG`,
     the ideal ignores how many relevant documents there are.
 
+    Title: Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
@@ -208,7 +209,6 @@ SDCG = Measure(
     "SDCG",
     scaled_discounted_gain,
     terms=sdcg_terms,
-    title="Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.",
     note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
@@ -228,6 +228,7 @@ def nearly_expected_reciprocal(
     going on from there. The weights $W$ add up to 1. With grades of 0 and 1 it is the reciprocal rank of the
     first relevant result among the first $k$.
 
+    Title: Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq8CWLMetric` and ir_measures' `NERR8(max_rel=…)@k`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -246,7 +247,6 @@ NERR8 = Measure(
     "NERR8",
     nearly_expected_reciprocal,
     terms=nerr8_terms,
-    title="Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.",
     note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
@@ -265,6 +265,7 @@ def nearly_expected_reciprocal_falling(
     where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$, and $C_i$ the chance of
     going on from there. The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
 
+    Title: Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq9CWLMetric` and ir_measures' `NERR9(max_rel=…)@k`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -284,7 +285,6 @@ NERR9 = Measure(
     "NERR9",
     nearly_expected_reciprocal_falling,
     terms=nerr9_terms,
-    title="Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.",
     note=_GAIN,
     at_parameter="cutoff",
     family="browsing",
@@ -309,6 +309,7 @@ def nearly_expected_reciprocal_patient(
     going on from there. The weights $W$ add up to 1. It is `RBP` for a reader who can be satisfied; $d$ is
     `depth`.
 
+    Title: Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq10CWLMetric` and ir_measures' `NERR10(p=…, max_rel=…)`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -327,7 +328,6 @@ NERR10 = Measure(
     "NERR10",
     nearly_expected_reciprocal_patient,
     terms=nerr10_terms,
-    title="Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.",
     note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
@@ -351,6 +351,7 @@ def nearly_expected_reciprocal_goal(
     going on from there. The weights $W$ add up to 1. It is `INSQ` for a reader who can be satisfied; $d$ is
     `depth`.
 
+    Title: Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq11CWLMetric` and ir_measures' `NERR11(T=…, max_rel=…)`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
@@ -369,7 +370,6 @@ NERR11 = Measure(
     "NERR11",
     nearly_expected_reciprocal_goal,
     terms=nerr11_terms,
-    title="Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.",
     note=_GAIN,
     family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),

@@ -29,6 +29,7 @@ def intent_aware_average_precision(
     the intent, 1 unless the judgments give others. Intents without a relevant document are left out. The mean
     over queries is known as MAP-IA.
 
+    Title: Intent-aware average precision: average precision for each intent, averaged.
     Unjudged: counts as not relevant; so does a document that was not judged for the intent.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `MAP-IA` and ir_measures' `AP_IA` for equal weights; `IA(of="AP")` is the same.
@@ -48,7 +49,6 @@ def intent_aware_average_precision(
 AP_IA = Measure(
     "AP_IA",
     intent_aware_average_precision,
-    title="Intent-aware average precision: average precision for each intent, averaged.",
     at_parameter="cutoff",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
@@ -64,6 +64,7 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
     where $\mathrm{P}_j$ is `P` with the grades that documents have for intent $j$, and $w_j$ the weight of
     the intent, 1 unless the judgments give others. Intents without a relevant document are left out.
 
+    Title: Intent-aware precision: precision for each intent, averaged.
     Unjudged: counts as not relevant; so does a document that was not judged for the intent.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `P-IA` and ir_measures' `P_IA` for equal weights; `IA(of="P@10")` is the same.
@@ -82,7 +83,6 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
 P_IA = Measure(
     "P_IA",
     intent_aware_precision,
-    title="Intent-aware precision: precision for each intent, averaged.",
     at_parameter="cutoff",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.LINEAR}),
@@ -98,6 +98,7 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     where $J_{ij}$ is 1 if the result at rank $i$ is relevant to intent $j$, else 0, and $w_j$ the weight of
     the intent, 1 unless the judgments give others. Intents without a relevant document are left out.
 
+    Title: Subtopic recall: how many of the intents of a query are answered.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `strec` and ir_measures' `StRecall` for equal weights; `DR` where each document has
         one intent; `IA(of="Success@10")` is the same.
@@ -116,7 +117,6 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 StRecall = Measure(
     "StRecall",
     subtopic_recall,
-    title="Subtopic recall: how many of the intents of a query are answered.",
     at_parameter="cutoff",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),
@@ -134,6 +134,7 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     relevant means what it does in the measure. `nDCG_IA@10` is read as `IA(of="nDCG@10")`, and so are all
     others.
 
+    Title: Intent-aware measures in general: another measure for each intent, averaged.
     Unjudged: as in the measure; a document that was not judged for the intent is unjudged.
     Empty: 0 when no intent has a relevant document; else the mean of what the measure says.
     Agrees with: its definition; of ndeval, only `MAP-IA`, `P-IA` and `strec` are of this kind, as `AP_IA`,
@@ -168,7 +169,6 @@ def _parse_inner(value: object) -> Value:
 IA = Measure(
     "IA",
     intent_aware,
-    title="Intent-aware measures in general: another measure for each intent, averaged.",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND}),
     extra_parameters={
@@ -192,6 +192,7 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
     where $d_i$ is the document at rank $i$, $g$ a document's grade and $t(d)$ the target that the judgments
     give it; a document without one is its own target, and then this is recall.
 
+    Title: Diversity recall: how many of the different answers to a query are shown.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: subtopic recall (`StRecall` of ir_measures, `strec` of ndeval) where targets are subtopics
@@ -211,7 +212,6 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
 DR = Measure(
     "DR",
     diversity_recall,
-    title="Diversity recall: how many of the different answers to a query are shown.",
     at_parameter="cutoff",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE, Law.IN_ORDER}),
@@ -226,6 +226,7 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
     where $d_i$ is the document at rank $i$, $g_i$ its grade and $t(d)$ the target that the judgments give it;
     a document without one is its own target.
 
+    Title: Diversity count: how many different answers are shown.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: no other tool; `DR` is the same count as a share of all targets.
@@ -244,7 +245,6 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
 DiversityCount = Measure(
     "DiversityCount",
     diversity_count,
-    title="Diversity count: how many different answers are shown.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
     family="diversity",

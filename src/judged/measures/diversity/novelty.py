@@ -35,6 +35,7 @@ def alpha_normalised_gain(
     greatest id. This greedy order approximates the best one, which is too hard to find: a ranking can be
     better than it, and then scores above 1, though never above $e / (e - 1)$.
 
+    Title: α-nDCG: α-DCG as a share of what the judged documents allow.
     Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
         not depend on it.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
@@ -56,7 +57,6 @@ def alpha_normalised_gain(
 alpha_nDCG = Measure(
     "alpha_nDCG",
     alpha_normalised_gain,
-    title="α-nDCG: α-DCG as a share of what the judged documents allow.",
     at_parameter="cutoff",
     bounds=(0.0, GREEDY_RATIO),
     family="diversity",
@@ -78,6 +78,7 @@ def alpha_discounted_gain(
     Intents without a relevant document are left out. The divisor is what results would have that all answer
     every intent; it does not depend on which documents there are.
 
+    Title: α-DCG: gain that is discounted by rank, and for every intent that was answered before.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `alpha-DCG` and ir_measures' `alpha_DCG` for equal weights and from `@2` on; at 1
         they leave out the divisor, and a value may exceed 1.
@@ -98,7 +99,6 @@ def alpha_discounted_gain(
 alpha_DCG = Measure(
     "alpha_DCG",
     alpha_discounted_gain,
-    title="α-DCG: gain that is discounted by rank, and for every intent that was answered before.",
     at_parameter="cutoff",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
@@ -120,6 +120,7 @@ def intent_aware_err(
     ndeval's form, whose highest value is 1; the plain mean of `ERR` over intents, with grades, is
     `IA(of="ERR@20")`.
 
+    Title: Intent-aware expected reciprocal rank: how soon a reader of unknown intent is satisfied.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `ERR-IA` and ir_measures' `ERR_IA` for equal weights and from `@2` on; at 1 they
         leave out the divisor, and a value may exceed 1.
@@ -140,7 +141,6 @@ def intent_aware_err(
 ERR_IA = Measure(
     "ERR_IA",
     intent_aware_err,
-    title="Intent-aware expected reciprocal rank: how soon a reader of unknown intent is satisfied.",
     at_parameter="cutoff",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
@@ -163,6 +163,8 @@ def normalised_intent_aware_err(
     greatest novelty next, of several the one with the greatest id. This greedy order approximates the best
     one: a ranking can be better than it, and then scores above 1, though never above $e / (e - 1)$.
 
+    Title: Normalised intent-aware expected reciprocal rank: ERR-IA as a share of what the judged documents
+        allow.
     Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
         not depend on it.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
@@ -185,7 +187,6 @@ def normalised_intent_aware_err(
 nERR_IA = Measure(
     "nERR_IA",
     normalised_intent_aware_err,
-    title="Normalised intent-aware expected reciprocal rank: ERR-IA as a share of what the judged documents allow.",
     at_parameter="cutoff",
     bounds=(0.0, GREEDY_RATIO),
     family="diversity",
@@ -207,6 +208,7 @@ def novelty_rank_biased(
     Intents without a relevant document are left out. Results that all answer every intent, without end, score
     1.
 
+    Title: Novelty- and rank-biased precision: what a reader of fixed patience finds that is new.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's and ir_measures' `NRBP` for equal weights.
     References: Clarke, Kolla and Vechtomova. An effectiveness measure for ambiguous and underspecified
@@ -226,7 +228,6 @@ def novelty_rank_biased(
 NRBP = Measure(
     "NRBP",
     novelty_rank_biased,
-    title="Novelty- and rank-biased precision: what a reader of fixed patience finds that is new.",
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.STEPWISE}),
     extra_parameters={"beta": PATIENCE},
@@ -248,6 +249,7 @@ def normalised_novelty_rank_biased(
     greatest id. This greedy order approximates the best one: a ranking can be better than it, and then scores
     above 1, though never above $e / (e - 1)$.
 
+    Title: Normalised novelty- and rank-biased precision: NRBP as a share of what the judged documents allow.
     Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
         not depend on it.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
@@ -270,7 +272,6 @@ def normalised_novelty_rank_biased(
 nNRBP = Measure(
     "nNRBP",
     normalised_novelty_rank_biased,
-    title="Normalised novelty- and rank-biased precision: NRBP as a share of what the judged documents allow.",
     bounds=(0.0, GREEDY_RATIO),
     family="diversity",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.STEPWISE}),

@@ -31,6 +31,7 @@ def average_precision(
     where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query.
     With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP.
 
+    Title: Average precision: precision at each relevant document, averaged over all of them.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m map` and `-m map_cut`; ir_measures' `AP`; ranx' `map`.
     References: Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
@@ -52,7 +53,6 @@ AP = Measure(
     "AP",
     average_precision,
     terms=average_precision_terms,
-    title="Average precision: precision at each relevant document, averaged over all of them.",
     at_parameter="cutoff",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
 )
@@ -66,6 +66,7 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
     where $Q$ is the set of queries. The value of one query is its AP; a query that fails altogether counts as
     0.00001, so it drags the mean down without making it 0.
 
+    Title: Geometric mean of average precision: rewards a system that fails no query.
     Empty: 0 when nothing relevant is retrieved, which counts as 0.00001 in the mean.
     Agrees with: `trec_eval -m gm_map`, whose summary shows the mean and whose queries show nothing.
     References: Robertson. On GMAP: and other transformations. CIKM 2006. doi:10.1145/1183614.1183630
@@ -83,7 +84,6 @@ gm_AP = Measure(
     "gm_AP",
     geometric_average_precision,
     terms=average_precision_terms,
-    title="Geometric mean of average precision: rewards a system that fails no query.",
     aggregate="geometric",
     laws=BINARY_IN_ORDER | {Law.STEPWISE},
     compare_by="AP",
@@ -98,6 +98,7 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
     where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query,
     so that $s = R \cdot \mathrm{AP}$. It is 0 at an average precision of 1/2 and has no upper limit.
 
+    Title: Yet another average precision: AP on a scale where differences at either end count alike.
     Empty: $-\ln(1 + R)$ when nothing relevant is retrieved; 0 when the query has no relevant document, and 0
         for a query missing from the run, as trec_eval has it.
     Agrees with: `trec_eval -m yaap`.
@@ -116,7 +117,6 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
 yaap = Measure(
     "yaap",
     logit_average_precision,
-    title="Yet another average precision: AP on a scale where differences at either end count alike.",
     bounds=(-math.inf, math.inf),
     laws=frozenset({Law.SWAP, Law.RELEVANCE_ONLY, Law.BY_GRADE, Law.IN_ORDER}),
 )
@@ -132,6 +132,7 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     up the share $r$: $\lfloor r R + 0.9 \rfloor$ in trec_eval 9 and $rR$ rounded in trec_eval 10, as the
     protocol says, for $R$ relevant documents.
 
+    Title: Interpolated precision: the best precision still possible at a given recall.
     Empty: 0 when that recall is never reached, and when nothing relevant is retrieved.
     Agrees with: `trec_eval -m iprec_at_recall`, version 9 or 10 by protocol; ir_measures' `IPrec` (9).
     References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
@@ -150,7 +151,6 @@ IPrec = Measure(
     "IPrec",
     precision_at_recall,
     terms=interpolated_terms,
-    title="Interpolated precision: the best precision still possible at a given recall.",
     at_parameter="recall",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),
@@ -170,6 +170,7 @@ def eleven_point_average(
     where $\mathrm{IPrec}@r$ is the highest precision at or after recall $r$; `points` may name others.
     Average precision has taken its place; it is here for comparison with old results.
 
+    Title: Eleven-point average precision: the area under the classic curve, coarsely.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m 11pt_avg`, version 9 or 10 by protocol.
     References: Manning, Raghavan and Schütze. Introduction to Information Retrieval, section 8.4. Cambridge,
@@ -191,7 +192,6 @@ AP11 = Measure(
     "AP11",
     eleven_point_average,
     terms=interpolated_terms,
-    title="Eleven-point average precision: the area under the classic curve, coarsely.",
     laws=BINARY_IN_ORDER,
     conventions=("recall_points",),
 )

@@ -44,6 +44,7 @@ def q_measure(
     (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says. $R$ is the number of relevant documents of
     the query, and with `over="relevant"` the divisor. With `beta=0` it is average precision.
 
+    Title: Q-measure: average precision that takes grades into account.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `Q-measure`, where a document is relevant from grade 1.
@@ -70,7 +71,6 @@ Q = Measure(
     "Q",
     q_measure,
     terms=q_terms,
-    title="Q-measure: average precision that takes grades into account.",
     at_parameter="cutoff",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
@@ -94,6 +94,7 @@ def o_measure(
     rank $r$. A relevant grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains`
     says. With `beta=0` it is the reciprocal rank.
 
+    Title: O-measure: how soon the first relevant result comes, and how relevant it is.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `O-measure`, where a document is relevant from grade 1.
@@ -116,7 +117,6 @@ O = Measure(  # noqa: E741 - its published name
     "O",
     o_measure,
     terms=first_ratio_terms,
-    title="O-measure: how soon the first relevant result comes, and how relevant it is.",
     extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE},
 )
@@ -141,6 +141,7 @@ def preferred_ratio(
     relevant documents that were retrieved; to get there, a reader must pass over all results above. Moving a
     better result up can lower it, because what stood there then lies below $r_p$.
 
+    Title: P-measure: how good the results are down to the best of them.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `P-measure`, where a document is relevant from grade 1.
@@ -161,7 +162,6 @@ P_measure = Measure(
     "P_measure",
     preferred_ratio,
     terms=top_ratio_terms,
-    title="P-measure: how good the results are down to the best of them.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
 )
@@ -186,6 +186,7 @@ def preferred_average(
     relevant documents that were retrieved; to get there, a reader must pass over all results above. Moving a
     better result up can lower it, because what stood there then lies below $r_p$.
 
+    Title: P-plus: how good the results are on the way to the best of them.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `P-plus`, where a document is relevant from grade 1.
@@ -210,7 +211,6 @@ P_plus = Measure(
     "P_plus",
     preferred_average,
     terms=top_mean_terms,
-    title="P-plus: how good the results are on the way to the best of them.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
 )
@@ -240,6 +240,8 @@ def normalised_utility(
     documents) or $1 / R$ (`"uniform"`, which makes it `Q`); $R$ is the number of relevant documents. With
     `beta=0` the ratio is precision: NTCIREVAL's `NCUgu,P` and `NCUrb,P`.
 
+    Title: Normalised cumulative utility: what readers find useful down to the relevant document where they
+        stop.
     Unjudged: counts as not relevant.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `NCUgu,P`, `NCUgu,BR` (`stop="graded"`), `NCUrb,P` and
@@ -271,7 +273,6 @@ NCU = Measure(
     "NCU",
     normalised_utility,
     terms=blended_terms,
-    title="Normalised cumulative utility: what readers find useful down to the relevant document where they stop.",
     extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY, Law.STEPWISE}),
 )

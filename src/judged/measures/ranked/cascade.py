@@ -32,6 +32,7 @@ def expected_reciprocal(
     where $g_i$ is the grade of the result at rank $i$ and $s_i$ the chance that it satisfies. $g_{\max}$ is
     `max_grade`, by default the highest grade in all the judgments; a grade above it counts as it.
 
+    Title: Expected reciprocal rank: where a reader who stops when satisfied will stop.
     Unjudged: satisfies nobody.
     Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: gdeval.pl and ir_measures' `ERR` for `max_grade=4`, which they have built in.
@@ -52,7 +53,6 @@ ERR = Measure(
     "ERR",
     expected_reciprocal,
     terms=err_terms,
-    title="Expected reciprocal rank: where a reader who stops when satisfied will stop.",
     at_parameter="cutoff",
     laws=GRADED | {Law.STEPWISE, Law.GROWS},
 )
@@ -68,6 +68,7 @@ def normalised_expected_reciprocal(
     where $g$ are the grades of the results and $g^*$ all judged grades of the query, highest first. The top
     of the scale is `max_grade`, by default the highest grade in all the judgments.
 
+    Title: Normalised expected reciprocal rank: ERR as a share of the best that the query allows.
     Unjudged: satisfies nobody.
     Empty: 0 when nothing with a positive grade is retrieved, and when nothing of the query has one.
     Agrees with: NTCIREVAL's `nERR` where every grade of the scale has the gain $2^g - 1$.
@@ -90,7 +91,6 @@ nERR = Measure(
     "nERR",
     normalised_expected_reciprocal,
     terms=nerr_terms,
-    title="Normalised expected reciprocal rank: ERR as a share of the best that the query allows.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
 )
@@ -116,6 +116,7 @@ def rank_biased_precision(
     or 1 if that is less. With `gain="grade"` $u(g)$ is the grade itself where $g \ge \mathrm{rel}$, else 0,
     so that values above 1 are possible.
 
+    Title: Rank-biased precision: what a reader gains who goes on to the next result with a fixed chance.
     Unjudged: has no gain; `RBP_residual` shows how much that could matter.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: ir_measures' and cwl_eval's `RBP(rel=…, p=…)`; ranx' `rbp.80` is `RBP(p=0.8, gain="grade")`.
@@ -139,7 +140,6 @@ RBP = Measure(
     "RBP",
     rank_biased_precision,
     terms=rbp_terms,
-    title="Rank-biased precision: what a reader gains who goes on to the next result with a fixed chance.",
     at_parameter="cutoff",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
     dot_parameter="p",
@@ -158,6 +158,8 @@ def rank_biased_residual(
     `tail="unjudged"` that weight counts only if something unjudged was retrieved, and the residual is 0
     otherwise. True RBP lies between RBP and RBP plus this.
 
+    Title: The residual of rank-biased precision: how much higher it could be if all that is unknown were
+        relevant.
     Unjudged: is what it measures; a negative grade is unjudged too.
     Empty: 1 when nothing is retrieved, because nothing is known (0 with `tail="unjudged"`).
     Agrees with: `trec_eval -m rbp_resid` (version 10) with `p=0.9, tail="unjudged"`.
@@ -181,7 +183,6 @@ def rank_biased_residual(
 RBP_residual = Measure(
     "RBP_residual",
     rank_biased_residual,
-    title="The residual of rank-biased precision: how much higher it could be if all that is unknown were relevant.",
     higher_is_better=None,
     zero_if_missing=False,
     laws=frozenset({Law.GRADE_FREE, Law.JUDGMENT_ONLY, Law.BY_GRADE}),

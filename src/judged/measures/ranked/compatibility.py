@@ -33,6 +33,7 @@ def compatibility(
     with itself, which is below 1 where the ideal ends. Only the order of grades matters, so they may come
     from preferences; `rel` has no part in it.
 
+    Title: Compatibility: how similar a ranking is to an ideal one.
     Unjudged: is in no ideal ranking.
     Ties: results are in the order that the protocol's tie rule gives; the programs below take tied documents
         in ascending order of their ids (`ties="document-ascending"`).
@@ -75,9 +76,4 @@ def _to_the_longer(ranking: Ranking, p: float) -> tuple[Floats, Floats, Floats]:
     return segment_sum(adds, ranking.offset), ideal, deep.astype(np.float64)
 
 
-Compat = Measure(
-    "Compat",
-    compatibility,
-    title="Compatibility: how similar a ranking is to an ideal one.",
-    laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
-)
+Compat = Measure("Compat", compatibility, laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED})

@@ -24,6 +24,7 @@ def number_of_queries(ranking: Ranking) -> Floats:
 
     where missing queries count too, unless the protocol leaves them out.
 
+    Title: The number of queries.
     Unjudged: does not matter.
     Empty: 1, whatever is retrieved.
     Agrees with: `trec_eval -m num_q`; ir_measures' `NumQ`.
@@ -41,7 +42,6 @@ def number_of_queries(ranking: Ranking) -> Floats:
 NumQ = Measure(
     "NumQ",
     number_of_queries,
-    title="The number of queries.",
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
@@ -59,6 +59,7 @@ def number_retrieved(ranking: Ranking) -> Floats:
 
     where $n$ is counted after the protocol's depth, and without unjudged documents if it removes them.
 
+    Title: The number of retrieved documents.
     Unjudged: counts like any other.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m num_ret`; ir_measures' `NumRet`.
@@ -76,7 +77,6 @@ def number_retrieved(ranking: Ranking) -> Floats:
 NumRet = Measure(
     "NumRet",
     number_retrieved,
-    title="The number of retrieved documents.",
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
@@ -91,6 +91,7 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     where $g_d$ is the grade of the judged document $d$.
 
+    Title: The number of relevant documents.
     Empty: 0 when the query has no relevant document; what is retrieved does not matter.
     Agrees with: `trec_eval -m num_rel` (whose sum under `-c` forgets `-l`); ir_measures' `NumRel`.
     References: Buckley. trec_eval, measure `num_rel`. NIST, 2008.
@@ -107,7 +108,6 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
 NumRel = Measure(
     "NumRel",
     number_relevant,
-    title="The number of relevant documents.",
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
@@ -123,6 +123,7 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
 
     where $g_i$ is the grade of the result at rank $i$.
 
+    Title: The number of relevant documents that are retrieved.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m num_rel_ret`; ir_measures' `NumRet(rel=…)`.
     References: Buckley. trec_eval, measure `num_rel_ret`. NIST, 2008.
@@ -140,7 +141,6 @@ NumRelRet = Measure(
     "NumRelRet",
     number_relevant_retrieved,
     terms=hits_terms,
-    title="The number of relevant documents that are retrieved.",
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
@@ -157,6 +157,7 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
 
     where $g_i$ is the grade of the result at rank $i$.
 
+    Title: The number of retrieved documents that were judged and found not relevant.
     Unjudged: is not counted, negative grades neither.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m num_nonrel_judged_ret`.
@@ -175,7 +176,6 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
 NumNonrelJudgedRet = Measure(
     "NumNonrelJudgedRet",
     number_refuted_retrieved,
-    title="The number of retrieved documents that were judged and found not relevant.",
     bounds=(0.0, math.inf),
     aggregate="sum",
     higher_is_better=None,
@@ -192,6 +192,7 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
     digit of a grade from 0 to 9, `>` for a higher one, `.` for a negative one and `-` for a result that is
     not in the judgments at all. A fractional grade shows its whole part.
 
+    Title: Relevance string: the grades of the first results, a character each, to look at.
     Unjudged: shows as `-`, or as `.` where its grade is negative.
     Empty: an empty string when nothing is retrieved.
     Agrees with: `trec_eval -m relstring`, which sets the string in quotation marks.
@@ -220,7 +221,6 @@ def _characters(grade: NDArray[np.float64]) -> NDArray[np.int64]:
 relstring = Measure(
     "relstring",
     relevance_string,
-    title="Relevance string: the grades of the first results, a character each, to look at.",
     at_parameter="cutoff",
     higher_is_better=None,
     values="text",

@@ -38,6 +38,7 @@ def normalised_discounted_gain(
     most valuable first, retrieved or not. A grade is worth $v(g) = g$ (`gain="linear"`), $2^g - 1$ (`"exp"`)
     or what `gains` says; negative gains are never part of the best order. `rel` has no part in it.
 
+    Title: Normalised discounted cumulative gain: how close a ranking comes to the best possible order.
     Empty: 0 when nothing with a positive gain is retrieved, and when nothing of the query has one.
     Agrees with: `trec_eval -m ndcg` and `-m ndcg_cut`; ir_measures' `nDCG` (`dcg='exp-log2'` is `exp`); ranx'
         `ndcg` and `ndcg_burges`. trec_eval's order of custom gains fails where two differ by less than 1;
@@ -59,7 +60,6 @@ nDCG = Measure(
     "nDCG",
     normalised_discounted_gain,
     terms=ndcg_terms,
-    title="Normalised discounted cumulative gain: how close a ranking comes to the best possible order.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.DISCOUNTED_RATIO},
 )
@@ -75,6 +75,7 @@ def discounted_gain(
     where $g_i$ is the grade of the result at rank $i$ and $v(g)$ its worth: $g$ (`gain="linear"`), $2^g - 1$
     (`"exp"`) or what `gains` says. Queries with more to find can reach more; `nDCG` evens that out.
 
+    Title: Discounted cumulative gain: the gain a ranking brings, less the deeper it lies.
     Empty: 0 when nothing with a gain is retrieved.
     Agrees with: `trec_eval -m dcg` (version 10); ranx' `dcg` and `dcg_burges`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
@@ -93,7 +94,6 @@ DCG = Measure(
     "DCG",
     discounted_gain,
     terms=dcg_terms,
-    title="Discounted cumulative gain: the gain a ranking brings, less the deeper it lies.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
     laws=GRADED | {Law.LINEAR, Law.GROWS},
@@ -110,6 +110,7 @@ def ideal_discounted_gain(
     where $g^*$ are all judged grades of the query, the most valuable first, and $v(g)$ the worth of a grade:
     $g$ (`gain="linear"`), $2^g - 1$ (`"exp"`) or what `gains` says; negative gains are left out.
 
+    Title: Ideal discounted cumulative gain: the most that any ranking of a query could bring.
     Unjudged: has no part in it.
     Ties: have no part in it.
     Empty: 0 when nothing of the query has a positive gain; whether anything is retrieved does not matter.
@@ -130,7 +131,6 @@ IDCG = Measure(
     "IDCG",
     ideal_discounted_gain,
     terms=idcg_terms,
-    title="Ideal discounted cumulative gain: the most that any ranking of a query could bring.",
     at_parameter="cutoff",
     bounds=(0.0, math.inf),
     higher_is_better=None,
@@ -150,6 +150,7 @@ def r_level_discounted_gain(
     documents with a gain of $v$ or more; and the number of retrieved documents, if that exceeds the number of
     documents with a gain by more than one.
 
+    Title: R-level nDCG: nDCG averaged over the ranks where the best order goes down a grade.
     Empty: 0 when nothing with a gain is retrieved, and when no document of the query is relevant.
     Agrees with: `trec_eval -m Rndcg`, whole gains given.
     References: Buckley. trec_eval, measure `Rndcg` (experimental). NIST, 2008.
@@ -188,12 +189,7 @@ def _collected(ranking: Ranking, query: Ints, cutoff: Ints, gains: Gains | None)
     return np.where(count > 0, running[ranking.offset[query] + count], 0.0)
 
 
-Rndcg = Measure(
-    "Rndcg",
-    r_level_discounted_gain,
-    title="R-level nDCG: nDCG averaged over the ranks where the best order goes down a grade.",
-    laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR},
-)
+Rndcg = Measure("Rndcg", r_level_discounted_gain, laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR})
 
 
 def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
@@ -205,6 +201,7 @@ def discounted_gain_at_relevant(ranking: Ranking, *, gains: Gains | None = None)
     where $v(g_i)$ is the gain of the result at rank $i$, $N$ the number of judged documents of the query with
     a gain and $n$ of those the retrieved.
 
+    Title: nDCG at relevant documents: nDCG averaged over the ranks where something with a gain is found.
     Empty: 0 when nothing with a gain is retrieved, and when nothing of the query has one.
     Agrees with: `trec_eval -m ndcg_rel`, whole gains given.
     References: Buckley. trec_eval, measure `ndcg_rel` (experimental). NIST, 2008.
@@ -232,12 +229,7 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
     return at_each
 
 
-nDCG_rel = Measure(
-    "nDCG_rel",
-    discounted_gain_at_relevant,
-    title="nDCG at relevant documents: nDCG averaged over the ranks where something with a gain is found.",
-    laws=GRADED | {Law.ONE_IF_IDEAL},
-)
+nDCG_rel = Measure("nDCG_rel", discounted_gain_at_relevant, laws=GRADED | {Law.ONE_IF_IDEAL})
 
 
 def originally_discounted_gain(
@@ -258,6 +250,8 @@ def originally_discounted_gain(
     `gains` says. The order of the first $b$ results does not matter. Today's usual discount, $\log_2(i + 1)$,
     is that of `nDCG`.
 
+    Title: Normalised discounted gain as first published: no discount before the rank that is the base of the
+        logarithm.
     Empty: 0 when nothing with a positive gain is retrieved, and when nothing of the query has one.
     Agrees with: NTCIREVAL's and pyNTCIREVAL's `nDCG`, with `base` for `-logb`; their `MSnDCG` is `nDCG`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
@@ -282,7 +276,6 @@ nDCG_JK = Measure(
     "nDCG_JK",
     originally_discounted_gain,
     terms=ndcg_jk_terms,
-    title="Normalised discounted gain as first published: no discount before the rank that is the base of the logarithm.",
     at_parameter="cutoff",
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.LINEAR, Law.PARTED},
 )
@@ -299,6 +292,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None = None) -> Floats:
     most valuable first; beyond them $c_j = 1$. With gains of 0 and 1 it is `binG`. With more grades, moving a
     better result up can lower it, because it raises what is expected of the next.
 
+    Title: G: gains discounted by how far a ranking has fallen behind the best order.
     Empty: 0 when nothing with a gain is retrieved, and when nothing of the query has one.
     Agrees with: `trec_eval -m G`, whole gains given.
     References: Buckley. trec_eval, measure `G` (experimental). NIST, 2008.
@@ -327,7 +321,6 @@ def _cost(ranking: Ranking, best: Floats) -> Floats:
 G = Measure(
     "G",
     normalised_gain,
-    title="G: gains discounted by how far a ranking has fallen behind the best order.",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY, Law.STEPWISE}),
 )
 
@@ -340,6 +333,7 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     where $g_i$ is the grade of the result at rank $i$, $n_i$ the number of results above it that are not
     relevant, and $R$ the number of relevant documents of the query.
 
+    Title: Binary G: relevant documents discounted by the number of others above them.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m binG`.
     References: Buckley. trec_eval, measure `binG` (experimental). NIST, 2008.
@@ -355,9 +349,4 @@ def binary_gain(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return divide(segment_sum(gains, ranking.offset), ranking.relevant(rel))
 
 
-binG = Measure(
-    "binG",
-    binary_gain,
-    title="Binary G: relevant documents discounted by the number of others above them.",
-    laws=BINARY_IN_ORDER | {Law.STEPWISE},
-)
+binG = Measure("binG", binary_gain, laws=BINARY_IN_ORDER | {Law.STEPWISE})

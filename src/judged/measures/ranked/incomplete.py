@@ -24,6 +24,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     it, and $R$ and $N$ the numbers of judged relevant and judged non-relevant documents of the query. Where
     $n_i = 0$ the term is 1.
 
+    Title: Binary preference: relevant above non-relevant, looking at judged documents only.
     Unjudged: is passed over, negative grades too; that makes it robust where judgments are few.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m bpref`; ir_measures' `Bpref`.
@@ -43,7 +44,6 @@ Bpref = Measure(
     "Bpref",
     preference,
     terms=bpref_terms,
-    title="Binary preference: relevant above non-relevant, looking at judged documents only.",
     laws=frozenset(
         {
             Law.SWAP,
@@ -65,6 +65,7 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
 
     where $Q$ is the set of queries. The value of one query is its Bpref.
 
+    Title: Geometric mean of binary preference: rewards a system that fails no query.
     Unjudged: is passed over, negative grades too.
     Empty: 0 when nothing relevant is retrieved, which counts as 0.00001 in the mean.
     Agrees with: `trec_eval -m gm_bpref`, whose summary shows the mean and whose queries show nothing.
@@ -85,7 +86,6 @@ gm_Bpref = Measure(
     "gm_Bpref",
     geometric_preference,
     terms=bpref_terms,
-    title="Geometric mean of binary preference: rewards a system that fails no query.",
     aggregate="geometric",
     laws=frozenset(
         {
@@ -119,6 +119,7 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     and $n_i$ judged non-relevant; $R$ is the number of relevant documents and $\varepsilon = 10^{-5}$. A
     document of the pool that was not judged has a negative grade.
 
+    Title: Inferred average precision: AP estimated where only a sample of the pool was judged.
     Unjudged: outside the pool, counts as not relevant; in the pool (negative grade), is assumed to be
         relevant as often as the judged ones above.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
@@ -144,7 +145,6 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
 infAP = Measure(
     "infAP",
     inferred_average_precision,
-    title="Inferred average precision: AP estimated where only a sample of the pool was judged.",
     laws=frozenset({Law.SWAP, Law.ZERO_IF_NOTHING_FOUND, Law.JUDGMENT_ONLY, Law.STEPWISE, Law.IN_ORDER}),
 )
 
@@ -157,6 +157,7 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
     where $g_i$ is the grade of the result at rank $i$ and $n$ the number of retrieved documents. Where it is
     low, other measures of the same run say little.
 
+    Title: Judged: how much of what is shown somebody has looked at.
     Unjudged: is what it counts; a negative grade, which means pooled but not judged, is unjudged.
     Empty: 0 when nothing is retrieved.
     Agrees with: ir_measures' `Judged`, except that a negative grade counts as judged there.
@@ -178,7 +179,6 @@ Judged = Measure(
     "Judged",
     judged_share,
     terms=judged_terms,
-    title="Judged: how much of what is shown somebody has looked at.",
     at_parameter="cutoff",
     higher_is_better=None,
     laws=frozenset({Law.GRADE_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.BY_GRADE}),
@@ -193,6 +193,7 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
     where $n$ is the number of retrieved documents. It divides by $k$ also where the list is shorter, so it is
     not one minus `Judged`.
 
+    Title: Unjudged: how much of what is shown was not judged.
     Unjudged: is what it counts; a negative grade, which means pooled but not judged, is unjudged.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m unj` (version 10).
@@ -211,7 +212,6 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
 Unjudged = Measure(
     "Unjudged",
     unjudged_share,
-    title="Unjudged: how much of what is shown was not judged.",
     at_parameter="cutoff",
     higher_is_better=None,
     laws=frozenset({Law.GRADE_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.BY_GRADE}),

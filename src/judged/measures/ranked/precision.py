@@ -36,6 +36,7 @@ def precision(
     where $g_i$ is the grade of the result at rank $i$. With `over="retrieved"` the divisor is $\min(k, n)$
     for $n$ retrieved documents, so that a short list is not punished for its length.
 
+    Title: Precision: how much of what is shown is relevant.
     Empty: 0 when nothing relevant is retrieved; places of a short list that stay empty count as not relevant.
     Agrees with: `trec_eval -m P`; ir_measures' `P`; ranx' `precision`.
     References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
@@ -56,7 +57,6 @@ P = Measure(
     "P",
     precision,
     terms=precision_terms,
-    title="Precision: how much of what is shown is relevant.",
     at_parameter="cutoff",
     laws=BINARY | {Law.LINEAR, Law.GROWS},
     values="binary at 1",
@@ -78,6 +78,7 @@ def recall(
     With `over="cutoff"` the divisor is $\min(k, R)$, so that 1 can be reached at every $k$; this is what
     trec_eval calls `relative_P`, BEIR `R_cap` and ann-benchmarks recall.
 
+    Title: Recall: how much of what is relevant is shown.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m recall`, and `-m relative_P` when `over` is `cutoff`; ir_measures' `R`.
     References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
@@ -95,14 +96,7 @@ def recall(
     return divide(ranking.hits_within(cutoff, rel), divisor)
 
 
-R = Measure(
-    "R",
-    recall,
-    terms=recall_terms,
-    title="Recall: how much of what is relevant is shown.",
-    at_parameter="cutoff",
-    laws=BINARY_IN_ORDER | {Law.LINEAR},
-)
+R = Measure("R", recall, terms=recall_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR})
 
 
 def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
@@ -114,6 +108,7 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     where $h$ is the number of relevant documents among the first $k$ results and $R$ that of all relevant
     documents of the query. `SetF` is the same over everything retrieved, with a weight.
 
+    Title: F1: precision and recall in one number.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: ranx' `f1`; trec_eval has it for whole sets only (`set_F`).
     References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
@@ -127,14 +122,7 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     return divide(2 * ranking.hits_within(cutoff, rel), cutoff + ranking.relevant(rel))
 
 
-F1 = Measure(
-    "F1",
-    f1,
-    terms=f1_terms,
-    title="F1: precision and recall in one number.",
-    at_parameter="cutoff",
-    laws=BINARY_IN_ORDER | {Law.LINEAR},
-)
+F1 = Measure("F1", f1, terms=f1_terms, at_parameter="cutoff", laws=BINARY_IN_ORDER | {Law.LINEAR})
 
 
 def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
@@ -145,6 +133,7 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
     where $g_i$ is the grade of the result at rank $i$. The mean over queries is the share of queries that are
     answered, known as hit rate or `Hit@k`.
 
+    Title: Success: whether anything relevant is shown at all; many call it hit rate.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m success`; ir_measures' `Success`; ranx' `hit_rate`.
     References: Tomlinson. Early precision measures: implications from the downside of blind feedback. SIGIR
@@ -163,7 +152,6 @@ Success = Measure(
     "Success",
     success,
     terms=success_terms,
-    title="Success: whether anything relevant is shown at all; many call it hit rate.",
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
     values="binary",
@@ -177,6 +165,7 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 
     where $g_i$ is the grade of the result at rank $i$.
 
+    Title: Reciprocal rank: how soon the first relevant result comes.
     Ties: the rank is the one the protocol's tie rule gives.
     Empty: 0 when no relevant result is retrieved (among the first `cutoff`, if that is set).
     Agrees with: `trec_eval -m recip_rank`; ir_measures' `RR` except for the tie rule of its `RR@k`.
@@ -196,7 +185,6 @@ RR = Measure(
     "RR",
     reciprocal_rank,
     terms=reciprocal_rank_terms,
-    title="Reciprocal rank: how soon the first relevant result comes.",
     at_parameter="cutoff",
     laws=BINARY | {Law.STEPWISE, Law.GROWS},
     values="binary at 1",
@@ -212,6 +200,7 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     where $g_i$ is the grade of the result at rank $i$, $R$ the number of relevant documents of the query and
     $m$ the `multiple`; at $m = 1$ precision and recall are equal.
 
+    Title: R-precision: precision after as many results as there are relevant documents.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m Rprec` and, for a `multiple`, `-m Rprec_mult`; ir_measures' `Rprec`.
     References: Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
@@ -228,13 +217,7 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     return divide(segment_count(ranking.hits(rel) & near, ranking.offset), cutoff)
 
 
-Rprec = Measure(
-    "Rprec",
-    r_precision,
-    terms=r_precision_terms,
-    title="R-precision: precision after as many results as there are relevant documents.",
-    laws=BINARY_IN_ORDER | {Law.LINEAR},
-)
+Rprec = Measure("Rprec", r_precision, terms=r_precision_terms, laws=BINARY_IN_ORDER | {Law.LINEAR})
 
 
 def fall_out(
@@ -248,6 +231,7 @@ def fall_out(
     the query. With `collection`, the number of all documents, everything that is not relevant counts, judged
     or not: the results among the first $k$ that are not relevant, over `collection` less the relevant.
 
+    Title: Fall-out: how much of what is not relevant is shown.
     Unjudged: is passed over; with `collection`, counts as not relevant.
     Empty: 0 when nothing is retrieved, and when the query has no non-relevant document.
     Agrees with: torchmetrics' `retrieval_fall_out` where every document is judged and retrieved.
@@ -270,7 +254,6 @@ def fall_out(
 FallOut = Measure(
     "FallOut",
     fall_out,
-    title="Fall-out: how much of what is not relevant is shown.",
     at_parameter="cutoff",
     higher_is_better=False,
     laws=frozenset({Law.SWAP, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER}),

@@ -27,6 +27,7 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     where $h$ is the number of relevant documents among the $n$ retrieved.
 
+    Title: Set precision: how much of everything retrieved is relevant.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m set_P`; ir_measures' `SetP`.
     References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
@@ -40,13 +41,7 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return divide(ranking.hits_within(None, rel), ranking.retrieved)
 
 
-SetP = Measure(
-    "SetP",
-    set_precision,
-    terms=set_precision_terms,
-    title="Set precision: how much of everything retrieved is relevant.",
-    laws=BINARY_SET | {Law.LINEAR},
-)
+SetP = Measure("SetP", set_precision, terms=set_precision_terms, laws=BINARY_SET | {Law.LINEAR})
 
 
 def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
@@ -56,6 +51,7 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     where $h$ is the number of relevant documents retrieved and $R$ that of all relevant documents.
 
+    Title: Set recall: how much of what is relevant is retrieved at all.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_recall`; ir_measures' `SetR`.
     References: van Rijsbergen. Information Retrieval, chapter 7. Butterworths, 1979.
@@ -69,13 +65,7 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return divide(ranking.hits_within(None, rel), ranking.relevant(rel))
 
 
-SetR = Measure(
-    "SetR",
-    set_recall,
-    terms=set_recall_terms,
-    title="Set recall: how much of what is relevant is retrieved at all.",
-    laws=BINARY_SET | {Law.LINEAR},
-)
+SetR = Measure("SetR", set_recall, terms=set_recall_terms, laws=BINARY_SET | {Law.LINEAR})
 
 
 def set_f(
@@ -88,6 +78,7 @@ def set_f(
     where $P$ and $R$ are set precision and set recall: recall matters `beta` times as much as precision.
     `weight`, if given, is $\beta^2$.
 
+    Title: Set F: precision and recall of everything retrieved, weighted, in one number.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_F.x` where `weight` is x: trec_eval, and with it ir_measures'
         `SetF(beta=x)`, do not square it.
@@ -105,12 +96,7 @@ def set_f(
     return divide((1.0 + square) * precision * recall, square * precision + recall)
 
 
-SetF = Measure(
-    "SetF",
-    set_f,
-    title="Set F: precision and recall of everything retrieved, weighted, in one number.",
-    laws=BINARY_SET | {Law.LINEAR},
-)
+SetF = Measure("SetF", set_f, laws=BINARY_SET | {Law.LINEAR})
 
 
 def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
@@ -121,6 +107,7 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
     where $h$ is the number of relevant documents among the $n$ retrieved and $R$ that of all relevant
     documents.
 
+    Title: Set average precision: set precision times set recall.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_map`; ir_measures' `SetAP`.
     References: Buckley. trec_eval, measure `set_map`. NIST, 2008.
@@ -136,11 +123,7 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
 
 
 SetAP = Measure(
-    "SetAP",
-    set_average_precision,
-    terms=set_average_precision_terms,
-    title="Set average precision: set precision times set recall.",
-    laws=BINARY_SET | {Law.STEPWISE},
+    "SetAP", set_average_precision, terms=set_average_precision_terms, laws=BINARY_SET | {Law.STEPWISE}
 )
 
 
@@ -152,6 +135,7 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
     where $h$ is the number of relevant documents among the $n$ retrieved and $R$ that of all relevant
     documents.
 
+    Title: Relative set precision: set precision as a share of the best that a set of that size can have.
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m set_relative_P`; ir_measures' `SetRelP`.
     References: Buckley. trec_eval, measure `set_relative_P`. NIST, 2008.
@@ -166,11 +150,7 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
 
 
 SetRelP = Measure(
-    "SetRelP",
-    set_relative_precision,
-    terms=set_relative_precision_terms,
-    title="Relative set precision: set precision as a share of the best that a set of that size can have.",
-    laws=BINARY_SET | {Law.LINEAR},
+    "SetRelP", set_relative_precision, terms=set_relative_precision_terms, laws=BINARY_SET | {Law.LINEAR}
 )
 
 
@@ -191,6 +171,7 @@ def utility(
     where $h$ is the number of relevant documents among the $n$ retrieved, $R$ that of all relevant documents
     and $N$ that of all documents (`collection`), which is needed only where $d$ is not 0.
 
+    Title: Utility: what the retrieved set is worth when hits and misses have prices.
     Empty: $c R + d (N - R)$ when nothing is retrieved; 0 for a query missing from the run.
     Agrees with: `trec_eval -m utility.a,b,c,d` with `-N` for `collection`.
     References: Lewis. The TREC-4 filtering track. TREC 1995.
@@ -210,7 +191,6 @@ def utility(
 Utility = Measure(
     "Utility",
     utility,
-    title="Utility: what the retrieved set is worth when hits and misses have prices.",
     bounds=(-math.inf, math.inf),
     laws=frozenset({Law.SWAP, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.BY_GRADE, Law.IN_ORDER}),
 )

@@ -40,6 +40,7 @@ def iteration_yield(
     it returned. Written `AvgGain@i`, or `AvgGain_i` as in the source. It falls as a session goes on and finds
     less that is new.
 
+    Title: Average good gain: what an iteration brings for each result that it returns.
     Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 5.
@@ -56,7 +57,6 @@ def iteration_yield(
 AvgGain = Measure(
     "AvgGain",
     iteration_yield,
-    title="Average good gain: what an iteration brings for each result that it returns.",
     at_parameter="iteration",
     bounds=(0.0, 4.0),
     family="session",
@@ -82,6 +82,7 @@ def yield_rate(
     it has none. An iteration with two results weighs as much as one with twenty. It has nothing to do with
     retrieval-augmented generation.
 
+    Title: Rate of average gain: what a result brings, averaged over iterations.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 6.
@@ -99,7 +100,6 @@ def yield_rate(
 RAG = Measure(
     "RAG",
     yield_rate,
-    title="Rate of average gain: what a result brings, averaged over iterations.",
     at_parameter="iteration",
     bounds=(0.0, 4.0),
     family="session",
@@ -125,6 +125,7 @@ def discounted_yield_rate(
     calls it a weighted mean, but it is divided by $i$ and not by the sum of the weights: a constant yield of
     2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`.
 
+    Title: Discounted rate of average gain: what a result brings, less the later it comes.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 7.
@@ -142,7 +143,6 @@ def discounted_yield_rate(
 DRAG = Measure(
     "DRAG",
     discounted_yield_rate,
-    title="Discounted rate of average gain: what a result brings, less the later it comes.",
     at_parameter="iteration",
     bounds=(0.0, 4.0),
     family="session",
@@ -167,6 +167,7 @@ def weighted_yield(
     where $\mathrm{AvgGain}_k$ is the good gain of iteration $k$ over the number of its results. A constant
     yield is its own mean, however many iterations there are, which `DRAG` does not grant.
 
+    Title: Weighted mean of average gain: what a result brings, early iterations weighing more.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 7.
@@ -184,7 +185,6 @@ def weighted_yield(
 nDRAG = Measure(
     "nDRAG",
     weighted_yield,
-    title="Weighted mean of average gain: what a result brings, early iterations weighing more.",
     at_parameter="iteration",
     bounds=(0.0, 4.0),
     family="session",

@@ -36,6 +36,7 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
     or what all compared systems found. By its own results a session that gives up early does well;
     `AllGoodReached` shows 100 iterations and never apart.
 
+    Title: Iterations for all good results: how soon everything good had been found.
     Unlabelled: is not good; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
     References: Source document 001, Retrieved Good Gain Metrics, section 10.
@@ -54,7 +55,6 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
 IterationsForAllGoodResults = Measure(
     "IterationsForAllGoodResults",
     iterations_for_all_good,
-    title="Iterations for all good results: how soon everything good had been found.",
     bounds=(1.0, float(MOST)),
     family="session",
     higher_is_better=False,
@@ -73,6 +73,7 @@ def all_good_reached(view: SessionView, *, good: int = 2, reference: ReferenceKi
     systems found. Its mean is the share of sessions to which `IterationsForAllGoodResults` gives an
     iteration.
 
+    Title: Whether everything good was found: the difference between a hundred iterations and never.
     Unlabelled: is not good.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
     References: Source document 001, Retrieved Good Gain Metrics, section 10.
@@ -88,13 +89,7 @@ def all_good_reached(view: SessionView, *, good: int = 2, reference: ReferenceKi
     return np.where(to_find, reached, np.nan)
 
 
-AllGoodReached = Measure(
-    "AllGoodReached",
-    all_good_reached,
-    title="Whether everything good was found: the difference between a hundred iterations and never.",
-    family="session",
-    laws=frozenset({Law.WHOLE}),
-)
+AllGoodReached = Measure("AllGoodReached", all_good_reached, family="session", laws=frozenset({Law.WHOLE}))
 
 
 def reference_recall(
@@ -108,6 +103,7 @@ def reference_recall(
     systems found. With `gain="graded"`, gains are added up in place of results. In a ranking, `R` is recall;
     of sessions, `R` counts results.
 
+    Title: Recall of sessions: how much of what there was to find was found.
     Unlabelled: does not matter: gains are those of the reference.
     Empty: 0 for a session that never searched or found nothing; undefined (NaN, left out of the mean and
         counted) where the reference has nothing good.
@@ -128,7 +124,6 @@ def reference_recall(
 Recall = Measure(
     "Recall",
     reference_recall,
-    title="Recall of sessions: how much of what there was to find was found.",
     at_parameter="iteration",
     family="session",
     laws=frozenset({Law.ACCUMULATES}),

@@ -23,6 +23,7 @@ def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Flo
     where $R^k$ holds everything that iteration $k$ returned, each time that it did: it is what `SRE` and
     `SRR` divide by. $R@i = UR@i + \mathrm{Dup}@i$. In a ranking, `R` is recall; of sessions that is `Recall`.
 
+    Title: The number of results that were returned.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
@@ -37,7 +38,6 @@ def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Flo
 R = Measure(
     "R",
     results_returned,
-    title="The number of results that were returned.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -53,6 +53,7 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
 
     where $UR^k$ holds the results that iteration $k$ was the first to bring.
 
+    Title: The number of different results that were returned.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
@@ -67,7 +68,6 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
 UR = Measure(
     "UR",
     unique_results,
-    title="The number of different results that were returned.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -84,6 +84,7 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
     where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least
     `good`. It is `CG(gain="binary")`.
 
+    Title: The number of different good results that were returned.
     Unlabelled: is not good, so that more labels can only raise the value.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
@@ -99,7 +100,6 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
 GR = Measure(
     "GR",
     good_unique_results,
-    title="The number of different good results that were returned.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -115,6 +115,7 @@ def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Fl
     where $\mathrm{Dup}^k$ holds the results of iteration $k$ that the agent had been given before in the same
     turn.
 
+    Title: The number of results that repeat an earlier one.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
     Example:
@@ -129,7 +130,6 @@ def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Fl
 Dup = Measure(
     "Dup",
     duplicate_results,
-    title="The number of results that repeat an earlier one.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -146,6 +146,7 @@ def iterations_searched(view: SessionView) -> Floats:
     where an iteration is one step of the agent, with all the searches that it asked for. One that searched
     and found nothing counts; one that did not search does not. Rates mean little without it.
 
+    Title: The number of iterations that searched.
     Empty: 0 for a session that never searched, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
@@ -161,7 +162,6 @@ def iterations_searched(view: SessionView) -> Floats:
 N = Measure(
     "N",
     iterations_searched,
-    title="The number of iterations that searched.",
     bounds=(0.0, math.inf),
     family="session",
     higher_is_better=None,
@@ -177,6 +177,7 @@ def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats
     where $S^k$ holds the searches of iteration $k$: several where the agent asked for several at once, or one
     call held several queries.
 
+    Title: The number of searches that were made.
     Empty: 0 for a session that never searched, which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
 
@@ -192,7 +193,6 @@ def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats
 Searches = Measure(
     "Searches",
     searches_made,
-    title="The number of searches that were made.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -209,6 +209,7 @@ def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Float
     where a label given to any occurrence of a result counts for all of them. Below 1, every value that
     depends on gains is a lower or an open one.
 
+    Title: Coverage: how many of the results have a label.
     Unlabelled: is what is counted.
     Empty: undefined (NaN, left out of the mean and counted) while nothing has been returned.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
@@ -227,7 +228,6 @@ def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Float
 Coverage = Measure(
     "Coverage",
     label_coverage,
-    title="Coverage: how many of the results have a label.",
     at_parameter="iteration",
     family="session",
     higher_is_better=None,

@@ -27,6 +27,7 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
 
     where $GR@i$ counts the good results, each once, and $R@i$ all results with their duplicates.
 
+    Title: Search result efficiency: the share of all returned results that were new and good.
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all.
@@ -49,7 +50,6 @@ def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[
 SRE = Measure(
     "SRE",
     result_efficiency,
-    title="Search result efficiency: the share of all returned results that were new and good.",
     at_parameter="iteration",
     family="session",
     laws=SESSION_RATE,
@@ -65,6 +65,8 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
     where $s$ runs over the sessions, so that one with many results weighs more; `SRE` gives each session the
     same weight. The value of a single session is that of `SRE`.
 
+    Title: Search result efficiency, pooled: the share of all sessions' results together that were new and
+        good.
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
     References: Source document 001, Retrieved Good Gain Metrics, section 8.
@@ -84,7 +86,6 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
 SRE_micro = Measure(
     "SRE_micro",
     pooled_result_efficiency,
-    title="Search result efficiency, pooled: the share of all sessions' results together that were new and good.",
     at_parameter="iteration",
     aggregate="pooled",
     family="session",
@@ -103,6 +104,7 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
     where $\mathrm{Dup}@i$ counts the results that repeat an earlier one of the same turn, in the same
     iteration or before, and $R@i$ all results. `SRE` and `SRR` together are never above 1.
 
+    Title: Search result redundancy: the share of all returned results that were duplicates.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all, so that nobody wins by not searching.
     References: Source document 001, Retrieved Good Gain Metrics, section 9.
@@ -124,7 +126,6 @@ def again_of_all(view: SessionView, *, iteration: Iteration) -> tuple[Ints, Ints
 SRR = Measure(
     "SRR",
     result_redundancy,
-    title="Search result redundancy: the share of all returned results that were duplicates.",
     at_parameter="iteration",
     family="session",
     higher_is_better=False,
@@ -142,6 +143,7 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
     same weight. The value of a single session is that of `SRR`. It falls when agents stop early, so it is
     never shown alone: read it beside `CG` and `N`.
 
+    Title: Search result redundancy, pooled: the share of all sessions' results together that were duplicates.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
     References: Source document 001, Retrieved Good Gain Metrics, section 9.
 
@@ -160,7 +162,6 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
 SRR_micro = Measure(
     "SRR_micro",
     pooled_result_redundancy,
-    title="Search result redundancy, pooled: the share of all sessions' results together that were duplicates.",
     at_parameter="iteration",
     aggregate="pooled",
     family="session",
@@ -180,6 +181,7 @@ def gain_per_search(
 
     where several searches of one iteration, asked for at once, are counted each.
 
+    Title: Good gain for each search.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
@@ -197,7 +199,6 @@ def gain_per_search(
 GainPerSearch = Measure(
     "GainPerSearch",
     gain_per_search,
-    title="Good gain for each search.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -215,6 +216,7 @@ def gain_per_kilo_token(
 
     where tokens are those that the trace gives for each iteration.
 
+    Title: Good gain for a thousand tokens.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all, and where the trace does not say what its iterations took.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
@@ -232,7 +234,6 @@ def gain_per_kilo_token(
 GainPerKiloToken = Measure(
     "GainPerKiloToken",
     gain_per_kilo_token,
-    title="Good gain for a thousand tokens.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -250,6 +251,7 @@ def gain_per_second(
 
     where seconds are those that the trace gives for each iteration.
 
+    Title: Good gain for each second.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all, and where the trace does not say what its iterations took.
     References: Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
@@ -267,7 +269,6 @@ def gain_per_second(
 GainPerSecond = Measure(
     "GainPerSecond",
     gain_per_second,
-    title="Good gain for each second.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",

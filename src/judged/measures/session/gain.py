@@ -39,6 +39,7 @@ def cumulative_gain(
     `good`. A duplicate adds nothing. The value never falls from one iteration to the next; after the last one
     it stays.
 
+    Title: Cumulative good gain: what all new good results are worth together.
     References: Source document 001, Retrieved Good Gain Metrics, section 1.
 
     Example:
@@ -53,7 +54,6 @@ def cumulative_gain(
 CG = Measure(
     "CG",
     cumulative_gain,
-    title="Cumulative good gain: what all new good results are worth together.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -75,6 +75,7 @@ def gain_rate(
 
     where $i$ is at most the number of the session's iterations, unless they are padded.
 
+    Title: Rate of good gain: what an iteration brings on average.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 2.
@@ -92,7 +93,6 @@ def gain_rate(
 RG = Measure(
     "RG",
     gain_rate,
-    title="Rate of good gain: what an iteration brings on average.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -117,6 +117,7 @@ def discounted_iteration_gain(
     `discount`. Ranks within an iteration do not matter: it is not the `DCG` of a ranking. It is never above
     `CG`.
 
+    Title: Discounted cumulative good gain: what new good results are worth, less the later they come.
     References: Source document 001, Retrieved Good Gain Metrics, section 3.
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query
         IR sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
@@ -133,7 +134,6 @@ def discounted_iteration_gain(
 DCG = Measure(
     "DCG",
     discounted_iteration_gain,
-    title="Discounted cumulative good gain: what new good results are worth, less the later they come.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -157,6 +157,7 @@ def discounted_gain_rate(
     where $i$ is at most the number of the session's iterations, unless they are padded. Late gain is
     diminished twice, by its weight and by the divisor.
 
+    Title: Discounted rate of good gain: what an iteration brings on average, less the later it comes.
     Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
         nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 4.
@@ -174,7 +175,6 @@ def discounted_gain_rate(
 DRG = Measure(
     "DRG",
     discounted_gain_rate,
-    title="Discounted rate of good gain: what an iteration brings on average, less the later it comes.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -202,6 +202,7 @@ def order_of_gain(
     $\sum_{k=1}^{i} w(k) G_k = \sum_{k=1}^{i-1} (w(k) - w(k + 1)) \mathrm{CG}@k + w(i) \mathrm{CG}@i$. It
     speaks of order alone: one that finds a single good result, and that at once, has 1.
 
+    Title: Normalised discounted cumulative good gain: how early the good results came, of those that came.
     Unlabelled: counts as gain 0; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) where no order would have brought anything by
         then.
@@ -222,7 +223,6 @@ def order_of_gain(
 nDCG = Measure(
     "nDCG",
     order_of_gain,
-    title="Normalised discounted cumulative good gain: how early the good results came, of those that came.",
     at_parameter="iteration",
     family="session",
     laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}),
@@ -244,6 +244,7 @@ def marginal_gain(
     where $G_i$ is the gain of the good results that iteration $i$ was the first to bring. Where it stays at
     0, the agent could have stopped.
 
+    Title: Marginal gain: what a single iteration adds.
     Empty: 0 for an iteration that returned nothing new and good, and for a session that never searched.
     References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
         Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
@@ -261,7 +262,6 @@ def marginal_gain(
 MarginalGain = Measure(
     "MarginalGain",
     marginal_gain,
-    title="Marginal gain: what a single iteration adds.",
     at_parameter="iteration",
     bounds=(0.0, math.inf),
     family="session",
@@ -280,6 +280,7 @@ def gain_lost(
     where $N$ is the session's last iteration, so that it is 0 there and beyond. It looks ahead: what a longer
     session would have found is not known.
 
+    Title: Lost gain: what stopping at an iteration would have cost.
     Unlabelled: counts as gain 0; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) for a session that found nothing good.
     References: Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive
@@ -300,7 +301,6 @@ def gain_lost(
 Lost = Measure(
     "Lost",
     gain_lost,
-    title="Lost gain: what stopping at an iteration would have cost.",
     at_parameter="iteration",
     family="session",
     higher_is_better=False,

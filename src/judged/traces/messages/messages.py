@@ -214,7 +214,7 @@ def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iter
     for document, messages in _read_documents(trace, context):
         if held is not None and _continues(messages, held[1]):
             superseded += 1  # a log of requests, each with all that came before
-            messages[: len(held[1])] = held[1]  # a response tells more than its copy in the next request
+            messages[: len(held[1])] = held[1]  # a response has more than its copy in the next request
         elif held is not None:
             yield to_conversation(*held, context, read)
         held = document, messages
@@ -222,7 +222,7 @@ def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iter
         yield to_conversation(*held, context, read)
     if superseded:
         context.problems.note(
-            f"{trace.label}: {superseded:,} documents are the beginning of the next one and were passed over"
+            f"{trace.label}: {superseded:,} documents are the beginning of the next one and were skipped"
         )
 
 

@@ -37,7 +37,7 @@ def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
     """Return the results of an output, one group per query if it is split by query, usually one."""
     found = _find_groups(output, queries or [], 0)
     if found is None:
-        msg = f"its output cannot be read as results: {_quote_beginning(output)}"
+        msg = f"its output cannot be parsed as results: {_quote_beginning(output)}"
         raise Unparsed(msg)
     return found
 

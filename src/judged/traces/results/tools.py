@@ -32,7 +32,7 @@ class JsonPath:
         try:
             self._compiled = jsonpath.compile(path)
         except jsonpath.JSONPathError as error:
-            msg = f"`{path}` is no JSONPath: {str(error).splitlines()[0]}"
+            msg = f"`{path}` is not a JSONPath: {str(error).splitlines()[0]}"
             raise BadProtocol(
                 msg, hint="`$.results[*]` are the elements of `results`; RFC 9535 has the syntax"
             ) from None
@@ -231,7 +231,7 @@ def read_tools(path: str | Path) -> Tools:
     try:
         written = msgspec.convert(yaml.safe_load(content), _File)
     except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        msg = f"{path} is no mapping of tools: {' '.join(str(error).split())}"
+        msg = f"{path} is not a mapping of tools: {' '.join(str(error).split())}"
         raise BadProtocol(msg, hint=EXAMPLE) from None
     tools = {name: item if isinstance(item, Tool) else SHORT[item] for name, item in written.tools.items()}
     return Tools(tools).check(str(path))

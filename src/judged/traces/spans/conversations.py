@@ -142,12 +142,14 @@ def _valid_spans(
     try:
         for span in read_spans(document.value):
             if span is None:
-                context.report(_MALFORMED, document.place, "is no span: it has no id, or its trace has none")
+                context.report(
+                    _MALFORMED, document.place, "is not a span: it has no id, or its trace has none"
+                )
             else:
                 span.place = document.place
                 yield span
     except RecursionError:
-        context.report(_MALFORMED, document.place, "holds objects within objects, too deep to be read")
+        context.report(_MALFORMED, document.place, "is nested too deeply")
 
 
 def to_conversations(spans: Iterable[Span], context: ReadContext) -> Iterator[Conversation]:
@@ -172,9 +174,7 @@ def _traces(spans: Iterable[Span], context: ReadContext) -> list[Forest]:
     found = add_implied_tools(found)
     acting = [value for value in found.values() if any(span.kind != "other" for span in value.values())]
     if len(acting) < len(found):
-        context.problems.note(
-            f"{len(found) - len(acting):,} traces without any call of a model or tool are no turns"
-        )
+        context.problems.note(f"{len(found) - len(acting):,} traces without model or tool calls were skipped")
     return [Forest(list(item.values())) for item in acting]
 
 

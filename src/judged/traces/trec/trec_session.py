@@ -122,9 +122,9 @@ class _Parser:
         try:
             self._parser.Parse(mended, False)  # noqa: FBT003 - expat's
         except expat.ExpatError as error:
-            return f"is no XML: {expat.ErrorString(error.code)}"
+            return f"is not XML: {expat.ErrorString(error.code)}"
         except (LookupError, ValueError) as error:
-            return f"is no XML in an encoding known here: {error}"
+            return f"is not XML in a known encoding: {error}"
         except _DocumentType:
             return "has a document type, which could define entities without end, expected none"
         return None

@@ -34,21 +34,23 @@ def model(number: int, sent: list[dict[str, Any]], *queries: str, session: str =
     }
 
 
-def told(at: int, identity: str) -> dict[str, Any]:
+def answered(at: int, identity: str) -> dict[str, Any]:
     """What a tool gave back."""
     return {"role": "tool", "tool_call_id": f"call_{at}", "content": json.dumps([{"id": identity}])}
 
 
 def story(session: Session) -> list[list[list[str | None]]]:
     """The ids of the results of each search of each iteration."""
-    return [[[each.id for each in search.results] for search in step.searches] for step in session.iterations]
+    return [
+        [[result.id for result in search.results] for search in step.searches] for step in session.iterations
+    ]
 
 
 def test_a_call_that_is_sent_what_a_tool_gave_back_goes_on_with_the_turn() -> None:
-    """Three calls of a model, three traces: one turn of two iterations; what came before is not told twice."""
+    """Three calls of a model, three traces: one turn of two iterations; what came before is not counted twice."""
     first = model(1, [ASKED], "a", "b")
-    second = model(2, [ASKED, told(0, "d1"), told(1, "d2")], "c")
-    third = model(3, [ASKED, told(0, "d1"), told(1, "d2"), {"role": "assistant"}, told(0, "d3")])
+    second = model(2, [ASKED, answered(0, "d1"), answered(1, "d2")], "c")
+    third = model(3, [ASKED, answered(0, "d1"), answered(1, "d2"), {"role": "assistant"}, answered(0, "d3")])
     (session,) = read_sessions([first, second, third])
 
     assert (session.turns, session.steps) == (1, 3)
@@ -59,9 +61,9 @@ def test_ids_that_are_used_again_join_the_last_call_that_gave_them() -> None:
     """Some models count their calls anew in every answer; another turn is another trace."""
     turns = [
         model(1, [ASKED], "a"),
-        model(2, [told(0, "d1")]),
+        model(2, [answered(0, "d1")]),
         model(3, [ASKED], "b"),
-        model(4, [told(0, "d2")]),
+        model(4, [answered(0, "d2")]),
     ]
     (session,) = read_sessions(turns)
 
@@ -74,16 +76,16 @@ def test_sessions_that_use_the_same_ids_are_not_joined() -> None:
     spans = [
         model(1, [ASKED], "a", session="s"),
         model(2, [ASKED], "a", session="t"),
-        model(3, [told(0, "d1")], session="s"),
-        model(4, [told(0, "d2")], session="t"),
+        model(3, [answered(0, "d1")], session="s"),
+        model(4, [answered(0, "d2")], session="t"),
     ]
 
-    assert [story(each) for each in read_sessions(spans)] == [[[["d1"]]], [[["d2"]]]]
+    assert [story(span) for span in read_sessions(spans)] == [[[["d1"]]], [[["d2"]]]]
 
 
-def test_a_tool_that_was_recorded_is_not_told_once_more_by_messages() -> None:
+def test_a_tool_that_was_recorded_is_not_counted_again_from_messages() -> None:
     """The span of the tool counts; the messages repeat it."""
-    first, second = model(1, [ASKED], "a"), model(1, [ASKED, told(0, "d1")])
+    first, second = model(1, [ASKED], "a"), model(1, [ASKED, answered(0, "d1")])
     second["context"] = {**second["context"], "span_id": f"{9:016x}"}
     second["start_time"] = "2026-01-01T00:00:09Z"
     tool = {
@@ -102,19 +104,21 @@ def test_a_tool_that_was_recorded_is_not_told_once_more_by_messages() -> None:
     assert story(session) == [[["d1"]]]
 
 
-def test_a_search_that_no_later_call_tells_of_is_refused_if_it_is_the_only_one() -> None:
+def test_a_search_that_no_later_call_answers_is_refused_if_it_is_the_only_one() -> None:
     """There is nothing to score; a lenient reading counts it, without results."""
-    with pytest.raises(BadInput, match="no output of its 1 search is in the trace"):
+    with pytest.raises(BadInput, match="the trace has no output of its 1 search"):
         read_sessions([model(1, [ASKED], "a")])
     sessions = read_sessions([model(1, [ASKED], "a")], lenient=True)
 
-    assert [story(each) for each in sessions] == [[[[]]]]
+    assert [story(session) for session in sessions] == [[[[]]]]
 
 
 def test_spans_without_contents_are_refused_with_the_reason() -> None:
     """As opentelemetry-instrumentation-openai-v2 2.3b0 writes them, which puts contents into logs or nowhere."""
     bare = {**model(1, []), "attributes": {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 200}}
-    with pytest.raises(BadInput, match="its spans tell of no tool, as is so where contents are not recorded"):
+    with pytest.raises(
+        BadInput, match="its spans record no tool calls, perhaps because contents were not captured"
+    ):
         read_sessions([bare])
 
 
