@@ -22,6 +22,7 @@ from judged.comparison.contrasts import t_test_against_first
 from judged.comparison.latency import find_pareto_optimal
 from judged.comparison.settings import CORRECTIONS, TESTS
 from judged.comparison.systems import to_system
+from judged.engine.evaluate import evaluate_many
 from judged.errors import BadMeasure, BadSample, UnknownName, Unusable
 from judged.result import load
 from judged.stats.corrections import CORRECTIONS as RULES
@@ -434,14 +435,18 @@ def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path)
     )
     pq.write_table(long, tmp_path / "scores.parquet")
     expected = judged.compare(QRELS, RUNS, ["AP", "RR"], baseline="low").to_arrow()
+    many = evaluate_many(QRELS, RUNS, ["AP", "RR"])
+    many.save(tmp_path / "evaluations.json")
     made = [
+        judged.compare(many, baseline="low"),
+        judged.compare([tmp_path / "evaluations.json"], baseline="low"),
         judged.compare(evaluations, baseline="low"),
         judged.compare([each.scores for each in map(_named_scores, evaluations)], baseline="low"),
         judged.compare(dict(zip(RUNS, evaluations, strict=True)), baseline="low"),
         judged.compare([tmp_path / "scores.parquet"], baseline="low"),
     ]
 
-    assert [each.to_arrow() for each in made] == [expected] * 4
+    assert [each.to_arrow() for each in made] == [expected] * 6
     assert judged.compare(evaluations, measures="RR", baseline="low").measures == ("RR",)
 
 

@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import judged
+from judged.blocks import Display
 from judged.cli.main import judged as program
+from judged.engine.evaluate import evaluate_many
 from judged.errors import BadInput, BadProtocol, MissingQueries, UnknownName, Unreadable
 from judged.result import load
 
@@ -270,3 +272,19 @@ def test_a_report_is_saved_and_loaded(folder: Path) -> None:
     assert loaded.results == report.results
     assert repr(loaded) == repr(report)
     assert loaded.protocol == report.protocol
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "scores.json", "scores.csv"])
+def test_results_in_any_format_are_baselines(folder: Path, name: str) -> None:
+    """As `Result.render` writes them: with their protocol, as far as the format can hold it."""
+    old = evaluate_many(folder / "qrels.txt", {"old": folder / "old.run"}, "AP")
+    path, display = folder / name, Display(per_query=True)
+    data = old.render(path.suffix[1:], display)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    live, kept = (
+        judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=baseline)
+        for baseline in (folder / "old.run", path)
+    )
+
+    assert kept.results == live.results
+    assert [note.code for note in kept.notes] == (["unknown-protocol"] if name == "scores.csv" else [])

@@ -24,6 +24,6 @@ def score() -> Score:
     def scored(qrels: Nested, run: Nested, measure: Any, **conventions: Any) -> dict[str, Any]:
         alignment = align(Judgments.from_mapping(qrels), Run.from_mapping(run), Protocol(**conventions))
         values = parse_measure(measure).per_query(alignment.view)
-        return dict(zip(alignment.queries.to_pylist(), values.tolist(), strict=True))
+        return dict(zip(alignment.units.to_pylist(), values.tolist(), strict=True))
 
     return scored

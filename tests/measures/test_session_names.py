@@ -136,8 +136,10 @@ def test_a_measure_of_the_wrong_family_is_refused() -> None:
         parse_measures([MEASURES["AP"]], family="session")
     for measure in ("CG@3", "CG@last", SESSION_MEASURES["CG"] @ 3):
         with pytest.raises(BadMeasure, match="is a measure of sessions, not of ranked results") as caught:
-            judged.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, [measure])
+            parse_measures([measure])
         assert "judged.evaluate_sessions" in str(caught.value)
+    with pytest.raises(BadMeasure, match="is a measure of sessions, not of ranked results"):
+        judged.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["CG@3"])
     with pytest.raises(BadMeasure, match="`@last` of `nDCG@last` is not a number"):
         parse_measure("nDCG@last")
 

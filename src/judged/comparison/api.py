@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,18 +12,19 @@ from judged.comparison.extra_tests import ROPE
 from judged.comparison.latency import Latency, summarise_latency
 from judged.comparison.result import Comparison
 from judged.comparison.settings import Settings, choose_settings
-from judged.comparison.slices import Attributes, find_interactions, read_attributes
+from judged.comparison.slices import Attributes, AttributesLike, find_interactions, read_attributes
 from judged.comparison.systems import System, read_systems, to_system
-from judged.engine.evaluate import evaluate_many
+from judged.engine.evaluate import Runs, evaluate_many
+from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
-from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
+from judged.tables.inputs import TimingsLike
 from judged.tables.timings import Timings
 from judged.wording import plural
 
@@ -32,15 +33,15 @@ __all__ = ["compare"]
 
 def compare(
     qrels: Any,
-    runs: Mapping[str, Any] | None = None,
-    measures: Iterable[Measure | str] | Measure | str | None = None,
+    runs: Runs | None = None,
+    measures: Measures | None = None,
     *,
     baseline: str | Sequence[str] | None = None,
     test: str = "randomisation",
     correction: str | None = None,
     level: float = 0.95,
-    slices: Any = None,
-    timings: Any = None,
+    slices: AttributesLike | None = None,
+    timings: TimingsLike | None = None,
     also: Sequence[str] = (),
     rope: float = ROPE,
     protocol: Protocol | Profile | str = "trec_eval-9",
@@ -51,7 +52,7 @@ def compare(
     """Compare several runs on the same judgments, or several systems that have been scored already.
 
     `compare(qrels, runs, measures)` scores the runs first: `runs` maps the name of a system to its run, in any form that
-    `judged.evaluate` takes. `compare(systems)` takes evaluations, `Scores`, or files of either, in a sequence or by
+    `judged.evaluate` takes, or is a list of files, or a pattern such as `"runs/*.run"`. `compare(systems)` takes evaluations, `Scores`, or files of either, in a sequence or by
     name; `measures` then chooses some of theirs.
 
     Systems are compared with the `baseline`, or the baselines, named; without one, every pair is compared. `test` is
@@ -73,7 +74,8 @@ def compare(
         msg = "no measure was given to score the runs by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
-        systems = _evaluate_runs(qrels, runs, measures, protocol, threads)
+        evaluations = evaluate_many(qrels, runs, measures, protocol=protocol, threads=threads)
+        systems = [to_system(evaluation) for evaluation in evaluations.values()]
     whole = _compare_systems(systems, _to_names(baseline), settings)
     if attributes is not None:
         whole = _add_slices(whole, attributes)
@@ -84,17 +86,6 @@ def compare(
 
 def _to_names(baseline: str | Sequence[str] | None) -> tuple[str, ...]:
     return (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
-
-
-def _evaluate_runs(
-    qrels: Any,
-    runs: Mapping[str, Any],
-    measures: Iterable[Measure | str] | Measure | str,
-    protocol: Protocol | Profile | str,
-    threads: int | None,
-) -> list[System]:
-    evaluations = evaluate_many(qrels, runs, measures, protocol=protocol, threads=threads)
-    return [to_system(evaluation) for evaluation in evaluations.values()]
 
 
 def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], settings: Settings) -> Comparison:

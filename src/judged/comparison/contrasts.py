@@ -169,7 +169,12 @@ def _number(value: float | Undefined) -> float | None:
     return None if isinstance(value, Undefined) else value
 
 
-_AGGREGATES = {"sum": "a sum", "geometric": "a geometric mean", "pooled": "a pooled value"}
+_AGGREGATES = {
+    "sum": "a sum",
+    "geometric": "a geometric mean",
+    "percentile": "a percentile",
+    "pooled": "a pooled value",
+}
 
 
 @dataclass(frozen=True, slots=True)

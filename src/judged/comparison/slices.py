@@ -21,7 +21,7 @@ from judged.stats.randomisation import interaction_test
 from judged.tables.inputs import ArrowStream, FileLike, Rows
 from judged.tables.schema import ATTRIBUTES
 
-__all__ = ["Attributes", "Interaction", "find_interactions", "read_attributes"]
+__all__ = ["Attributes", "AttributesLike", "Interaction", "find_interactions", "read_attributes"]
 
 Parts: TypeAlias = tuple[tuple[str, int, float], ...]
 """Each slice with its number of queries and its mean difference."""
@@ -35,6 +35,10 @@ class Attributes:
     """The attributes of queries: for each attribute, the value of each query that has one."""
 
     values: Mapping[str, Mapping[str, str]]
+
+
+AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, Any]]
+"""A table with a column of queries, or a dict of dicts by query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,7 @@ class Interaction:
         }
 
 
-def read_attributes(
-    source: Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, Any]],
-) -> Attributes:
+def read_attributes(source: AttributesLike) -> Attributes:
     """Return the attributes of queries, from a table with a column of queries, or a dict of dicts by query."""
     if isinstance(source, Attributes):
         return source

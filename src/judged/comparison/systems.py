@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from judged.engine.evaluation import Evaluation
+from judged.engine.evaluations import Evaluations
+from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable
 from judged.io.open import open_file, split_name
 from judged.io.sniff import FORMATS, find_by_extension
@@ -42,6 +44,7 @@ class System:
     unit: str = "query"
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
+    family: str = "ranked"
     saved: bool = False
     """Whether the values were made before, not in this call."""
 
@@ -70,12 +73,14 @@ def to_system(scored: Evaluation | Scores) -> System:
     if isinstance(scored, Scores):
         return System(scores.run, values, unit=scores.unit, saved=True)
     notes = tuple(replace(note, message=f"{scored.system}: {note.message}") for note in scored.notes)
-    return System(scored.system, values, scored.measures, scores.unit, scored.provenance, notes)
+    return System(
+        scored.system, values, scored.measures, scores.unit, scored.provenance, notes, scored.family
+    )
 
 
 def read_systems(
     sources: Sequence[SystemLike] | Mapping[str, SystemLike],
-    measures: Iterable[Measure | str] | Measure | str | None = None,
+    measures: Measures | None = None,
 ) -> list[System]:
     """Return the systems of evaluations, of scores, or of files of them, by the measures wanted or by all."""
     named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
@@ -84,10 +89,12 @@ def read_systems(
         for name, source in named
         for system in _read(source)
     ]
-    if measures is not None:
-        return [replace(system, measures=tuple(parse_measures(measures))) for system in systems]
-    known = next((system.measures for system in systems if system.measures), ())
-    chosen = known or tuple(parse_measures(list(systems[0].values) if systems else []))
+    if not systems:
+        return []
+    chosen = next((system.measures for system in systems if system.measures), ())
+    if measures is not None or not chosen:
+        wanted = list(systems[0].values) if measures is None else measures
+        chosen = tuple(parse_measures(wanted, family=systems[0].family))
     return [replace(system, measures=chosen) for system in systems]
 
 
@@ -113,6 +120,9 @@ def read_scores(path: Path) -> tuple[System, ...] | None:
         raise Unreadable(msg, hint=AGAIN) from None
 
 
+Row: TypeAlias = Mapping[str, Any]
+
+
 def _read_columns(path: Path) -> tuple[System, ...] | None:
     """Read a table of scores in any format with named columns; None if its columns are not those of scores."""
     named = find_by_extension(split_name(path)[1])
@@ -125,37 +135,66 @@ def _read_columns(path: Path) -> tuple[System, ...] | None:
     return _to_systems(table, _read_metadata(table.metadata))
 
 
+def _load_systems(path: Path) -> tuple[System, ...] | None:
+    loaded = load(path)
+    evaluations = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
+    found = [to_system(result) for result in evaluations if isinstance(result, Evaluation)]
+    return tuple(replace(system, saved=True) for system in found) or None
+
+
 def _read_json(path: Path) -> tuple[System, ...] | None:
     """Read a saved result, or a document of `judged score`; a run may be large, so its beginning decides."""
     head = open_file(path).head()
     if re.match(rb'\s*\{\s*"schema":\s*"judged\.', head) and b'"state"' in open_file(path).data[:400]:
-        loaded = load(path)
-        return (replace(to_system(loaded), saved=True),) if isinstance(loaded, Evaluation) else None
+        return _load_systems(path)
     if not re.match(rb'\s*\{\s*"(judged|schema)":', head):
         return None
     try:
         document = json.loads(bytes(open_file(path).data))
     except ValueError:
         return None
+    if "tables" in document:
+        rows = document["tables"].get("scores")
+        if rows is None:
+            raise _only_means(path)
+        table = read_table(rows, SCORES, name=str(path))
+        return _to_systems(table, _to_provenance(document["provenance"]))
     if not {"protocol", "inputs", "runs"} <= set(document):
         return None
     if not all("per_query" in run for run in document["runs"]):
         raise _only_means(path)
-    rows = [
-        {"run": run["name"], "query": query, "measure": measure, "value": value}
-        for run in document["runs"]
-        for query, values in run["per_query"].items()
-        for measure, value in values.items()
-        if not isinstance(value, str)
-    ]
-    protocols = [ProtocolRecord("", document["protocol"]["fingerprint"])]
-    protocols += [
-        ProtocolRecord("", record["fingerprint"], measures=tuple(record["measures"]))
-        for record in document.get("protocols", ())
-    ]
-    inputs = tuple(InputFile(file["role"], file["path"], file["sha256"]) for file in document["inputs"])
-    return _to_systems(
-        read_table(rows, SCORES, name=str(path)), Provenance(protocols=tuple(protocols), inputs=inputs)
+    rows = list(_flatten_runs(document["runs"]))
+    table = read_table(rows, SCORES, name=str(path))
+    return _to_systems(table, _to_provenance(_gather_provenance(document)))
+
+
+def _flatten_runs(runs: Iterable[Row]) -> Iterator[Row]:
+    """Yield a row for each value in the runs of a document of `judged score`."""
+    for run in runs:
+        for query, values in run["per_query"].items():
+            for measure, value in values.items():
+                if not isinstance(value, str):
+                    yield {"run": run["name"], "query": query, "measure": measure, "value": value}
+
+
+def _gather_provenance(document: Row) -> Row:
+    """Return the provenance of a document of `judged score`, as results write it."""
+    return {
+        "protocols": [*document.get("protocols", ()), {"fingerprint": document["protocol"]["fingerprint"]}],
+        "inputs": document["inputs"],
+    }
+
+
+def _to_provenance(recorded: Row) -> Provenance:
+    """Return the protocols and inputs of a provenance that was written as plain data."""
+    return Provenance(
+        protocols=tuple(
+            ProtocolRecord("", record["fingerprint"], measures=tuple(record.get("measures", ())))
+            for record in recorded.get("protocols", ())
+        ),
+        inputs=tuple(
+            InputFile(file["role"], file["path"], file["sha256"]) for file in recorded.get("inputs", ())
+        ),
     )
 
 
@@ -196,29 +235,15 @@ def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
 
 def _read_metadata(about: Mapping[str, str]) -> Provenance:
     """Return the protocols and the judgments that a Parquet file's metadata record."""
-    return Provenance(protocols=tuple(_read_protocols(about)), inputs=_read_inputs(about))
-
-
-def _read_protocols(about: Mapping[str, str]) -> Iterator[ProtocolRecord]:
+    try:
+        if "judged.provenance" in about:
+            return _to_provenance(json.loads(about["judged.provenance"]))
+        by_measure = dict(json.loads(about.get("judged.protocols", "{}")))
+    except ValueError:
+        by_measure = {}  # as if the file did not say, which is noted
     found = re.search(r"#([0-9a-f]{12})$", about.get("judged.protocol", ""))
-    if found:
-        yield ProtocolRecord("", found[1])
-    try:
-        for measure, fingerprint in dict(json.loads(about.get("judged.protocols", "{}"))).items():
-            yield ProtocolRecord("", fingerprint, measures=(measure,))
-        recorded = json.loads(about.get("judged.provenance", "{}")).get("protocols", ())
-    except ValueError:
-        return  # as if the file did not say, which is noted
-    for record in recorded:
-        yield ProtocolRecord("", record["fingerprint"], measures=tuple(record.get("measures", ())))
-
-
-def _read_inputs(about: Mapping[str, str]) -> tuple[InputFile, ...]:
+    protocols = [ProtocolRecord("", mark, measures=(measure,)) for measure, mark in by_measure.items()]
+    protocols += [ProtocolRecord("", found[1])] if found else []
     digest = about.get("judged.judgments")
-    if digest:
-        return (InputFile("judgments", "", digest),)
-    try:
-        inputs = json.loads(about.get("judged.provenance", "{}")).get("inputs", ())
-    except ValueError:
-        return ()
-    return tuple(InputFile(file["role"], file["path"], file["sha256"]) for file in inputs)
+    inputs = (InputFile("judgments", "", digest),) if digest else ()
+    return Provenance(protocols=tuple(protocols), inputs=inputs)

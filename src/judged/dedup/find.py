@@ -258,8 +258,8 @@ class Deduplicator:
         if self._record or len(numbers) <= match.FEW:
             return numbers
         bucket = Bucket(self._verdicts, by_text="text" in names)
-        for item in numbers:
-            bucket.add(self._group(item))
+        for member in numbers:
+            bucket.add(self._group(member))
         return bucket
 
     def _explain(self, keys: Keys, group: int, candidates: list[Candidate]) -> None:

@@ -307,6 +307,7 @@ RANKED = Family(
     parse=parse_measures,
     read_truth=read_judgments_for,
     read_system=_read_run,
+    threaded=True,
     empty=0.0,
 )
 """Runs of ranked documents, scored against judgments."""

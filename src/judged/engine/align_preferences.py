@@ -175,6 +175,7 @@ PREFERENCE = Family(
     parse=parse_measures,
     read_truth=_read_truth,
     read_system=RANKED.read_system,
+    threaded=True,
     empty=0.0,
 )
 """Runs of ranked documents, scored against preferences between documents, or grades of several judges."""

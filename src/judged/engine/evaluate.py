@@ -50,7 +50,7 @@ def evaluate(
     them. `name` is the name of the system, by default that of the table or the file. `threads` (by default one for
     each processor) and `progress`, called with the work done and the whole, change no number.
     """
-    plan = _make_plan(system, measures, protocol)
+    plan = _make_plan(truth, system, measures, protocol)
     options = _options(plan.family, threads, progress)
     return _evaluate(plan, plan.read_truth(truth), system, name, _inputs(plan.family, truth, system), options)
 
@@ -79,7 +79,7 @@ def evaluate_many(
     table, plan = None, None
     for name, system in _name_systems(systems):
         if plan is None:
-            plan = _make_plan(system, measures, protocol)
+            plan = _make_plan(truth, system, measures, protocol)
             table = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
             options = _options(plan.family, threads, report)
@@ -143,11 +143,11 @@ class _Plan:
 
 
 def _make_plan(
-    system: Any, measures: Measures | None, protocol: BaseProtocol | Profile | str | None
+    truth: Any, system: Any, measures: Measures | None, protocol: BaseProtocol | Profile | str | None
 ) -> _Plan:
     """Choose the family by the protocol, the table or the measures, and read the measures."""
     named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
-    family = _find_family(system, named, protocol)
+    family = _find_family(truth, system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
         assert protocol is None or isinstance(protocol, BaseProtocol)  # noqa: S101 - profiles are of rankings
@@ -159,13 +159,13 @@ def _make_plan(
 
 
 def _find_family(
-    system: Any, measures: list[Measure | str] | Measure | str | None, protocol: object
+    truth: Any, system: Any, measures: list[Measure | str] | Measure | str | None, protocol: object
 ) -> Family | None:
-    """Return the family that the protocol, the table or the measures belong to; None: one of rankings."""
+    """Return the family of the protocol, of the table, or of measures that need no truth; None: one of rankings."""
     if isinstance(protocol, BaseProtocol) and not isinstance(protocol, Protocol):
         return next(FAMILIES[name] for name in FAMILIES if FAMILIES[name].protocol is type(protocol))
     name = getattr(type(system), "family", None)
-    if name is None and measures is not None:
+    if name is None and truth is None and measures is not None:
         values = [each for each in _as_list(measures) if isinstance(each, Measure)]
         name = next((value.family for value in values if value.family in FAMILIES), None)
     if name in {None, "ranked", "preference"}:
@@ -221,8 +221,7 @@ def _inputs(family: Family, truth: Any, system: Any) -> tuple[InputFile, ...]:
 
 
 def _options(family: Family, threads: int | None, progress: Progress | None) -> dict[str, Any]:
-    """Return the options of runs; other families are small, and have none."""
-    if family.unit != "query":
+    if not family.threaded:
         return {}
     return {"threads": threads or _count_processors(), "progress": progress}
 

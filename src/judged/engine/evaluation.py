@@ -19,7 +19,7 @@ from judged.engine.alignment import Alignment, Counts, View
 from judged.engine.family import FAMILIES, Family, Measures
 from judged.errors import BadMeasure, UnknownName
 from judged.kernels.segments import Flags, Floats, Ints
-from judged.measures.measure import Measure
+from judged.measures.measure import Measure, pooled_value
 from judged.problem import Note
 from judged.profiles.profile import Profile
 from judged.protocol import BaseProtocol, Protocol
@@ -369,18 +369,15 @@ def score(
 def aggregate(measure: Measure, values: Floats, *, view: View | None = None, empty: float = 0.0) -> float:
     """Return one number from the values of all units, in the way the measure says; `empty` of no units."""
     if measure.aggregate == "pooled" and view is not None and measure.parts is not None:
-        numerators, denominators = measure.parts(view, **measure.parameters)
-        whole = float(denominators.sum())
-        return float(numerators.sum()) / whole if whole else nan
+        return pooled_value(measure, view)
     if len(values) == 0:
         return empty
     if measure.aggregate == "sum":
         return float(values.sum())
     if measure.aggregate == "geometric":
         return float(np.exp(np.log(np.maximum(values, FLOOR)).mean()))
-    percentile = measure.parameters.get("p") if measure.aggregate == "percentile" else None
-    if percentile is not None:
-        return float(np.percentile(values, float(percentile)))  # type: ignore[arg-type]
+    if measure.aggregate == "percentile":
+        return float(np.percentile(values, float(dict(measure.set_parameters)[measure.percentile])))  # type: ignore[arg-type]
     return float(values.mean())
 
 

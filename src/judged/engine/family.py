@@ -46,6 +46,8 @@ class Family:
     """Reads what a system returned; the name, if one is given, is for error messages."""
     input_roles: tuple[str, str] = ("judgments", "run")
     """What the two inputs are called in the provenance of a result."""
+    threaded: bool = False
+    """Whether `align` takes `threads` and `progress`."""
     empty: float = nan
     """The aggregate of a measure over no units."""
 
@@ -63,6 +65,7 @@ FAMILIES: Registry[Family] = Registry("family")
 FAMILIES.add("ranked", "judged.engine.align:RANKED")
 FAMILIES.add("preference", "judged.engine.align_preferences:PREFERENCE")
 FAMILIES.add("session", "judged.sessions.family:SESSION")
+FAMILIES.add("timing", "judged.engine.timing:TIMING")
 
 _RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
 """What measures of ranked runs call their family."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from judged.comparison.systems import System, read_scores, read_systems, to_system
 from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
+from judged.engine.family import Measures
 from judged.errors import (
     BadInput,
     BadMeasure,
@@ -42,7 +43,7 @@ SHOWN = 5
 def gate(
     qrels: Any,
     run: Any = None,
-    measures: Iterable[Measure | str] | Measure | str | None = None,
+    measures: Measures | None = None,
     *,
     baseline: Any,
     min_delta: float | str | Delta = -0.01,
@@ -116,7 +117,7 @@ class _Scoring:
     def prepare(
         cls,
         qrels: Any,
-        measures: Iterable[Measure | str] | Measure | str,
+        measures: Measures,
         protocol: Protocol | Profile | str,
         threads: int | None,
     ) -> _Scoring:
@@ -198,10 +199,12 @@ def _check_measure(measure: Measure) -> None:
         why = "its values are text" if measure.text else "neither more nor less of it is better"
         msg = f"{measure} cannot be a gate: {why}"
         raise BadMeasure(msg, hint="`judged measures NAME` says which way a measure is better")
-    if measure.aggregate in {"geometric", "pooled"}:
-        kind = "a geometric mean" if measure.aggregate == "geometric" else "pooled"
+    if measure.aggregate in {"geometric", "percentile", "pooled"}:
+        kind = {"geometric": "a geometric mean", "percentile": "a percentile"}.get(
+            measure.aggregate, "pooled"
+        )
         msg = f"{measure} cannot be a gate: it is {kind}, and the test is of a mean"
-        raise BadMeasure(msg, hint=f"take {measure.compare_by}, whose values are the same")
+        raise BadMeasure(msg, hint=f"take {measure.compare_by or measure.name}, whose values are the same")
 
 
 def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> list[Note]:

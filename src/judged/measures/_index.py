@@ -130,8 +130,13 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str]]] = {
         "Searches": ("judged.measures.session.counts", "0 or more", "How many searches were made up to and with an iteration."),
         "Coverage": ("judged.measures.session.counts", "0 to 1", "The share of the different results up to and with an iteration that somebody labelled."),
     },
+    "timing": {
+        "Latency": ("judged.measures.timing", "0 or more", "How long each request took."),
+        "QPS": ("judged.measures.timing", "0 or more", "The rate that each request would allow on its own."),
+    },
 }
 SCOPE_INDEX: dict[str, str] = {
     "ranked": "judged.measures.ranked:RANKED",
     "session": "judged.measures.session:SESSION",
+    "timing": "judged.measures.timing:TIMING",
 }

@@ -67,6 +67,8 @@ class Measure:
     """Of a pooled measure: the numerator and the denominator of each query."""
     terms: Callable[..., Terms] | None = None
     """The function that returns the terms of one query, which `judged.explain` shows."""
+    percentile: str = ""
+    """The parameter that, once it is set, makes the value over all units that percentile, not the mean."""
     dot_parameter: str = ""
     """The parameter that decimals after the name set: `RBP.95` is `RBP(p=0.95)`."""
     wraps: str = ""
@@ -149,7 +151,10 @@ class Measure:
                     self.name, name, value, words=self.words[name], parameter=self.parameter(name)
                 )
         ordered = tuple((name, merged[name]) for name in self.defaults if name in merged)
-        return replace(self, set_parameters=ordered)
+        if not self.percentile:
+            return replace(self, set_parameters=ordered)
+        aggregate: Aggregate = "percentile" if self.percentile in merged else "mean"
+        return replace(self, set_parameters=ordered, aggregate=aggregate)
 
     def __matmul__(self, value: float | str) -> Measure:
         """Return this measure at a cutoff, or at whatever its `@` means."""

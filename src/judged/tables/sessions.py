@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import msgspec
 import pyarrow as pa
@@ -112,6 +113,9 @@ SCHEMA = pa.schema(
 @dataclass(frozen=True, eq=False)
 class Sessions:
     """A table of sessions, in the order they were read; iterating over it gives one `Session` after the other."""
+
+    family: ClassVar[str] = "session"
+    """The measures that score this table."""
 
     table: pa.Table
     """The columns of `Session`, nested as it is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,9 @@ class Timings:
     Query and stage are null where they are not known. Make one with `from_columns` or `from_mapping`, or read
     one with `judged.read_timings`.
     """
+
+    family: ClassVar[str] = "timing"
+    """The measures that score this table."""
 
     table: pa.Table
     """The columns `system`, `query`, `stage` and `seconds`."""

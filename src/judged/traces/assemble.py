@@ -41,7 +41,7 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
         searches = tuple(_read_step(step, f"{where}, step {number}", context))
         if searches:
             iterations.append(Iteration(searches=searches, tokens=step.tokens, seconds=step.seconds))
-    if not iterations and any(_has_search(item, context) for item in conversation.turns):
+    if not iterations and any(_has_search(earlier, context) for earlier in conversation.turns):
         context.earlier += 1
     return Session(
         conversation=conversation.id,

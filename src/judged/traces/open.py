@@ -117,7 +117,7 @@ class Trace:
     def first_documents(self) -> tuple[Json, ...]:
         """Return the values of the first documents, which stay to be read."""
         if not self.is_lines:
-            return tuple(item.value for item in self._whole[:SHOWN])
+            return tuple(document.value for document in self._whole[:SHOWN])
         return tuple(_decode_each(line for _, line in self._peek(SHOWN)))
 
     def first_text(self) -> str:
@@ -249,7 +249,7 @@ def _is_folder(path: str) -> bool:
 
 def _list_files(folder: Path) -> list[str]:
     """Return the files of a folder by name, except hidden ones."""
-    found = sorted(str(item) for item in folder.iterdir() if item.is_file() and not item.name.startswith("."))
+    found = sorted(str(file) for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     if not found:
         msg = f"{folder} is a folder without files, expected traces"
         raise Unreadable(msg)

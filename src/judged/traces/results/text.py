@@ -64,10 +64,10 @@ def _children(body: str) -> Iterator[tuple[str, str]]:
 def read_sections(text: str) -> list[JsonObject]:
     """Return the results of Markdown in which every heading is followed by a URL."""
     headings = list(_HEADING.finditer(text))
-    ends = [*(document.start() for document in headings[1:]), len(text)]
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
     parts = [
-        (document["title"], text[document.end() : end].strip())
-        for document, end in zip(headings, ends, strict=False)
+        (heading["title"], text[heading.end() : end].strip())
+        for heading, end in zip(headings, ends, strict=False)
     ]
     records = [_section(title, body) for title, body in parts if body]
     return [record for record in records if record] if all(records) else []

@@ -44,7 +44,7 @@ def _has_tools(spans: dict[str, Span]) -> bool:
 
 def _models(spans: dict[str, Span]) -> list[Span]:
     """Return the calls of models in a trace by their start, without nested ones."""
-    outer = (value for value in spans.values() if value.kind == "llm" and not _is_within(value, spans))
+    outer = (span for span in spans.values() if span.kind == "llm" and not _is_within(span, spans))
     return sorted(outer, key=lambda span: span.rank)
 
 
@@ -62,12 +62,12 @@ def _join(traces: Traces) -> Traces:
     """Join traces that answer each other's tool calls, under the name of the first."""
     firsts = {name: models[0] for name, spans in traces.items() if (models := _models(spans))}
     askers: dict[str, list[Span]] = defaultdict(list)
-    for model in sorted((trace for name in firsts for trace in _models(traces[name])), key=_moment):
+    for model in sorted((model for name in firsts for model in _models(traces[name])), key=_moment):
         for call in model.calls:
             askers[call].append(model)
     whole: Traces = {name: spans for name, spans in traces.items() if name not in firsts}
     home: dict[str, str] = {}
-    for name in sorted(firsts, key=lambda item: _moment(firsts[item])):
+    for name in sorted(firsts, key=lambda name: _moment(firsts[name])):
         asker = _find_requester(firsts[name], askers)
         home[name] = name if asker is None else home.get(asker.trace, name)
         there = whole.setdefault(home[name], {})
@@ -82,9 +82,9 @@ def _find_requester(model: Span, askers: dict[str, list[Span]]) -> Span | None:
     for call in model.answers:
         models = askers.get(call, [])
         before = models[: bisect_left(models, _moment(model), key=_moment)]
-        for item in reversed(before):
-            if item.trace != model.trace and item.session == model.session:
-                return item
+        for earlier in reversed(before):
+            if earlier.trace != model.trace and earlier.session == model.session:
+                return earlier
     return None
 
 
@@ -97,7 +97,7 @@ def _implied_tools(spans: dict[str, Span]) -> Iterator[Span]:
     models = _models(spans)
     for at, model in enumerate(models):
         for request in model.asks:
-            answered = next((item for item in models[at + 1 :] if request.id in item.answers), None)
+            answered = next((later for later in models[at + 1 :] if request.id in later.answers), None)
             yield Span(
                 id=f"{model.id}/{request.id}",
                 trace=model.trace,
@@ -159,7 +159,7 @@ def to_conversations(spans: Iterable[Span], context: ReadContext) -> Iterator[Co
     so is the first of a cycle.
     """
     held: dict[tuple[str | None, str], list[Forest]] = defaultdict(list)
-    for trace in sorted(_traces(spans, context), key=lambda item: item.rank):
+    for trace in sorted(_traces(spans, context), key=lambda trace: trace.rank):
         held[trace.system, trace.session or trace.id].append(trace)
     for (_, name), traces in held.items():
         yield _conversation(name, traces, context)
@@ -172,10 +172,10 @@ def _traces(spans: Iterable[Span], context: ReadContext) -> list[Forest]:
         there = found[span.trace].get(span.id)
         found[span.trace][span.id] = span if there is None else max(there, span, key=_completeness)
     found = add_implied_tools(found)
-    acting = [value for value in found.values() if any(span.kind != "other" for span in value.values())]
+    acting = [spans for spans in found.values() if any(span.kind != "other" for span in spans.values())]
     if len(acting) < len(found):
         context.problems.note(f"{len(found) - len(acting):,} traces without model or tool calls were skipped")
-    return [Forest(list(item.values())) for item in acting]
+    return [Forest(list(spans.values())) for spans in acting]
 
 
 def _completeness(span: Span) -> tuple[bool, int, bytes]:

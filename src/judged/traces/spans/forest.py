@@ -208,12 +208,12 @@ class Roles:
 
     def _complete(self, model: Span) -> Span:
         """Return a model call completed from a nested recording of it."""
-        inner = [item for item in self.forest.below(model) if self.role(item) == "llm"]
+        inner = [span for span in self.forest.below(model) if self.role(span) == "llm"]
         copies = (model, *inner)
         return replace(
             model,
             calls=next((copy.calls for copy in copies if copy.calls), ()),
-            tokens=next((entry.tokens for entry in copies if entry.tokens is not None), None),
+            tokens=next((copy.tokens for copy in copies if copy.tokens is not None), None),
         )
 
 

@@ -31,7 +31,7 @@ def to_turn(forest: Forest, context: ReadContext) -> Turn:
     for span in roles.tools:
         requester, place = roles.requester(span)
         made[requester.id if requester else None].append((place, span))
-    groups = [(None, item) for item in _group_unrequested(made.pop(None, []), alone=not roles.models)]
+    groups = [(None, group) for group in _group_unrequested(made.pop(None, []), alone=not roles.models)]
     steps = [(model, made[model.id]) for model in roles.models if model.id in made or roles.is_step(model)]
     return Turn(
         question=_find_question(forest, roles),
@@ -79,9 +79,9 @@ def _step(model: Span | None, spans: list[Span], roles: Roles) -> Step:
 def _call(span: Span, roles: Roles) -> Call:
     if roles.role(span) != "search":
         # the searches of a tool have spans of their own
-        within = any(roles.role(item) == "search" for item in roles.forest.below(span))
+        within = any(roles.role(inner) == "search" for inner in roles.forest.below(span))
         return Call(tool=span.name, arguments=span.arguments, search=False if within else None)
-    copies = [span, *(entry for entry in roles.forest.below(span) if roles.role(entry) == "search")]
+    copies = [span, *(inner for inner in roles.forest.below(span) if roles.role(inner) == "search")]
     return Call(
         tool=span.name,
         arguments=next((copy.arguments for copy in copies if copy.arguments), None),
@@ -112,7 +112,7 @@ def best_output(span: Span, roles: Roles) -> Json:
     mapped = roles.known.get(span.name)
     if mapped is not None and (mapped.results or mapped.whole or mapped.fields) and span.outputs:
         return span.outputs[0]  # the user said where the results lie in this very output
-    searches = [span, *(item for item in roles.forest.below(span) if roles.role(item) == "search")]
+    searches = [span, *(inner for inner in roles.forest.below(span) if roles.role(inner) == "search")]
     found: JsonObject = {}
     for search in reversed(searches):  # the innermost first
         found[search.id] = _choose(
@@ -124,12 +124,12 @@ def best_output(span: Span, roles: Roles) -> Json:
 def _choose(span: Span, inner: list[Json], roles: Roles) -> Json:
     """Return the output of a span, or of the searches beneath it."""
     own = _pick_best(list(span.outputs), span, roles)
-    recorded = [item for item in inner if item is not UNSET]
+    recorded = [output for output in inner if output is not UNSET]
     if len(inner) < 2:
-        return _pick_best([element for element in (own, *recorded) if element is not UNSET], span, roles)
+        return _pick_best([output for output in (own, *recorded) if output is not UNSET], span, roles)
     if not recorded or _count_fields(own, span, roles) > (0, 0):
         return own
-    return [value for entry in recorded for value in _result_values(entry, span, roles)]
+    return [value for output in recorded for value in _result_values(output, span, roles)]
 
 
 def _nested_searches(span: Span, roles: Roles) -> list[Span]:
