@@ -149,7 +149,7 @@ def test_every_format_is_rendered(weather: Weather) -> None:
     assert r"\begin{tabular}" in str(weather.render("latex"))
     assert "<p>It rains.</p>" in str(weather.render("html"))
     assert weather.render("csv") == "name,value\na,0.5\nb,inf\n"
-    assert weather.render("tsv", Display(per_query=True)) == "query\tvalue\nq1\t0.25\nq2\tnan\n"
+    assert weather.render("tsv", Display(per_query=True)) == "query\tvalue\nq1\t0.25\nq2\t\n"
     assert str(weather.render("jsonl")).splitlines()[0] == '{"name": "a", "value": 0.5}'
     assert bytes(weather.render("parquet"))[:4] == b"PAR1"  # type: ignore[arg-type]
     with pytest.raises(UnknownName):

@@ -202,7 +202,7 @@ class Result:
             "notes": [
                 {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
             ],
-            "tables": {name: to_state(tables[name].to_pylist()) for name in names},
+            "tables": {name: to_records(tables[name]) for name in names},
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -282,6 +282,16 @@ def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:
 
     names = dict.fromkeys(name for record in records for name in record)
     return pa.table({name: _to_column([record.get(name) for record in records]) for name in names})
+
+
+def to_records(table: pa.Table) -> list[dict[str, Any]]:
+    """Return a table as records for JSON: None where a number is undefined, text where it is infinite."""
+    columns = {name: [_to_json(value) for value in table[name].to_pylist()] for name in table.column_names}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _to_json(value: object) -> object:
+    return None if isinstance(value, float) and value != value else to_state(value)  # noqa: PLR0124 - NaN
 
 
 def table_to_arrow(table: Table) -> pa.Table:

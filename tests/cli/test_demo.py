@@ -92,7 +92,7 @@ def test_the_printed_command_gives_the_same_numbers(finished: tuple[Path, Result
     repeated = run(*shlex.split(again)[1:], "--format", "csv")
     with (place / "scores.csv").open(encoding="utf-8") as file:
         written = {row["run"]: row for row in csv.DictReader(file)}
-    rows = {row["run"]: row for row in csv.DictReader(repeated.stdout.splitlines())}
+    rows = {row["system"]: row for row in csv.DictReader(repeated.stdout.splitlines())}
 
     assert repeated.exit_code == 0, repeated.stderr
     assert rows.keys() == written.keys() == {"bm25", "lsa", "fusion"}

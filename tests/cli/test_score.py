@@ -23,10 +23,10 @@ Invoke = Callable[..., Result]
 
 THREE = ("-m", "nDCG@10", "-m", "AP RR")
 TABLE = """\
-run    nDCG@10                          AP      RR
-──────────────────────────────────────────────────
-bm25   0.4637                       0.3333  0.5000
-dense  0.5400 (ties 0.5400–0.5566)  0.5278  0.5000
+system  nDCG@10                          AP      RR
+───────────────────────────────────────────────────
+bm25    0.4637                       0.3333  0.5000
+dense   0.5400 (ties 0.5400–0.5566)  0.5278  0.5000
 """
 """With d1 before d3, which it is tied with, q1 of `dense` has (2 / log₂3 + 1 / 2) / (2 + 1 / log₂3) = 0.6697."""
 
@@ -44,10 +44,10 @@ def test_notes_tell_protocol_queries_and_what_was_noticed(invoke: Invoke) -> Non
 
     assert notes[0] == f"Protocol: {PROTOCOLS['trec_eval-9']}"
     assert PROTOCOLS["trec_eval-9"].fingerprint in notes[0]
-    assert "bm25: 3 queries scored" in notes
-    assert any(note.startswith("bm25: 1 query (q3) judged but missing") for note in notes)
-    assert any(note.startswith("dense: 1 query (q9) in the run but never judged") for note in notes)
-    assert any(note.startswith("dense: 2 judged documents of 1") for note in notes)
+    assert "Note: 3 queries scored" in notes
+    assert any("1 query (q3) judged but missing" in note for note in notes)
+    assert any("dense: 1 query (q9) in the run but never judged" in note for note in notes)
+    assert any("dense: 2 judged documents of 1" in note for note in notes)
 
 
 def test_quiet_says_nothing_but_the_result(invoke: Invoke) -> None:
@@ -61,7 +61,7 @@ def test_the_default_measures_are_stated(invoke: Invoke) -> None:
     """Without `-m`, five measures are computed, and a note says which."""
     result = invoke("score", "qrels.txt", "bm25.run")
 
-    assert result.stdout.splitlines()[0].split() == ["run", "nDCG@10", "AP", "RR", "P@10", "R@100"]
+    assert result.stdout.splitlines()[0].split() == ["system", "nDCG@10", "AP", "RR", "P@10", "R@100"]
     assert result.stdout.splitlines()[2].split() == ["bm25", "0.4637", "0.3333", "0.5000", "0.0667", "0.5000"]
     assert "Note: no measure was named: nDCG@10 AP RR P@10 R@100" in result.stderr
 
@@ -72,7 +72,7 @@ def test_measures_may_hold_spaces_inside_brackets(invoke: Invoke) -> None:
         "score", "qrels.txt", "bm25.run", "-m", "P(rel=2, cutoff=5) recip_rank", "--format", "csv", "-q"
     )
 
-    assert result.stdout.splitlines()[0] == "run,P(rel=2)@5,RR"
+    assert result.stdout.splitlines()[0] == "system,P(rel=2)@5,RR"
 
 
 def test_every_query_is_shown_when_asked(invoke: Invoke) -> None:
@@ -95,7 +95,7 @@ def test_csv_has_full_precision(invoke: Invoke) -> None:
     result = invoke("score", "qrels.txt", "bm25.run", *THREE, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
 
-    assert [row["run"] for row in rows] == ["bm25"]
+    assert [row["system"] for row in rows] == ["bm25"]
     assert float(rows[0]["AP"]) == pytest.approx(1 / 3, abs=1e-15)
 
 
@@ -106,7 +106,7 @@ def test_per_query_data_is_long(invoke: Invoke) -> None:
     )
 
     assert result.stdout == (
-        "run\tquery\tmeasure\tvalue\n"
+        "system\tquery\tmeasure\tvalue\n"
         "bm25\tq1\tRR\t1.0\n"
         "bm25\tq2\tRR\t0.5\n"
         "bm25\tq3\tRR\t0.0\n"
@@ -116,26 +116,32 @@ def test_per_query_data_is_long(invoke: Invoke) -> None:
     )
 
 
-def test_json_lines_are_long_too(invoke: Invoke) -> None:
-    """One object for each value."""
-    result = invoke("score", "qrels.txt", "bm25.run", "-m", "RR", "--format", "jsonl")
+def test_json_lines_have_the_rows_of_csv(invoke: Invoke) -> None:
+    """One object for each system, as in CSV; for each value, if every query is asked for."""
+    whole = invoke("score", "qrels.txt", "bm25.run", "-m", "RR", "--format", "jsonl")
+    queries = invoke("score", "qrels.txt", "bm25.run", "-m", "RR", "--format", "jsonl", "--per-query")
 
-    assert [json.loads(line) for line in result.stdout.splitlines()] == [
-        {"run": "bm25", "measure": "RR", "value": 0.5}
-    ]
+    assert [json.loads(line) for line in whole.stdout.splitlines()] == [{"system": "bm25", "RR": 0.5}]
+    assert json.loads(queries.stdout.splitlines()[0]) == {
+        "system": "bm25",
+        "query": "q1",
+        "measure": "RR",
+        "value": 1.0,
+    }
 
 
 def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
     """One object holds version, protocol, inputs with their hashes, measures, and runs with their scores."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP RR", "--per-query", "--format", "json")
     document = json.loads(result.stdout)
-    (run,) = document["runs"]
+    system = document["systems"]["bm25"]
+    (protocol,) = document["provenance"]["protocols"]
 
-    assert list(document) == ["judged", "protocol", "inputs", "measures", "runs"]
-    assert document["protocol"]["profile"] == "trec_eval-9"
-    assert document["protocol"]["fingerprint"] == PROTOCOLS["trec_eval-9"].fingerprint
-    assert document["protocol"]["missing"] == "zero"
-    assert document["inputs"] == [
+    assert list(document) == ["schema", "judged", "measures", "systems", "provenance", "notes", "tables"]
+    assert protocol["profile"] == "trec_eval-9"
+    assert protocol["fingerprint"] == PROTOCOLS["trec_eval-9"].fingerprint
+    assert protocol["missing"] == "zero"
+    assert document["provenance"]["inputs"] == [
         {
             "role": role,
             "path": name,
@@ -144,13 +150,16 @@ def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
         for role, name in (("judgments", "qrels.txt"), ("run", "bm25.run"))
     ]
     assert [measure["name"] for measure in document["measures"]] == ["AP", "RR"]
-    assert (run["name"], run["queries"], run["means"]["RR"]) == ("bm25", 3, 0.5)
-    assert run["counts"]["missing"] == ["q3"]
-    assert run["per_query"] == {
-        "q1": {"AP": 0.5, "RR": 1.0},
-        "q2": {"AP": 0.5, "RR": 0.5},
-        "q3": {"AP": 0.0, "RR": 0.0},
-    }
+    assert (system["units"], document["tables"]["systems"][0]["RR"]) == (3, 0.5)
+    assert system["counts"]["missing"] == ["q3"]
+    assert [(row["query"], row["measure"], row["value"]) for row in document["tables"]["scores"]] == [
+        ("q1", "AP", 0.5),
+        ("q2", "AP", 0.5),
+        ("q3", "AP", 0.0),
+        ("q1", "RR", 1.0),
+        ("q2", "RR", 0.5),
+        ("q3", "RR", 0.0),
+    ]
 
 
 def test_the_best_value_is_marked_in_markdown(invoke: Invoke) -> None:
@@ -158,10 +167,10 @@ def test_the_best_value_is_marked_in_markdown(invoke: Invoke) -> None:
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", "AP RR", "--format", "markdown")
 
     assert result.stdout == (
-        "| run   |         AP |     RR |\n"
-        "| :---- | ---------: | -----: |\n"
-        "| bm25  |     0.3333 | 0.5000 |\n"
-        "| dense | **0.5278** | 0.5000 |\n"
+        "| system |         AP |     RR |\n"
+        "| :----- | ---------: | -----: |\n"
+        "| bm25   |     0.3333 | 0.5000 |\n"
+        "| dense  | **0.5278** | 0.5000 |\n"
     )
 
 
@@ -181,7 +190,7 @@ def test_latex_uses_booktabs_and_escapes_names(invoke: Invoke, collection: Path)
     assert result.stdout.splitlines() == [
         r"\begin{tabular}{lr}",
         r"\toprule",
-        r"run & AP \\",
+        r"system & AP \\",
         r"\midrule",
         r"a\_b & \textbf{0.5278} \\",
         r"bm25 & 0.3333 \\",
@@ -217,10 +226,10 @@ def test_files_take_their_format_from_their_extension(invoke: Invoke, collection
 
     assert result.stdout == TABLE
     assert all(f"Wrote: {file}" in result.stderr for file in files)
-    assert (collection / "scores.csv").read_text().startswith("run,nDCG@10,AP,RR\n")
+    assert (collection / "scores.csv").read_text().startswith("system,nDCG@10,AP,RR\n")
     assert (collection / "table.tex").read_text().startswith("\\begin{tabular}")
-    assert json.loads((collection / "scores.json").read_text())["runs"][1]["name"] == "dense"
-    assert parquet.column_names == ["run", "nDCG@10", "AP", "RR"]
+    assert json.loads((collection / "scores.json").read_text())["tables"]["systems"][1]["system"] == "dense"
+    assert parquet.column_names == ["system", "nDCG@10", "AP", "RR"]
     assert parquet["AP"][0].as_py() == pytest.approx(1 / 3, abs=1e-15)
     assert sorted(path.name for path in collection.iterdir()) == sorted(
         ["qrels.txt", "bm25.run", "dense.run", *files]
@@ -277,7 +286,7 @@ def test_runs_can_be_given_names(invoke: Invoke, collection: Path) -> None:
     (collection / "a=b.run").write_bytes((collection / "bm25.run").read_bytes())
     result = invoke("score", "qrels.txt", "old=bm25.run", "a=b.run", "-m", "AP", "--format", "csv")
 
-    assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["run", "old", "a=b"]
+    assert [line.split(",")[0] for line in result.stdout.splitlines()] == ["system", "old", "a=b"]
 
 
 def test_the_name_of_a_compressed_run_has_no_extension(invoke: Invoke, collection: Path) -> None:
@@ -314,10 +323,12 @@ def test_options_change_the_protocol(invoke: Invoke) -> None:
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP", "--format", "json", *options)
     document = json.loads(result.stdout)
 
-    assert document["runs"][0]["means"]["AP"] == 0.5
-    assert document["protocol"]["profile"] is None
-    assert (document["protocol"]["missing"], document["protocol"]["ties"]) == ("skip", "document-ascending")
-    assert (document["protocol"]["rel"], document["protocol"]["depth"]) == (1.0, 100)
+    (protocol,) = document["provenance"]["protocols"]
+
+    assert document["tables"]["systems"] == [{"system": "bm25", "AP": 0.5}]
+    assert protocol["profile"] is None
+    assert (protocol["missing"], protocol["ties"]) == ("skip", "document-ascending")
+    assert (protocol["rel"], protocol["depth"]) == (1.0, 100)
 
 
 def test_a_profile_can_be_named(invoke: Invoke) -> None:
@@ -359,7 +370,7 @@ def test_text_measures_are_shown_for_queries(invoke: Invoke) -> None:
         "score", "qrels.txt", "bm25.run", "-m", "AP relstring@3", "--per-query", "--format", "csv"
     )
 
-    assert "relstring@3 has values for queries only" in summary.stderr
+    assert "relstring@3 has a value for each query only" in summary.stderr
     assert "bm25,q1,relstring@3,,20-" in queries.stdout.splitlines()
 
 
@@ -371,10 +382,10 @@ def test_bounds_tell_how_far_judgments_and_ties_could_move_a_number(invoke: Invo
         "",
         "Bounds",
         "",
-        "run    measure   value  judged  over all judgments  over all tie orders",
-        "───────────────────────────────────────────────────────────────────────",
-        "bm25   P@3      0.2222  0.5556       0.2222–0.3333",
-        "dense  P@3      0.3333  0.6667       0.3333–0.4444        0.3333–0.3333",
+        "system  measure   value  judged  over all judgments  over all tie orders",
+        "────────────────────────────────────────────────────────────────────────",
+        "bm25    P@3      0.2222  0.5556       0.2222–0.3333",
+        "dense   P@3      0.3333  0.6667       0.3333–0.4444        0.3333–0.3333",
     ]
 
 
@@ -386,16 +397,18 @@ def test_bounds_are_columns_of_data(invoke: Invoke) -> None:
     )
     names = ["judged", "unjudged_low", "unjudged_high", "ties_low", "ties_high"]
 
-    assert table.stdout.splitlines()[0] == ",".join(["run", "RR", *(f"RR {name}" for name in names)])
-    assert list(json.loads(document.stdout)["runs"][0]["bounds"]["RR"]) == names
-    assert json.loads(document.stdout)["runs"][0]["tie_ranges"] == {"RR": [0.5, 0.5]}
+    assert table.stdout.splitlines()[0] == ",".join(["system", "RR", *(f"RR {name}" for name in names)])
+    (row,) = json.loads(document.stdout)["tables"]["means"]
+
+    assert list(row)[-5:] == names
+    assert (row["ties_low"], row["ties_high"]) == (0.5, 0.5)
 
 
 def test_bounds_of_averaged_ties_are_left_out_and_that_is_said(invoke: Invoke) -> None:
     """Over judgments there are bounds for one order of ties only."""
     result = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--ties", "expected")
 
-    assert result.stdout.splitlines()[-1] == "dense  RR       0.5000"
+    assert result.stdout.splitlines()[-1] == "dense   RR       0.5000"
     assert "Note: bounds over judgments hold for one order of ties, and `--ties expected` has none" in (
         result.stderr.splitlines()
     )

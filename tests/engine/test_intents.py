@@ -200,8 +200,8 @@ def test_the_command_reads_them(tmp_path: Path) -> None:
     def scored(*arguments: str) -> dict[str, float]:
         result = CliRunner().invoke(judged, ["score", *files, *arguments, "--format", "json", "--quiet"])
         assert result.exit_code == 0, result.output
-        means: dict[str, float] = json.loads(result.output)["runs"][0]["means"]
-        return means
+        (row,) = json.loads(result.output)["tables"]["systems"]
+        return {name: value for name, value in row.items() if name != "system"}
 
     assert scored("-m", "alpha-nDCG@20 strec@10 nDCG@10") == expected
     assert scored("-m", "nDCG@10", "--intents") == {"nDCG@10": expected["nDCG@10"]}

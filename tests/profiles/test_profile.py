@@ -198,5 +198,6 @@ def test_the_command_line_names_the_protocol_of_every_number(tmp_path: Path) -> 
     assert "Profile: beir (beir 2.2.0)" in told.stderr
     assert "Protocol of RR@10: custom protocol (ties in input order" in told.stderr
     assert document["profile"] == "beir (beir 2.2.0)"
-    assert [each["missing"] for each in document["protocols"]] == ["skip", "zero"]
-    assert document["runs"][0]["per_query"]["2"]["nDCG@10"] is None
+    assert [protocol["missing"] for protocol in document["provenance"]["protocols"]] == ["skip", "zero"]
+    rows = document["tables"]["scores"]
+    assert {row["value"] for row in rows if (row["query"], row["measure"]) == ("2", "nDCG@10")} == {None}

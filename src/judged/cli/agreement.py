@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
-from judged.cli.options import named_measures, output_options, protocol_options
+from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import OutputOptions, emit
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ Examples:
     type=InputPath(named=True),
     help="Rank the systems of these traces, in place of RUNs; may be repeated.",
 )
-@named_measures(
+@measure_option(
     f"Measures that rank systems.  [default: {DEFAULT_MEASURE}; with --sessions {SESSION_MEASURES}]"
 )
 @click.option(

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import click
 
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
-from judged.cli.options import comparison_options, named_measures, output_options, protocol_options
-from judged.cli.output import emit, print_notes
+from judged.cli.options import comparison_options, measure_option, output_options, protocol_options
+from judged.cli.output import emit
 from judged.errors import BadInput, UnknownName
-from judged.problem import Problem
-from judged.result import InputFile, write_file
+from judged.problem import Note, Problem
+from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Figure
     from judged.cli.output import OutputOptions
     from judged.comparison.settings import Settings
-    from judged.engine.evaluation import Evaluation
+    from judged.engine.evaluations import Evaluations
     from judged.profiles.profile import Profile
 
 __all__ = ["command"]
@@ -51,7 +51,7 @@ Examples:
 @click.command("compare", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath(named=True))
-@named_measures(f" [default: {' '.join(DEFAULT_MEASURES)}]")
+@measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option(
     "--baseline",
     "baselines",
@@ -143,8 +143,8 @@ def command(
     attributes = read_attributes(slices) if slices else None
     samples = read_timings(timings) if timings else None
     evaluations = _evaluate_runs(qrels, named, measures, profile, threads, quiet=output.quiet)
-    compared = compare(
-        evaluations,
+    comparison = compare(
+        list(evaluations.values()),
         baseline=baselines,
         slices=attributes,
         timings=samples,
@@ -152,16 +152,14 @@ def command(
         rope=rope,
         **settings.to_dict(),
     )
-    inputs = (InputFile("judgments", qrels), *(InputFile("run", run.path) for run in named))
-    comparison = replace(compared, provenance=replace(compared.provenance, inputs=inputs))
     figures: list[tuple[Path, Figure]] = [(picture, comparison.draw_trade_off())] if picture else []
     figures += [(diagram, comparison.draw_ranks())] if diagram else []
     for path, figure in figures:
         write_file(path, draw(figure, path.suffix))
-    emit(comparison, replace(output, quiet=True), per_query=per_query)
-    if not output.quiet:
-        click.echo(f"Compared: {comparison.method}", err=True)
-        print_notes(comparison.notes, [*output.paths, *(path for path, _ in figures)])
+    notes = (Note("method", "info", f"compared by {comparison.method}"),)
+    drawn = tuple(path for path, _ in figures)
+    comparison = replace(comparison, notes=(*evaluations.notes, *comparison.notes))
+    emit(comparison, output, per_query=per_query, notes=notes, written=drawn)
 
 
 def _check_names(names: list[str], baselines: Sequence[str]) -> None:
@@ -182,23 +180,18 @@ def _evaluate_runs(
     threads: int | None,
     *,
     quiet: bool,
-) -> list[Evaluation]:
-    """Score every run; print the protocols, and what was observed, on standard error."""
-    from judged.cli.score import evaluated
-    from judged.engine.evaluate import read_truth
+) -> Evaluations:
+    """Score every run."""
+    from judged.cli.progress import Progress
+    from judged.engine.evaluate import evaluate_many
     from judged.measures.parse import split_measures
 
     measures = tuple(name for text in names for name in split_measures(text))
-    measures = measures or profile.default_measures or DEFAULT_MEASURES
-    judgments = read_truth(qrels, [reading.measure for reading in profile.read_all(measures)])
-    settings = {"protocol": profile, "threads": threads}
-    evaluations = [evaluated(judgments, run, measures, settings, quiet=quiet) for run in runs]
-    if not quiet:
-        first = evaluations[0]
-        for part in first.parts:
-            which = f" of {', '.join(map(str, part.measures))}" if len(first.parts) > 1 else ""
-            click.echo(f"Protocol{which}: {part.protocol}", err=True)
-        for evaluation in evaluations:
-            for note in evaluation.notes:
-                click.echo(f"{evaluation.system}: {note.message}", err=True)
-    return evaluations
+    return evaluate_many(
+        qrels,
+        {run.name: run.path for run in runs},
+        measures or profile.default_measures or DEFAULT_MEASURES,
+        protocol=profile,
+        threads=threads,
+        progress=lambda name: Progress(f"Scoring {name}", enabled=not quiet),
+    )

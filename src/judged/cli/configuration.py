@@ -85,8 +85,9 @@ class Configuration(Struct, frozen=True):
         return 1 if self.retrieval_metrics.performance.parallel_processing is False else None
 
     def conventions(self) -> dict[str, Any]:
-        """Return the conventions that the file sets."""
-        return given_conventions(self.protocol)
+        """Return the conventions that the file sets, and the `name` of a profile if it names one."""
+        settings = given_conventions(self.protocol)
+        return {("name" if key == "profile" else key): value for key, value in settings.items()}
 
     def without_effect(self) -> list[str]:
         """Return a sentence for each setting that is accepted and has no effect."""

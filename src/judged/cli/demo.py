@@ -57,21 +57,13 @@ def command(output: Path, limit: int | None) -> None:
 
 def _show(demonstration: Demonstration) -> None:
     """Print the means, and how each system compares with the first."""
-    from judged.cli.output import says_bold
-    from judged.cli.scored import Scored
-    from judged.comparison.contrasts import t_test_against_first
-    from judged.comparison.systems import to_system
-    from judged.report.text import to_text
+    from judged.cli.output import OutputOptions, emit, print_protocols
+    from judged.cli.score import add_tests
+    from judged.engine.evaluations import Evaluations
 
-    evaluations = demonstration.evaluations
-    scored = Scored(
-        "",
-        [],
-        evaluations,
-        compared=t_test_against_first([to_system(evaluation) for evaluation in evaluations]),
+    scored = add_tests(
+        Evaluations({evaluation.system: evaluation for evaluation in demonstration.evaluations})
     )
-    click.echo(f"Protocol: {evaluations[0].protocol}\n", err=True)
-    click.echo(to_text(scored.means(), bold=says_bold()))
-    comparisons = scored.comparisons()
-    if comparisons is not None:
-        click.echo(to_text(comparisons), nl=False)
+    print_protocols(scored)
+    click.echo(err=True)
+    emit(scored, OutputOptions(quiet=True))

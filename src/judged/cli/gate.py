@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
-from judged.cli.options import named_measures, output_options, protocol_options
+from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import check_extension, print_notes, supports_bold
 from judged.result import write_file
 
@@ -72,7 +72,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
 @click.option(
     "--baseline-run", metavar="NAME", help="The run to compare with, if FILE holds scores of several."
 )
-@named_measures(f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]")
+@measure_option(f"All must pass.  [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option(
     "--min-delta",
     metavar="DELTA",

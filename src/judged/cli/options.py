@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -19,7 +20,7 @@ __all__ = [
     "compared_by",
     "convention_option",
     "conventions",
-    "named_measures",
+    "measure_option",
     "profile_of",
     "settings_of",
     "written_results",
@@ -113,14 +114,26 @@ def comparison_options(command: Command) -> Command:
     )
 
 
-def protocol_options(command: Command) -> Command:
-    """Add the options that choose a profile and change its protocol; the command receives `profile`."""
+@dataclass(frozen=True, slots=True)
+class ProfileChoice:
+    """The profile and the conventions named on the command line."""
+
+    name: str | None
+    changes: Mapping[str, Any]
+
+    def to_profile(self, name: str | None = None, **settings: Any) -> Profile:
+        """Return the profile, changed by the settings of a file and then by the command line."""
+        return PROFILES[self.name or name or next(iter(PROFILES))].replace(**{**settings, **self.changes})
+
+
+def profile_options(command: Command) -> Command:
+    """Add the options that choose a profile and change its protocol; the command receives `choice`."""
 
     @wraps(command)
     def receive(*, profile: str | None, **options: Any) -> None:
-        changes = {name: options.pop(name) for name in Protocol.conventions()}
-        given = {name: value for name, value in changes.items() if value is not None}
-        command(profile=PROFILES[profile or next(iter(PROFILES))].replace(**given), **options)
+        given = {name: options.pop(name) for name in Protocol.conventions()}
+        changes = {name: value for name, value in given.items() if value is not None}
+        command(choice=ProfileChoice(profile, changes), **options)
 
     choice = click.option(
         "--profile",
@@ -128,6 +141,16 @@ def protocol_options(command: Command) -> Command:
         help=f"Score as another tool does.  [default: {next(iter(PROFILES))}]",
     )
     return add_options(receive, choice, *map(convention_option, Protocol.conventions().values()))
+
+
+def protocol_options(command: Command) -> Command:
+    """Add the same options; the command receives `profile`."""
+
+    @wraps(command)
+    def receive(*, choice: ProfileChoice, **options: Any) -> None:
+        command(profile=choice.to_profile(), **options)
+
+    return profile_options(receive)
 
 
 def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
@@ -221,7 +244,7 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
     )
 
 
-def named_measures(note: str) -> Callable[[F], F]:
+def measure_option(note: str) -> Callable[[F], F]:
     """The option that names measures; `note` says what else is to be known of them."""
     return click.option(
         "-m",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +17,10 @@ from judged.report.draw import PICTURES
 
 if TYPE_CHECKING:
     from judged.blocks import Display, Table
-    from judged.cli.scored import Scored
     from judged.problem import Note
     from judged.result import Result
 
-__all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "render", "says_bold"]
+__all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "says_bold"]
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
 EXTENSIONS = {
@@ -53,48 +52,11 @@ def format_of(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> str:
     return extensions[path.suffix.lower()]
 
 
-def render(scored: Scored, kind: str, *, per_query: bool, digits: int, bold: bool = False) -> str | bytes:
-    """The result in the format `kind`."""
-    if kind in {"table", "markdown", "latex"}:
-        return "\n".join(
-            laid_out(table, kind, digits=digits, bold=bold)
-            for table in _shown(scored, kind, per_query=per_query, digits=digits)
-        )
-    return _data(scored, kind, per_query=per_query)
-
-
 def refuse_bytes_on_a_terminal(kind: str) -> None:
     """Refuse to throw at a person what only programs can read."""
     if kind == "parquet" and sys.stdout.isatty():
         msg = "Parquet is not for reading on a terminal; write it to a file with `-o scores.parquet`"
         raise click.UsageError(msg)
-
-
-def _shown(scored: Scored, kind: str, *, per_query: bool, digits: int) -> Iterator[Table]:
-    """The tables that people read."""
-    if per_query:
-        yield from scored.queries()
-    else:
-        yield fitted(scored.means(digits=digits), kind, digits=digits)
-    further = (scored.bounds(), scored.comparisons(digits=digits))
-    yield from (table for table in further if table is not None)
-
-
-def _data(scored: Scored, kind: str, *, per_query: bool) -> str | bytes:
-    """The data that programs read, every number in full."""
-    from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
-    from judged.result import table_to_arrow
-
-    if kind == "json":
-        return to_json(scored.document(per_query=per_query))
-    if kind == "jsonl":
-        return to_json_lines(
-            table_to_arrow(scored.query_records() if per_query else scored.mean_records()).to_pylist()
-        )
-    table = scored.query_records() if per_query else scored.mean_columns()
-    if kind == "parquet":
-        return to_parquet(table_to_arrow(table), about=scored.about())
-    return to_delimited(table_to_arrow(table), delimiter="," if kind == "csv" else "\t")
 
 
 def says_bold() -> bool:
@@ -153,8 +115,19 @@ def check_extension(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> s
     return extensions[path.suffix.lower()]
 
 
-def emit(result: Result, output: OutputOptions, *, per_query: bool = False, title: str | None = None) -> None:
-    """Print a result, write it to the files asked for, and print its notes on standard error."""
+def emit(
+    result: Result,
+    output: OutputOptions,
+    *,
+    per_query: bool = False,
+    title: str | None = None,
+    notes: Sequence[Note] = (),
+    written: Sequence[Path] = (),
+) -> None:
+    """Print a result and write it to the files asked for; print protocols and notes on standard error.
+
+    `notes` are added to those of the result, `written` to the list of files written.
+    """
     from judged.blocks import Display
     from judged.result import write_file
 
@@ -165,7 +138,8 @@ def emit(result: Result, output: OutputOptions, *, per_query: bool = False, titl
     width = shutil.get_terminal_size().columns if terminal else None
     click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
     if not output.quiet:
-        print_notes(result.notes, output.paths)
+        print_protocols(result)
+        print_notes((*result.notes, *notes), (*output.paths, *written))
 
 
 def _render_file(result: Result, extension: str, display: Display) -> str | bytes:
@@ -180,6 +154,16 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
 
         return render_page(result, display)
     return result.render(EXTENSIONS[extension], display)
+
+
+def print_protocols(result: Result) -> None:
+    """Print the protocols of a result, each with its measures if there are several, on standard error."""
+    profile = result.summary().get("profile")
+    if profile is not None:
+        click.echo(f"Profile: {profile}", err=True)
+    for protocol in result.provenance.protocols:
+        measures = f" of {', '.join(protocol.measures)}" if protocol.measures else ""
+        click.echo(f"Protocol{measures}: {protocol.text}", err=True)
 
 
 def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:

@@ -11,7 +11,7 @@ import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, check_standard_input, split_name
-from judged.cli.options import compared_by, named_measures, settings_of, written_results
+from judged.cli.options import compared_by, measure_option, settings_of, written_results
 from judged.cli.output import format_of, refuse_bytes_on_a_terminal, says_bold
 from judged.cli.trace_options import trace_options
 from judged.dedup.rules import URL_RULES, Unit
@@ -73,7 +73,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 
 @click.command("sessions", cls=Command, epilog=EXAMPLES)
 @click.argument("traces", metavar="TRACE...", nargs=-1, required=True, type=InputPath(named=True))
-@named_measures(f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]")
+@measure_option(f"`judged measures` lists them by family.  [default: {' '.join(DEFAULT_MEASURES)}]")
 @click.option("--labels", metavar="FILE", help="Gains of results: JSONL, CSV, TSV or TREC judgments.")
 @click.option(
     "--reference",

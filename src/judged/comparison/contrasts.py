@@ -193,16 +193,14 @@ class BaselineTest:
         """Return every number by name; None if it is infinite."""
         finite = abs(self.test.statistic) < float("inf")
         return {
-            "run": self.system,
-            "baseline": self.baseline,
+            "system": self.system,
             "measure": self.measure,
             "queries": self.queries,
-            "test": self.test.test,
             "difference": self.test.difference,
             "t": self.test.statistic if finite else None,
             "p": self.test.p,
-            "p_holm": self.corrected,
-            "effect_size": self.test.effect if finite else None,
+            "p (Holm)": self.corrected,
+            "effect size": self.test.effect if finite else None,
             "stars": stars(self.test.p),
         }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from math import isnan
 from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
-from judged.blocks import Between, Block, Display, Estimate, Notes, Table, Value, mark_best
+from judged.blocks import Between, Block, Display, Estimate, Notes, Table, Value, format_p, mark_best
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.measures.laws import Law
@@ -33,6 +33,8 @@ class Evaluations(Result, Mapping[str, Evaluation]):
     """By system and measure, the confidence interval to show beside the mean."""
     bounds: bool = False
     """Whether to show how far ties and unjudged results could move each number."""
+    extra: Mapping[str, tuple[Mapping[str, Value], ...]] = field(default_factory=dict)
+    """Further tables to show, by title."""
 
     def __post_init__(self) -> None:
         if not self.by_system:
@@ -69,14 +71,30 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
-        """The notes of every system, with its name where there are several."""
+        """The notes of every system; the same note on several systems is one, with their names."""
         if len(self) == 1:
             return self.first.notes
+        systems: dict[Note, list[str]] = {}
+        for name, evaluation in self.items():
+            for note in evaluation.notes:
+                systems.setdefault(note, []).append(name)
         return tuple(
-            replace(note, message=f"{name}: {note.message}")
-            for name, evaluation in self.items()
-            for note in evaluation.notes
+            note if len(names) == len(self) else replace(note, message=f"{', '.join(names)}: {note.message}")
+            for note, names in systems.items()
         )
+
+    def summary(self) -> Mapping[str, Any]:
+        """Return the profile, the measures, and what was counted for each system."""
+        profile = {} if self.first.profile is None else {"profile": str(self.first.profile)}
+        systems = {
+            name: {
+                "units": len(evaluation.scores.queries),
+                "unit": evaluation.unit,
+                **_describe_counts(evaluation),
+            }
+            for name, evaluation in self.items()
+        }
+        return {**profile, "measures": [measure.describe() for measure in self.measures], "systems": systems}
 
     def to_frame(self) -> pa.Table:
         """Return a row for each system, and a column for each measure."""
@@ -103,9 +121,10 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         ]
         units = [_label_system(name, evaluation.scores.to_arrow()) for name, evaluation in self.items()]
         return {
-            "systems": self.to_frame(),
+            "systems": tabulate([self._to_row(name, evaluation) for name, evaluation in self.items()]),
             "means": tabulate(rows),
             "scores": pa.concat_tables(units, promote_options="default"),
+            **{title: tabulate(records) for title, records in self.extra.items()},
         }
 
     def blocks(self, display: Display) -> Iterator[Block]:
@@ -117,8 +136,15 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             yield self._means_table(display)
         if self.bounds:
             yield self._bounds_table()
+        for title, records in self.extra.items():
+            yield _records_table(title, records, display.digits)
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def shows_ties(self, digits: int) -> bool:
+        """Return whether another order of ties would change a number at this many decimals."""
+        cells = (cell for row in self._means_table(Display(digits=digits)).rows for cell in row)
+        return any(isinstance(cell, Estimate) and cell.ties is not None for cell in cells)
 
     def _means_table(self, display: Display) -> Table:
         averaged = [measure for measure in self.measures if not measure.text]
@@ -153,6 +179,16 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         if not isinstance(value, float) or (low is None and visible is None):
             return value
         return Estimate(value, low, high, ties=visible)
+
+    def _to_row(self, name: str, evaluation: Evaluation) -> dict[str, Value]:
+        """Return the aggregates of a system in one row; intervals and bounds have columns of their own."""
+        row: dict[str, Value] = {"system": name}
+        for measure in evaluation.measures:
+            if not measure.text:
+                for figure, value in self._figures(evaluation, measure).items():
+                    if figure != "units":
+                        row[str(measure) if figure == "value" else f"{measure} {figure}"] = value
+        return row
 
     def _figures(self, evaluation: Evaluation, measure: Measure) -> dict[str, Value]:
         figures: dict[str, Value] = {
@@ -226,6 +262,13 @@ def find_tie_range(evaluation: Evaluation, measure: Measure, *, thorough: bool) 
         return None
 
 
+def _describe_counts(evaluation: Evaluation) -> dict[str, Any]:
+    counts = evaluation.counts
+    if not is_dataclass(counts) or isinstance(counts, type):
+        return {}
+    return {"counts": {name: value for name, value in asdict(counts).items() if name != "input_notes"}}
+
+
 def _to_value(measure: Measure, value: float) -> Value:
     """Return an aggregate as people read it: sums as whole numbers, nothing where it is undefined."""
     if isnan(value):
@@ -242,6 +285,19 @@ def _unit_table(evaluation: Evaluation, *, title: str | None) -> Table:
     )
     names = (evaluation.unit, *map(str, evaluation.measures))
     return Table(names, (*rows, ("all", *whole)), title=title, foot=1)
+
+
+def _records_table(title: str, records: Sequence[Mapping[str, Value]], digits: int) -> Table:
+    """Return a table of records; p-values are shown as such."""
+    columns = tuple(records[0])
+    rows = tuple(
+        tuple(
+            format_p(value, digits=digits) if name.startswith("p") and isinstance(value, float) else value
+            for name, value in record.items()
+        )
+        for record in records
+    )
+    return Table(columns, rows, title=title)
 
 
 def _to_cells(measure: Measure, values: list[Any]) -> list[Value]:

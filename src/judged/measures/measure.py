@@ -174,6 +174,16 @@ class Measure:
             raise BadMeasure(msg, hint=f"write it as `{example}`")
         return self.function(view, **self.parameters, **self.fixed)
 
+    def describe(self) -> dict[str, Any]:
+        """Return name, family, aggregate, direction and bounds, for JSON; a bound that is infinite is None."""
+        return {
+            "name": str(self),
+            "family": self.family,
+            "aggregate": None if self.text else self.aggregate,
+            "higher_is_better": self.higher_is_better,
+            "bounds": [bound if abs(bound) < float("inf") else None for bound in self.bounds],
+        }
+
     def __str__(self) -> str:
         given = dict(self.set_parameters)
         inside = ", ".join(

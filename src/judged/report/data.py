@@ -6,12 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import pyarrow as pa
 
 from judged.blocks import Display
-from judged.result import Result
+from judged.result import Result, to_records
 from judged.state import to_state
 
 __all__ = [
@@ -37,7 +38,7 @@ def render_tsv(result: Result, display: Display) -> str:
 
 def render_jsonl(result: Result, display: Display) -> str:
     """Return one table of the result as JSON Lines; empty cells are left out."""
-    return to_json_lines(choose_table(result, display).to_pylist())
+    return to_json_lines(to_records(choose_table(result, display)))
 
 
 def render_json(result: Result, display: Display) -> str:
@@ -73,8 +74,13 @@ def to_delimited(table: pa.Table, *, delimiter: str = ",") -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow(table.column_names)
-    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    writer.writerows(zip(*(_to_cells(column) for column in table.columns), strict=True))
     return out.getvalue()
+
+
+def _to_cells(column: pa.ChunkedArray) -> list[object]:
+    """Return the values of a column; nothing where a number is undefined."""
+    return [None if isinstance(value, float) and isnan(value) else value for value in column.to_pylist()]
 
 
 def to_json(document: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:

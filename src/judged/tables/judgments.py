@@ -103,6 +103,16 @@ class Judgments:
             table, intents = _fold_intents(table)
         return cls(table, name=name, notes=notes, intents=intents)
 
+    def to_binary(self) -> Judgments:
+        """Return the judgments with every positive grade as 1."""
+        table = self.to_arrow()
+        columns = {name: table[name] for name in table.column_names}
+        columns["weight"] = columns.pop("intent_weight", None)
+        grades = columns["grade"].to_numpy()
+        columns["grade"] = np.where(grades > 0, 1.0, grades)
+        notes = (*self.notes, "every positive grade counts as 1 (`graded_relevance: false`)")
+        return Judgments.from_columns(**columns, name=self.name, notes=notes)
+
     @classmethod
     def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "judgments") -> Judgments:
         """Return judgments of a dict of dicts: query → document → grade, or query → document → intent → grade.
