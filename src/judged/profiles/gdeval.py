@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -23,7 +22,7 @@ PROFILE = Profile(
     caveats=(
         "Grades above 4 and query ids that are not numbers end the program.",
         "Of a query id only what follows its last hyphen counts.",
-        "A document that stands twice under a query gains twice, so that nDCG can exceed 1.",
+        "A document that occurs twice under a query gains twice, so that nDCG can exceed 1.",
         "It prints five decimals.",
     ),
 )
