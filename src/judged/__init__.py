@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         read_labels as read_labels,
         read_preferences as read_preferences,
         read_run as read_run,
+        read_timings as read_timings,
     )
     from judged.label.api import label_results as label_results
     from judged.label.result import Labelling as Labelling
@@ -157,6 +158,7 @@ if TYPE_CHECKING:
     from judged.tables.run import Run as Run
     from judged.tables.scores import Scores as Scores
     from judged.tables.sessions import Sessions as Sessions
+    from judged.tables.timings import Timings as Timings
     from judged.traces.read import read_sessions as read_sessions
 
 
@@ -180,6 +182,7 @@ _HOMES = {
     "explain_published": "judged.explanation.published",
     "read_labels": "judged.io.read",
     "read_preferences": "judged.io.read",
+    "read_timings": "judged.io.read",
     "read_judgments": "judged.io.read",
     "read_run": "judged.io.read",
     "read_sessions": "judged.traces.read",
@@ -279,6 +282,7 @@ _HOMES = {
     "Preferences": "judged.tables.preferences",
     "Run": "judged.tables.run",
     "Scores": "judged.tables.scores",
+    "Timings": "judged.tables.timings",
     "Sessions": "judged.tables.sessions",
 }
 """Where each public name lives; a measure's name leads to the file that defines it."""
@@ -355,6 +359,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "Scores",
     "SessionProtocol",
     "Sessions",
+    "Timings",
     "SetAP",
     "SetF",
     "SetP",
@@ -397,6 +402,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "read_labels",
     "read_preferences",
     "read_run",
+    "read_timings",
     "read_sessions",
     "relstring",
     "trisk",
