@@ -31,4 +31,4 @@ def test_files_are_counted_that_a_command_enters(tmp_path: Path) -> None:
     names = {Path(path).name for path in find_entered(["measures", "nDCG"], tmp_path)}
 
     assert {"main.py", "measures.py"} <= names
-    assert "errors.py" not in names
+    assert "result.py" not in names
