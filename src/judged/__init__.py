@@ -147,6 +147,7 @@ if TYPE_CHECKING:
     from judged.profiles.catalogue import PROFILES as PROFILES
     from judged.profiles.profile import Profile as Profile
     from judged.protocol import Protocol as Protocol
+    from judged.result import Result as Result, load as load
     from judged.sessions.compare import compare_sessions as compare_sessions, gate_sessions as gate_sessions
     from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
     from judged.sessions.protocol import SessionProtocol as SessionProtocol
@@ -172,6 +173,8 @@ _HOMES = {
     "Profile": "judged.profiles.profile",
     "Protocol": "judged.protocol",
     "JudgedError": "judged.errors",
+    "Result": "judged.result",
+    "load": "judged.result",
     "Difference": "judged.explanation.difference",
     "explain_difference": "judged.explanation.difference",
     "explain": "judged.explanation.api",
@@ -347,6 +350,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "RBP",
     "RBP_residual",
     "RR",
+    "Result",
     "Rndcg",
     "Rprec",
     "Run",
@@ -386,6 +390,7 @@ __all__ = [  # noqa: RUF022 - measures keep their published spelling, in whateve
     "infAP",
     "label_results",
     "lint",
+    "load",
     "nDCG",
     "nDCG_JK",
     "nDCG_rel",
