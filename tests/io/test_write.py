@@ -185,7 +185,7 @@ def test_every_format_can_be_written_and_read() -> None:
 
         assert made.name == name
         assert made.write
-        assert made.kind
+        assert made.kind or made.columns
         assert made.holds(JUDGMENTS_SCHEMA)
 
 

@@ -25,6 +25,10 @@ def evaluates(path: Path) -> None:
     assert_type(ev.per_query(), judged.Scores)
     assert_type(ev.provenance, Provenance)
     assert_type(judged.evaluate_many(path, "runs/*.run", "AP"), judged.Evaluations)
+    judged.evaluate({"q": ["d"]}, {"q": {"d": 1}}, "AP")
+    judged.evaluate([{"query": "q", "document": "d", "grade": 1}], b"q Q0 d 1 0.5 t", "AP")
+    judged.evaluate(7, path, "AP")  # type: ignore[arg-type]
+    judged.lint(path, 7)  # type: ignore[arg-type]
 
 
 def lints(path: Path) -> None:
