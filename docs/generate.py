@@ -39,9 +39,7 @@ def list_profiles() -> str:
     """Return the page of all profiles, as `judged measures --profile` prints them."""
     parts = [
         f"{HEAD}# Profiles",
-        "What `judged measures --profile NAME` prints: how another tool writes each measure, what it is called here, "
-        "where its conventions differ from the tool's usual ones, and what is not imitated. "
-        "[Profiles](../concepts/profiles.md) are explained in the concepts.",
+        "What `judged measures --profile NAME` prints: names, conventions, and what is not imitated. See [Profiles](../concepts/profiles.md).",
     ]
     parts += [f"## {name}\n\n{print_block('measures', '--profile', name)}" for name in PROFILES]
     return "\n\n".join(parts) + "\n"

@@ -34,7 +34,12 @@ NOT_YET: frozenset[str] = frozenset(CEILINGS)
 """Ceilings that are not enforced yet."""
 SHORT = 40
 """Lines below which a file should be part of another, unless it is an adapter, a format or a command."""
-GENERATED = {"docs/measures.md", "docs/compatibility.md", "docs/reference/commands.md", "docs/reference/profiles.md"}
+GENERATED = {
+    "docs/measures.md",
+    "docs/compatibility.md",
+    "docs/reference/commands.md",
+    "docs/reference/profiles.md",
+}
 """Pages of the documentation that programs write."""
 
 TRACER = """
