@@ -34,7 +34,7 @@ def main() -> None:
     from judged.measures.cards import make_card
 
     judged.define("Wasted", wasted, at_parameter="cutoff", higher_is_better=False)
-    judged.define_per_query("Gap", gap, bounds=(0, np.inf), higher_is_better=False)
+    judged.measures.define_per_query("Gap", gap, bounds=(0, np.inf), higher_is_better=False)
     result = judged.evaluate(QRELS, RUN, ["Wasted@3", "Gap", "nDCG@3"])
     for measure, mean in result.mean().items():
         print(f"{measure:<10} {mean:.4f}")

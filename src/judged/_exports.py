@@ -27,6 +27,9 @@ def export_lazily(
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
         module, attribute = homes[name]
+        if module == package:  # a module of the package itself
+            return import_module(f"{package}.{attribute}")
         return getattr(import_module(module), attribute)
 
-    return get_attribute, lambda: sorted(homes), sorted(homes)
+    public = sorted(name for name, (module, _) in homes.items() if module != package and name[0] != "_")
+    return get_attribute, lambda: public, public

@@ -41,7 +41,7 @@ def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
     assert ["new", "2", "4.0000", "0.1667", "1.0000"] in rows
     assert ["new", "75.0%", "4.0000–6.0000", "0.1667", "1.0000"] in rows
     assert "Protocol: sessions (last turn, duplicates by document" in outcome.stderr
-    assert "Note: new: 1 of 4 unique results have no label" in outcome.stderr
+    assert "Warning: new: 1 of 4 unique results have no label" in outcome.stderr
 
 
 def test_without_any_gain_only_counts_and_repeats_are_shown(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_without_any_gain_only_counts_and_repeats_are_shown(tmp_path: Path) -> N
         ["system", "sessions", "R@last", "UR@last", "Dup@last", "SRR@last", "N"],
         ["a", "1", "3.0000", "2.0000", "1.0000", "0.3333", "2.0000"],
     ]
-    assert "Note: no result has a gain" in outcome.stderr
+    assert "Warning: no result has a gain" in outcome.stderr
 
 
 def test_a_rate_is_never_shown_alone(trace: Path) -> None:
@@ -66,14 +66,18 @@ def test_iterations_for_all_good_results_has_its_flag(trace: Path) -> None:
     """`AllGoodReached` tells 100 iterations and never apart."""
     wanted = 'IterationsForAllGoodResults(reference="given")'
     outcome = run(trace, "-m", wanted, "--reference", "union", "--format", "json")
-    means = {each["name"]: each["means"] for each in json.loads(outcome.stdout)["systems"]}
-    assert means["old"] == {wanted: 1.5, 'AllGoodReached(reference="given")': 1}
+    rows = json.loads(outcome.stdout)["tables"]["means"]
+    assert {row["measure"]: row["value"] for row in rows if row["system"] == "old"} == {
+        wanted: 1.5,
+        'AllGoodReached(reference="given")': 1,
+    }
 
 
 def test_good_discount_and_beyond_hold_for_every_measure_that_has_them(trace: Path) -> None:
     """What a measure sets itself goes before."""
     outcome = run(trace, "-m", "DCG CG(good=2) N", "--good", 3, "--discount", "0.5", "--format", "json")
-    (name, *others) = json.loads(outcome.stdout)["systems"][0]["means"]
+    rows = json.loads(outcome.stdout)["tables"]["means"]
+    name, *others = (row["measure"] for row in rows if row["system"] == "old")
     assert (name, others) == ("DCG(good=3, discount=0.5)@last", ["CG(good=2)@last", "N"])
 
 
@@ -123,7 +127,7 @@ def test_every_decision_of_deduplication_is_told(trace: Path) -> None:
     assert [each[2] for each in lines] == ["x", "y", "y", "z"]
     assert lines[1][4] == "new: no earlier result shares a key with it"
     assert lines[2][4].startswith("a duplicate: group 1 (same generic id, confidence 0.6)")
-    told = json.loads(run(trace, "-m", "CG", "--explain", "--format", "json").stdout)["decisions"]
+    told = json.loads(run(trace, "-m", "CG", "--explain", "--format", "json").stdout)["tables"]["decisions"]
     assert [each["new"] for each in told[:4]] == [True, True, False, True]
 
 

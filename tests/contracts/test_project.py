@@ -160,3 +160,19 @@ def test_linters_of_a_commit_are_those_of_the_tests() -> None:
     pinned = re.findall(r"^ruff==(\S+)", read("tests/constraints.txt"), re.MULTILINE)
 
     assert set(re.findall(r"ruff==([\d.]+)", read(".pre-commit-config.yaml"))) == set(pinned)
+
+
+def test_the_fast_selection_leaves_out_only_what_exists() -> None:
+    """Every file and test that `--fast` does without is there."""
+    tests = ROOT / "tests"
+    source = (
+        (tests / "conftest.py").read_text(encoding="utf-8").partition("THOROUGH = ")[2].partition(")\n")[0]
+    )
+    named = [entry.partition("::") for entry in re.findall(r'"([^"]+)"', source)]
+
+    assert named
+    assert [
+        f"{file}::{name}"
+        for file, _, name in named
+        if not (tests / file).is_file() or f"def {name}" not in (tests / file).read_text(encoding="utf-8")
+    ] == []

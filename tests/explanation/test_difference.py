@@ -245,5 +245,5 @@ def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     result.save(tmp_path / "result.json")
     loaded = load(tmp_path / "result.json")
 
-    assert isinstance(loaded, judged.Difference)
+    assert isinstance(loaded, judged.explanation.difference.Difference)
     assert (str(loaded), loaded.to_dict()) == (str(result), result.to_dict())

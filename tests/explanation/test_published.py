@@ -136,5 +136,5 @@ def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     result.save(tmp_path / "result.json")
     loaded = load(tmp_path / "result.json")
 
-    assert isinstance(loaded, judged.Published)
+    assert isinstance(loaded, judged.explanation.published.Published)
     assert (str(loaded), loaded.to_dict()) == (str(result), result.to_dict())

@@ -150,8 +150,8 @@ def test_a_stored_value_that_is_no_number_is_refused_with_its_row(folder: Path, 
     with pytest.raises(BadInput) as refused:
         judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
 
-    assert f"row 2: value is `{value}`, expected a finite number" in str(refused.value)
-    assert "row 3: query `q1` has a value of AP already" in str(refused.value)
+    assert f"scores.csv:3: value is `{value}`, expected a finite number" in str(refused.value)
+    assert "scores.csv:4: query `q1` has a value of AP already" in str(refused.value)
 
 
 def test_a_measure_that_was_not_stored_is_an_unknown_name(folder: Path) -> None:

@@ -24,6 +24,7 @@ VALUES: dict[str, list[Any]] = {
     "id": ["x1", "x2"],
     "number": [0.5, 2.0],
     "grade": [3, 0],
+    "value": [0.25, 1.0],
     "text": ["a b", "c"],
 }
 """A column of each kind."""

@@ -60,7 +60,7 @@ def share_of_one(
 @pytest.fixture
 def Share() -> judged.Measure:
     """A measure with a known parameter, one of its own, and an `@`."""
-    floor = judged.Parameter.number("the least that a query scores", low=0, high=1)
+    floor = judged.measures.Parameter.number("the least that a query scores", low=0, high=1)
     return judged.define("Share", share, at_parameter="cutoff", parameters={"floor": floor})
 
 
@@ -126,7 +126,7 @@ def test_a_function_of_one_query_gives_the_same(drawn: list[Any], cutoff: int, r
     """Both forms of one definition agree on any queries and parameters."""
     both = (
         judged.define("Whole", share, replace=True),
-        judged.define_per_query("Each", share_of_one, replace=True),
+        judged.measures.define_per_query("Each", share_of_one, replace=True),
     )
     one, other = (each(cutoff=cutoff, rel=rel).per_query(view(drawn)) for each in both)
 
@@ -141,7 +141,9 @@ def test_a_function_of_one_query_gets_its_parts() -> None:
         got.append((ranks.tolist(), grades.tolist(), retrieved, judged.tolist()))
         return 0.0
 
-    judged.define_per_query("Mine", mine).per_query(make_ranking([None, 1, 0], [], missed=[[3], [2]]))
+    judged.measures.define_per_query("Mine", mine).per_query(
+        make_ranking([None, 1, 0], [], missed=[[3], [2]])
+    )
 
     assert got == [([2, 3], [1.0, 0.0], 3, [3.0, 1.0, 0.0]), ([], [], 0, [2.0])]
 
@@ -156,7 +158,7 @@ def test_a_function_of_one_query_cannot_change_the_view() -> None:
     found = make_ranking([1, 0])
 
     with pytest.raises(BadMeasure, match="Careless failed: ValueError: assignment destination is read-only"):
-        judged.define_per_query("Careless", careless).per_query(found)
+        judged.measures.define_per_query("Careless", careless).per_query(found)
     assert found.grade.tolist() == [1.0, 0.0]
 
 
@@ -184,7 +186,7 @@ def test_parameters_explain_themselves_by_their_defaults() -> None:
 
 def test_a_domain_of_its_own_is_kept() -> None:
     """Values outside it are refused in its own words."""
-    whole = judged.Parameter.whole("how many", low=2)
+    whole = judged.measures.Parameter.whole("how many", low=2)
     measure = judged.define(
         "Own", lambda ranking, *, n=2: np.zeros(len(ranking)) * n, parameters={"n": whole}
     )
@@ -260,7 +262,7 @@ def nothing(ranking: Ranking) -> Floats:
         (
             "Mine",
             nothing,
-            {"parameters": {"n": judged.Parameter.whole("how many")}},
+            {"parameters": {"n": judged.measures.Parameter.whole("how many")}},
             "the function of `Mine` has no parameter `n`",
         ),
     ],
@@ -277,7 +279,7 @@ def test_a_bad_definition_is_refused(name: Any, function: Any, given: dict[str, 
 def test_a_function_of_one_query_takes_four_arguments() -> None:
     """The message names them."""
     with pytest.raises(BadMeasure, match="takes ranking, expected ranks, grades, retrieved, judged"):
-        judged.define_per_query("Mine", nothing)
+        judged.measures.define_per_query("Mine", nothing)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_measures_are_values_of_their_package() -> None:
     from judged.measures import session
 
     assert parse_measure("DCG@3", family="session") == session.DCG @ 3
-    assert parse_measure("DCG@3") == judged.DCG @ 3
+    assert parse_measure("DCG@3") == judged.measures.DCG @ 3
     assert set(SESSION_MEASURES) <= set(dir(session))
     with pytest.raises(AttributeError, match="no attribute 'AP'"):
         session.AP  # noqa: B018 - looking it up is what fails

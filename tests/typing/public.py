@@ -8,8 +8,11 @@ from typing import Any, assert_type
 
 import judged
 from judged import AP, P, R, nDCG, stats
+from judged.explanation.difference import Difference
+from judged.explanation.published import Published
 from judged.measures import alpha_nDCG
 from judged.measures.session import CG
+from judged.profiles.profile import Profile
 from judged.result import Provenance
 from judged.testing import assert_no_regression
 
@@ -25,6 +28,10 @@ def evaluates(path: Path) -> None:
     assert_type(ev.per_query(), judged.Scores)
     assert_type(ev.provenance, Provenance)
     assert_type(judged.evaluate_many(path, "runs/*.run", "AP"), judged.Evaluations)
+    judged.evaluate({"q": ["d"]}, {"q": {"d": 1}}, "AP")
+    judged.evaluate([{"query": "q", "document": "d", "grade": 1}], b"q Q0 d 1 0.5 t", "AP")
+    judged.evaluate(7, path, "AP")  # type: ignore[arg-type]
+    judged.lint(path, 7)  # type: ignore[arg-type]
 
 
 def lints(path: Path) -> None:
@@ -74,18 +81,18 @@ def measures_are_values() -> None:
     assert_type(R, judged.Measure)
     assert_type(alpha_nDCG @ 20, judged.Measure)
     assert_type(CG @ 3, judged.Measure)
-    assert_type(judged.parse_measure("nDCG@10"), judged.Measure)
-    assert_type(judged.parse_measure("CG@last", family="session"), judged.Measure)
+    assert_type(judged.measures.parse_measure("nDCG@10"), judged.Measure)
+    assert_type(judged.measures.parse_measure("CG@last", family="session"), judged.Measure)
 
 
 def measures_are_made(function: Callable[..., list[float]]) -> None:
     """A function and a name make a measure."""
-    weight = judged.Parameter.number("how much it counts", low=0)
+    weight = judged.measures.Parameter.number("how much it counts", low=0)
 
     assert_type(
         judged.define("Mine", function, at_parameter="cutoff", parameters={"weight": weight}), judged.Measure
     )
-    assert_type(judged.define_per_query("Other", lambda *_: 0.5, bounds=(0, 1)), judged.Measure)
+    assert_type(judged.measures.define_per_query("Other", lambda *_: 0.5, bounds=(0, 1)), judged.Measure)
 
 
 def reads(path: Path) -> None:
@@ -97,7 +104,7 @@ def reads(path: Path) -> None:
 
 def conventions() -> None:
     """Protocols are named or made."""
-    assert_type(judged.PROFILES["ranx"], judged.Profile)
+    assert_type(judged.PROFILES["ranx"], Profile)
     assert_type(judged.Protocol(ties="input-order").replace(depth=10), judged.Protocol)
     judged.Protocol(ties="random")  # type: ignore[arg-type]
 
@@ -105,8 +112,8 @@ def conventions() -> None:
 def explanations(path: Path) -> None:
     """Each verb returns an explanation of its own kind, with plain data in it."""
     assert_type(judged.explain(path, path, "AP", query="q1"), judged.Explanation)
-    assert_type(judged.explain_difference(path, path, "AP", against="ranx"), judged.Difference)
-    assert_type(judged.explain_published(path, path, "AP", "0.75"), judged.Published)
+    assert_type(judged.explain_difference(path, path, "AP", against="ranx"), Difference)
+    assert_type(judged.explain_published(path, path, "AP", "0.75"), Published)
     assert_type(judged.explain(path, path, "AP", query="q1").rows, list[dict[str, Any]])
 
 
@@ -136,6 +143,6 @@ def sessions(path: Path) -> None:
     assert_type(evaluation["CG@3"], float)
     assert_type(evaluation.per_query(), judged.Scores)
     judged.evaluate_sessions(path, "CG", protocol=judged.SessionProtocol(conflict="max"))
-    assert_type(judged.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
-    assert_type(judged.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
+    assert_type(judged.sessions.compare_sessions(path, "CG", baseline="a"), judged.Comparison)
+    assert_type(judged.sessions.gate_sessions(path, "CG", baseline="a"), tuple[judged.GateReport, ...])
     judged.evaluate_sessions(path, "CG", conflict="least")  # type: ignore[arg-type]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,16 +15,17 @@ from judged.engine.evaluations import Evaluations
 from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable
 from judged.io.open import open_file, split_name
+from judged.io.sniff import FORMATS, find_by_extension
+from judged.io.table import Table, open_path, read_table
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
-from judged.problem import Note, Place, Problem
+from judged.problem import Note, Problem
 from judged.result import InputFile, ProtocolRecord, Provenance, load
+from judged.tables.schema import SCORES
 from judged.tables.scores import Scores
 
 __all__ = ["System", "SystemLike", "read_scores", "read_systems", "to_system"]
 
-UNITS = ("query", "session", "task", "request")
-"""What the column of queries may be called."""
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 
@@ -115,10 +113,9 @@ def read_scores(path: Path) -> tuple[System, ...] | None:
 
     The file is a saved evaluation, or a table that `judged score --per-query` wrote: Parquet, CSV, TSV, JSON or JSONL.
     """
-    reader = _READERS.get(split_name(path)[1])
     try:
-        return None if reader is None else reader(path)
-    except (KeyError, TypeError, AttributeError, csv.Error):
+        return _read_json(path) if split_name(path)[1] == ".json" else _read_columns(path)
+    except (KeyError, TypeError, AttributeError):
         msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
         raise Unreadable(msg, hint=AGAIN) from None
 
@@ -126,41 +123,16 @@ def read_scores(path: Path) -> tuple[System, ...] | None:
 Row: TypeAlias = Mapping[str, Any]
 
 
-def _read_parquet(path: Path) -> tuple[System, ...] | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        schema = pq.read_schema(path)
-        if not _has_scores(schema.names, path):
-            return None
-        rows = pq.read_table(path).to_pylist()
-    except (pa.ArrowInvalid, OSError) as error:
-        msg = f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}"
-        raise Unreadable(msg, hint=AGAIN) from None
-    about = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
-    return _to_systems(rows, path, _read_metadata(about))
-
-
-def _read_delimited(path: Path) -> tuple[System, ...] | None:
-    delimiter = "\t" if "\t" in _first_line(path) else ","
-    names = next(csv.reader([_first_line(path)], delimiter=delimiter), [])
-    if not _has_scores(names, path):
+def _read_columns(path: Path) -> tuple[System, ...] | None:
+    """Read a table of scores in any format with named columns; None if its columns are not those of scores."""
+    named = find_by_extension(split_name(path)[1])
+    if named is None or FORMATS[named].columns is None:
         return None
-    return _to_systems(csv.DictReader(io.StringIO(_read_text(path)), delimiter=delimiter), path)
-
-
-def _read_json_lines(path: Path) -> tuple[System, ...] | None:
-    try:
-        first = json.loads(_first_line(path) or "null")
-        if not isinstance(first, dict) or not _has_scores(list(first), path):
-            return None
-        rows = [json.loads(line) for line in _read_text(path).splitlines() if line.strip()]
-    except ValueError as error:
-        if isinstance(error, BadInput):
-            raise
-        return None  # the reader of runs says what is wrong, with its line
-    return _to_systems(rows, path)
+    file, written = open_path(path, SCORES)
+    if written.columns is None or not _has_scores(written.columns(file), path):
+        return None
+    table = read_table(path, SCORES)
+    return _to_systems(table, _read_metadata(table.metadata))
 
 
 def _load_systems(path: Path) -> tuple[System, ...] | None:
@@ -178,19 +150,22 @@ def _read_json(path: Path) -> tuple[System, ...] | None:
     if not re.match(rb'\s*\{\s*"(judged|schema)":', head):
         return None
     try:
-        document = json.loads(_read_text(path))
+        document = json.loads(bytes(open_file(path).data))
     except ValueError:
         return None
     if "tables" in document:
         rows = document["tables"].get("scores")
         if rows is None:
             raise _only_means(path)
-        return _to_systems(rows, path, _to_provenance(document["provenance"]))
+        table = read_table(rows, SCORES, name=str(path))
+        return _to_systems(table, _to_provenance(document["provenance"]))
     if not {"protocol", "inputs", "runs"} <= set(document):
         return None
     if not all("per_query" in run for run in document["runs"]):
         raise _only_means(path)
-    return _to_systems(_flatten_runs(document["runs"]), path, _to_provenance(_gather_provenance(document)))
+    rows = list(_flatten_runs(document["runs"]))
+    table = read_table(rows, SCORES, name=str(path))
+    return _to_systems(table, _to_provenance(_gather_provenance(document)))
 
 
 def _flatten_runs(runs: Iterable[Row]) -> Iterator[Row]:
@@ -223,23 +198,13 @@ def _to_provenance(recorded: Row) -> Provenance:
     )
 
 
-_READERS = {
-    ".parquet": _read_parquet,
-    ".pq": _read_parquet,
-    ".csv": _read_delimited,
-    ".tsv": _read_delimited,
-    ".jsonl": _read_json_lines,
-    ".ndjson": _read_json_lines,
-    ".json": _read_json,
-}
-
-
 def _has_scores(columns: Sequence[str], path: Path) -> bool:
     """Return whether the columns are those of scores; raise BadInput for means, which cannot be tested."""
-    if {"measure", "value"} <= set(columns) and set(UNITS) & set(columns):
+    names = {name.strip().lower() for name in columns}
+    units = names & set(SCORES["query"].names)
+    if {"measure", "value"} <= names and units:
         return True
-    named = columns[:1] in (["run"], ["system"])
-    if named and not set(UNITS) & set(columns) and not any("doc" in name for name in columns):
+    if list(columns[:1]) in (["run"], ["system"]) and not units and not any("doc" in name for name in names):
         raise _only_means(path)
     return False
 
@@ -249,56 +214,23 @@ def _only_means(path: Path) -> BadInput:
     return BadInput(str(path), [Problem.error("only-means", str(path), message)], hint=AGAIN)
 
 
-def _first_line(path: Path) -> str:
-    return open_file(path).head().partition(b"\n")[0].decode("utf-8-sig", errors="replace").strip("\r")
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return bytes(open_file(path).data).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        msg = f"{path} is not UTF-8"
-        raise Unreadable(msg) from None
-
-
-def _to_systems(rows: Iterable[Row], path: Path, provenance: Provenance | None = None) -> tuple[System, ...]:
-    """Group rows by system, measure and query; collect every row that is not a score, then raise."""
+def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
+    """Group values by system, measure and query; collect every row that is not a score, then raise."""
     systems: dict[str, dict[str, dict[str, float]]] = {}
-    problems: list[Problem] = []
-    for number, row in enumerate((row for row in rows if not row.get("text")), 1):
-        place = Place(str(path), row=number)
-        query, measure = (
-            next((row[unit] for unit in UNITS if row.get(unit) is not None), None),
-            row.get("measure"),
-        )
-        name = str(row.get("run") or row.get("system") or "baseline")
-        values = systems.setdefault(name, {}).setdefault(str(measure), {})
-        if query is None or measure is None:
-            problems.append(Problem.error("incomplete", place, "has no query or no measure, expected both"))
-        elif str(query) in values:
+    columns = {name: column.to_pylist() for name, column in table.columns.items()}
+    names, texts = columns.get("run"), columns.get("text")
+    rows = zip(columns["query"], columns["measure"], columns["value"], strict=True)
+    for row, (query, measure, value) in enumerate(rows):
+        if texts is not None and texts[row]:
+            continue
+        name = (names[row] if names is not None else None) or "baseline"
+        values = systems.setdefault(name, {}).setdefault(measure, {})
+        if query in values:
             message = f"query `{query}` has a value of {measure} already"
-            problems.append(Problem.error("repeated", place, message))
-        else:
-            values[str(query)] = _to_number(row.get("value"))
-            if math.isinf(values[str(query)]):
-                message = f"value is `{row.get('value')}`, expected a finite number"
-                problems.append(Problem.error("not-a-number", place, message))
-    if problems:
-        raise BadInput(str(path), problems, hint=AGAIN)
-    return tuple(
-        System(name, values, provenance=provenance or Provenance(), saved=True)
-        for name, values in systems.items()
-    )
-
-
-def _to_number(value: object) -> float:
-    """Return the number; NaN for none, infinity for anything that is not a number."""
-    if value is None or value == "":
-        return math.nan
-    try:
-        return float(str(value))
-    except ValueError:
-        return math.inf
+            table.problems.add("repeated-query", row, message)
+        values[query] = value
+    table.problems.raise_if_any(hint=AGAIN)
+    return tuple(System(name, values, provenance=provenance, saved=True) for name, values in systems.items())
 
 
 def _read_metadata(about: Mapping[str, str]) -> Provenance:

@@ -21,6 +21,7 @@ from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import InputFile, Provenance
+from judged.tables.inputs import SystemLike, TruthLike
 
 __all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
 
@@ -29,8 +30,8 @@ Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str
 
 
 def evaluate(
-    truth: Any,
-    system: Any,
+    truth: TruthLike,
+    system: SystemLike,
     measures: Measures | None = None,
     *,
     protocol: BaseProtocol | Profile | str | None = None,
@@ -55,7 +56,7 @@ def evaluate(
 
 
 def evaluate_many(
-    truth: Any,
+    truth: TruthLike,
     systems: Runs,
     measures: Measures | None = None,
     *,
@@ -165,7 +166,7 @@ def _find_family(
         return next(FAMILIES[name] for name in FAMILIES if FAMILIES[name].protocol is type(protocol))
     name = getattr(type(system), "family", None)
     if name is None and truth is None and measures is not None:
-        values = [each for each in _as_list(measures) if isinstance(each, Measure)]
+        values = [measure for measure in _as_list(measures) if isinstance(measure, Measure)]
         name = next((value.family for value in values if value.family in FAMILIES), None)
     if name in {None, "ranked", "preference"}:
         return None

@@ -33,6 +33,7 @@ from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import Protocol
 from judged.result import ProtocolRecord
+from judged.tables.inputs import JudgmentsLike, RunLike
 
 __all__ = ["explain"]
 
@@ -43,8 +44,8 @@ ROUNDING = 1e-9
 
 
 def explain(
-    qrels: Any,
-    run: Any,
+    qrels: JudgmentsLike,
+    run: RunLike,
     measure: Measure | str,
     *,
     query: str,

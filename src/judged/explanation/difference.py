@@ -28,6 +28,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import Protocol
 from judged.result import Provenance, Result, table_to_arrow
+from judged.tables.inputs import JudgmentsLike, RunLike
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -146,8 +147,8 @@ class Difference(Result):
 
 
 def explain_difference(
-    qrels: Any,
-    run: Any,
+    qrels: JudgmentsLike,
+    run: RunLike,
     measure: Measure | str,
     *,
     against: Conventions,

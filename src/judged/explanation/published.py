@@ -20,6 +20,7 @@ from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import Protocol
 from judged.result import Provenance, Result, table_to_arrow
+from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
@@ -167,8 +168,8 @@ class Published(Result):
 
 
 def explain_published(
-    qrels: Any,
-    run: Any,
+    qrels: JudgmentsLike,
+    run: RunLike,
     measure: Measure | str,
     published: str | float,
     *,

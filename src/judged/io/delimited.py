@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.io.open import BOM, File, is_number_text, read_text
-from judged.io.sniff import Format, Kind, Writing
+from judged.io.sniff import Format, Writing
 from judged.io.table import RawTable, choose
 from judged.problem import Place, Problem, Problems
 from judged.tables.columns import Column
-from judged.tables.schema import JUDGMENTS, RUN, Schema
+from judged.tables.schema import Schema
 
-__all__ = ["CSV", "TSV", "Sheet", "kind_of_columns", "open_sheet", "read_header", "write_table"]
+__all__ = ["CSV", "TSV", "Sheet", "open_sheet", "read_header", "write_table"]
 
 DELIMITERS = ",\t;"
 """What may separate values; the header decides."""
@@ -97,18 +97,6 @@ def read(file: File, schema: Schema) -> RawTable:
 def read_header(file: File) -> tuple[str, ...]:
     """Return the values in the first line."""
     return _split_first_line(bytes(file.head()).removeprefix(BOM))[0]
-
-
-def kind_of_columns(columns: Collection[str]) -> Kind | None:
-    """Return judgments if there is a grade, a run if there is a score, None if there are both or neither."""
-    names = {name.strip().lower() for name in columns}
-    if {"query-id", "corpus-id", "score"} == names:
-        return "judgments"  # as BEIR writes them
-    scores = set(RUN["score"].names)
-    graded, scored = bool(names & (set(JUDGMENTS["grade"].names) - scores)), bool(names & scores)
-    if graded == scored:
-        return None
-    return "judgments" if graded else "run"
 
 
 def open_sheet(file: File, schema: Schema) -> Sheet:
@@ -223,9 +211,5 @@ def _write(delimiter: str, table: pa.Table, sink: BinaryIO, writing: Writing) ->
     write_table(table, sink, delimiter=delimiter)
 
 
-def _kind(file: File) -> Kind | None:
-    return kind_of_columns(open_sheet(file, JUDGMENTS).header)
-
-
-CSV = Format("csv", "CSV", read, partial(_write, ","), kind=_kind, extensions=(".csv",))
-TSV = Format("tsv", "TSV", read, partial(_write, "\t"), kind=_kind, extensions=(".tsv",))
+CSV = Format("csv", "CSV", read, partial(_write, ","), columns=read_header, extensions=(".csv",))
+TSV = Format("tsv", "TSV", read, partial(_write, "\t"), columns=read_header, extensions=(".tsv",))

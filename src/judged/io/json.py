@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from judged.errors import Unreadable, Unwritable
-from judged.io.delimited import kind_of_columns
-from judged.io.open import File, read_text
-from judged.io.sniff import Format, Kind, Writing
+from judged.io.open import BOM, File, read_text
+from judged.io.sniff import Format, Kind, Writing, kind_of_columns
 from judged.io.table import RESULTS, RawTable, from_records, is_record
 from judged.problem import Problems
 from judged.tables.schema import JUDGMENTS, RUN, Schema
@@ -67,7 +66,7 @@ def _kind_of_json(file: File) -> Kind | None:
     """Return a run if a number has a fraction; whole numbers and lists of ids may be either."""
     value = _decode(file, JUDGMENTS)
     if isinstance(value, list):
-        return _kind_of_record(value[0]) if value else None
+        return kind_of_columns(_keys(value[0])) if value else None
     inner = [numbers for numbers in value.values() if isinstance(numbers, Mapping)]
     fractions = any(isinstance(number, float) for numbers in inner for number in numbers.values())
     return "run" if fractions else None
@@ -112,22 +111,24 @@ def read_lines(file: File) -> tuple[list[Any], Problems]:
     return values, problems
 
 
-def _kind_of_jsonl(file: File) -> Kind | None:
-    """Return what the keys of the first object say."""
-    first = next((line for line in bytes(read_text(file)).split(b"\n") if line.strip()), b"null")
+def _jsonl_columns(file: File) -> list[str]:
+    """Return the keys of the first object, or of the first of its results."""
+    first = next(
+        (line for line in bytes(file.head()).removeprefix(BOM).split(b"\n") if line.strip()), b"null"
+    )
     try:
-        return _kind_of_record(msgspec.json.decode(first))
+        return _keys(msgspec.json.decode(first))
     except _BROKEN:
-        return None
+        return []
 
 
-def _kind_of_record(record: object) -> Kind | None:
+def _keys(record: object) -> list[str]:
     if not isinstance(record, Mapping):
-        return None
+        return []
     results = record.get(RESULTS)
     if isinstance(results, list) and all(isinstance(result, Mapping) for result in results):
-        return _kind_of_record(next(iter(results), None))
-    return kind_of_columns([key for key in record if isinstance(key, str)])
+        return _keys(next(iter(results), None))
+    return [key for key in record if isinstance(key, str)]
 
 
 def _write_jsonl(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
@@ -155,5 +156,5 @@ def _reason(error: Exception) -> str:
 
 JSON = Format("json", "JSON", _read_json, _write_json, kind=_kind_of_json, extensions=(".json",))
 JSONL = Format(
-    *("jsonl", "JSONL", _read_jsonl, _write_jsonl), kind=_kind_of_jsonl, extensions=(".jsonl", ".ndjson")
+    *("jsonl", "JSONL", _read_jsonl, _write_jsonl), columns=_jsonl_columns, extensions=(".jsonl", ".ndjson")
 )

@@ -7,9 +7,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from judged.errors import Unreadable
-from judged.io.delimited import kind_of_columns
 from judged.io.open import File
-from judged.io.sniff import Format, Kind, Writing
+from judged.io.sniff import Format, Writing
 from judged.io.table import RawTable, from_frame
 from judged.tables.schema import Schema
 
@@ -42,8 +41,9 @@ def _open_parquet(file: File) -> Any:
         raise _damaged(file, "Parquet", error) from error
 
 
-def _kind_of_parquet(file: File) -> Kind | None:
-    return kind_of_columns(_open_parquet(file).schema_arrow.names)
+def _parquet_columns(file: File) -> list[str]:
+    names: list[str] = _open_parquet(file).schema_arrow.names
+    return names
 
 
 def _write_parquet(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:  # noqa: ARG001 - one seam for all
@@ -74,8 +74,9 @@ def _open_arrow(file: File) -> pa.Table:
     return table
 
 
-def _kind_of_arrow(file: File) -> Kind | None:
-    return kind_of_columns(_open_arrow(file).column_names)
+def _arrow_columns(file: File) -> list[str]:
+    names: list[str] = _open_arrow(file).column_names
+    return names
 
 
 def _write_arrow(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:  # noqa: ARG001 - one seam for all
@@ -92,13 +93,13 @@ def _damaged(file: File, title: str, error: Exception) -> Unreadable:
 
 PARQUET = Format(
     *("parquet", "Parquet", _read_parquet, _write_parquet),
-    kind=_kind_of_parquet,
+    columns=_parquet_columns,
     extensions=(".parquet", ".pq"),
     magic=(b"PAR1",),
 )
 ARROW = Format(
     *("arrow", "Arrow", _read_arrow, _write_arrow),
-    kind=_kind_of_arrow,
+    columns=_arrow_columns,
     extensions=(".arrow", ".arrows", ".feather", ".ipc"),
     magic=(IPC_FILE, FEATHER, IPC_STREAM),
 )

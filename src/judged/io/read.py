@@ -13,7 +13,7 @@ import pyarrow as pa
 from judged.errors import BadInput, Unreadable, WrongKind
 from judged.io import beir, ir_datasets, trec
 from judged.io.open import File, is_file
-from judged.io.sniff import Format, Kind
+from judged.io.sniff import Format, Kind, kind_of_columns
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Problem
 from judged.tables.inputs import JudgmentsLike, LabelsLike, PreferencesLike, RunLike, TimingsLike
@@ -177,7 +177,9 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
     if not _is_opened(opened):
         return "judgments"  # folders and data sets are known by their judgments
     file, written = opened
-    return written.kind(file) if written.kind is not None else None
+    if written.kind is not None:
+        return written.kind(file)
+    return None if written.columns is None else kind_of_columns(written.columns(file))
 
 
 def _read_judgments(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
@@ -11,12 +11,21 @@ import pyarrow as pa
 
 from judged.io.open import BOM, KNOWN, File, is_number_text
 from judged.registry import Registry
-from judged.tables.schema import JUDGMENTS, Schema
+from judged.tables.schema import JUDGMENTS, RUN, Schema
 
 if TYPE_CHECKING:
     from judged.io.table import RawTable
 
-__all__ = ["FORMATS", "Format", "Kind", "Writing", "add_format", "detect", "find_by_extension"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Kind",
+    "Writing",
+    "add_format",
+    "detect",
+    "find_by_extension",
+    "kind_of_columns",
+]
 
 Kind: TypeAlias = Literal["judgments", "run"]
 
@@ -40,8 +49,10 @@ class Format:
     """Returns columns by field, or nested objects for the schema to flatten."""
     write: Callable[[pa.Table, BinaryIO, Writing], None] | None = None
     """None for a format that is only read."""
+    columns: Callable[[File], Sequence[str]] | None = None
+    """Returns the names of the columns, without reading the rows where that is possible."""
     kind: Callable[[File], Kind | None] | None = None
-    """Returns what the file holds, as far as its first lines or its columns show."""
+    """Returns what the file holds, where names of columns do not show it."""
     extensions: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
     """First bytes that no other format has."""
@@ -64,6 +75,18 @@ def add_format(format: Format) -> None:  # noqa: A002 - what it is
     """Add a format of your own: every table is then read from it, and written to files with its extensions."""
     FORMATS.add(format.name, format)
     KNOWN.update(format.extensions)
+
+
+def kind_of_columns(columns: Collection[str]) -> Kind | None:
+    """Return judgments if there is a grade, a run if there is a score, None if there are both or neither."""
+    names = {name.strip().lower() for name in columns}
+    if {"query-id", "corpus-id", "score"} == names:
+        return "judgments"  # as BEIR writes them
+    scores = set(RUN["score"].names)
+    graded, scored = bool(names & (set(JUDGMENTS["grade"].names) - scores)), bool(names & scores)
+    if graded == scored:
+        return None
+    return "judgments" if graded else "run"
 
 
 def find_by_extension(extension: str) -> str | None:

@@ -16,7 +16,7 @@ from judged.errors import Unreadable, WrongKind
 from judged.io.open import File, is_file, open_bytes, open_file, open_stream
 from judged.io.sniff import FORMATS, Format, detect
 from judged.problem import Locate, Place, Problems, locate_row
-from judged.tables.columns import Column, as_ids, as_numbers, as_texts, as_whole_numbers
+from judged.tables.columns import Column, as_ids, as_numbers, as_texts, as_values, as_whole_numbers
 from judged.tables.schema import Match, Schema
 from judged.tables.sessions import GRADES
 
@@ -54,6 +54,8 @@ class RawTable:
     """Whether values are cells of text: grades are parsed, and empty cells are missing."""
     others: dict[str, Column] = field(default_factory=dict)
     """Columns that are no field, where the schema keeps them."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What a Parquet or Arrow file says about itself."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Table:
     notes: tuple[str, ...] = ()
     others: Mapping[str, list[object]] = field(default_factory=dict)
     """Columns that are no field, where the schema keeps them."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What a Parquet or Arrow file says about itself."""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -157,6 +161,8 @@ def check(raw: RawTable, schema: Schema, *, name: str) -> Table:
             column = _drop_empty(column)
         if found.kind == "number":
             columns[found.name] = as_numbers(column, name=found.name, problems=problems)
+        elif found.kind == "value":
+            columns[found.name] = as_values(column, name=found.name, problems=problems)
         elif found.kind == "grade":
             columns[found.name] = as_whole_numbers(
                 column, name=found.name, problems=problems, within=GRADES, text=raw.text
@@ -168,7 +174,7 @@ def check(raw: RawTable, schema: Schema, *, name: str) -> Table:
                 column, name=found.name, problems=problems, nullable=not found.required
             )
     others = {other: _to_list(column) for other, column in raw.others.items()}
-    return Table(name, columns, raw.problems, raw.notes, others)
+    return Table(name, columns, raw.problems, raw.notes, others, raw.metadata)
 
 
 def choose(
@@ -202,7 +208,12 @@ def from_frame(source: Any, schema: Schema, *, subject: str, locate: Locate = lo
         raise WrongKind(msg) from error
     names = table.column_names
     match = schema.match(names, subject=subject)
-    return choose(match, schema, lambda name: table.column(names.index(name)), Problems(subject, locate))
+    raw = choose(match, schema, lambda name: table.column(names.index(name)), Problems(subject, locate))
+    about = table.schema.metadata or {}
+    raw.metadata = {
+        key.decode(errors="replace"): value.decode(errors="replace") for key, value in about.items()
+    }
+    return raw
 
 
 def from_rows(source: Iterable[Any], schema: Schema, *, subject: str) -> RawTable:

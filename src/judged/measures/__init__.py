@@ -1,34 +1,9 @@
 """Measures, each imported when it is first used: `from judged.measures import nDCG, AP`.
 
-Those of sessions are in `judged.measures.session`, because some have the same names.
+Those of sessions are in `judged.measures.session`, because some have the same names. The stub beside this file lists
+all names.
 """
 
-from __future__ import annotations
+from judged._exports import export_lazily
 
-from typing import TYPE_CHECKING
-
-from judged.measures._index import MEASURE_INDEX
-
-if TYPE_CHECKING:
-    from judged.measures.measure import Measure
-
-_HOMES = {
-    name: module
-    for family, entries in MEASURE_INDEX.items()
-    if family != "session"
-    for name, (module, _, _) in entries.items()
-}
-
-
-def __getattr__(name: str) -> Measure:
-    if name not in _HOMES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    from importlib import import_module
-
-    measure: Measure = getattr(import_module(_HOMES[name]), name)
-    return measure
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__, __all__ = export_lazily(__name__, __file__)

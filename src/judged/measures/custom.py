@@ -176,7 +176,7 @@ def _infer_parameter(measure: Measure, name: str) -> Parameter:
         return Parameter(meaning)
     msg = f"nothing says what `{name}` of `{measure.name}` may be"
     raise BadMeasure(
-        msg, hint=f'say `parameters={{"{name}": judged.Parameter.number("what it means", low=0)}}`'
+        msg, hint=f'say `parameters={{"{name}": judged.measures.Parameter.number("what it means", low=0)}}`'
     )
 
 

@@ -74,6 +74,15 @@ def render_index() -> str:
     return "\n".join([*lines, "}", ""])
 
 
+BESIDE = {
+    "judged.measures.custom": ["define", "define_per_query"],
+    "judged.measures.measure": ["Measure"],
+    "judged.measures.parameters": ["Parameter"],
+    "judged.measures.parse": ["parse_measure", "parse_measures"],
+}
+"""What `judged.measures` exports beside the measures, by module."""
+
+
 def render_types() -> str:
     """Return the text of `__init__.pyi`: every measure but those of sessions, each imported from its module."""
     homes: dict[str, list[str]] = {}
@@ -86,7 +95,7 @@ def render_types() -> str:
         "# fmt: off",
         "# ruff: noqa: I001",
     ]
-    for home, names in sorted(homes.items()):
+    for home, names in sorted({**homes, **BESIDE}.items()):
         lines.append(f"from {home} import {', '.join(f'{name} as {name}' for name in names)}")
     return "\n".join([*lines, ""])
 

@@ -52,3 +52,4 @@ from judged.stats.rater_agreement import (
     kappa_interval as kappa_interval,
     krippendorff_alpha as krippendorff_alpha,
 )
+from judged.stats.risk import georisk as georisk, trisk as trisk, urisk as urisk, zrisk as zrisk

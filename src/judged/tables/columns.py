@@ -24,6 +24,7 @@ __all__ = [
     "as_ids",
     "as_numbers",
     "as_texts",
+    "as_values",
     "as_whole_numbers",
     "check_lengths",
     "encode",
@@ -148,6 +149,22 @@ def as_numbers(column: Column, *, name: str, problems: Problems) -> pa.Array:
     missing = np.flatnonzero(pc.is_null(array).to_numpy(zero_copy_only=False))
     problems.add_rows("missing-value", missing, lambda _: f"{name} is null, expected a number")
     return array.fill_null(0.0)
+
+
+def as_values(column: Column, *, name: str, problems: Problems) -> pa.Array:
+    """Return a column as float64, NaN where a value is missing; text is parsed, infinity is a problem."""
+    values = (
+        column if isinstance(column, (list, tuple)) else _read(column, name, problems.subject).to_pylist()
+    )
+    found = np.full(len(values), np.nan)
+    for row, value in enumerate(values):
+        try:
+            found[row] = np.nan if value is None or value == "" else float(value)
+        except (TypeError, ValueError, OverflowError):
+            found[row] = np.inf
+        if np.isinf(found[row]):
+            problems.add("not-a-number", row, f"{name} is `{value}`, expected a finite number")
+    return to_arrow(found)
 
 
 def as_whole_numbers(

@@ -13,6 +13,7 @@ from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 from judged.tables.preferences import Preferences
 from judged.tables.run import Run
+from judged.tables.sessions import Sessions
 from judged.tables.timings import Timings
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "PreferencesLike",
     "Rows",
     "RunLike",
+    "SystemLike",
     "TimingsLike",
+    "TruthLike",
 ]
 
 
@@ -88,3 +91,7 @@ RunLike: TypeAlias = (
 PreferencesLike: TypeAlias = Preferences | Frame | Mapping[str, Mapping[str, Mapping[str, float]]]
 LabelsLike: TypeAlias = Labels | Judgments | Frame | Iterable[Label] | Mapping[str, Mapping[str, int]]
 TimingsLike: TypeAlias = Timings | Frame | Mapping[str, Sequence[float]]
+TruthLike: TypeAlias = JudgmentsLike | PreferencesLike | LabelsLike | None
+"""What systems are evaluated against; timings need nothing."""
+SystemLike: TypeAlias = RunLike | Sessions | TimingsLike
+"""What is evaluated: a run, a table of sessions, or timings."""

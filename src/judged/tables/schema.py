@@ -26,8 +26,8 @@ __all__ = [
     "Schema",
 ]
 
-FieldKind: TypeAlias = Literal["id", "number", "grade", "text", "any"]
-"""An id is text or a whole number; a grade is a whole number from 0 to 4; `any` is not checked."""
+FieldKind: TypeAlias = Literal["id", "number", "value", "grade", "text"]
+"""An id is text or a whole number; a value is a finite number or missing; a grade is a whole number from 0 to 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,13 +286,15 @@ DOCUMENTS = Schema(
 SCORES = Schema(
     "scores",
     (
-        _QUERY_FIELD,
+        Field("query", (*_QUERY, "session", "task", "request")),
         Field("measure", ("measure", "metric")),
-        Field("value", kind="number"),
+        Field("value", kind="value"),
         Field("run", ("run", "system"), required=False),
+        Field("text", kind="text", required=False),
     ),
     nested=("query", "measure", "value"),
 )
+"""Values of measures for every query (or session); a measure that is text has `text` and no value."""
 SCHEMAS = {
     schema.name: schema
     for schema in (JUDGMENTS, RUN, PREFERENCES, LABELS, TIMINGS, ATTRIBUTES, QUERIES, DOCUMENTS, SCORES)

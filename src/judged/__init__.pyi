@@ -1,0 +1,51 @@
+from judged import (
+    functional as functional,
+    measures as measures,
+    sessions as sessions,
+    stats as stats,
+    testing as testing,
+)
+from judged._version import __version__ as __version__
+from judged.agreements.api import agreement as agreement
+from judged.agreements.result import Agreement as Agreement
+from judged.checks.lint import lint as lint
+from judged.checks.result import LintReport as LintReport
+from judged.comparison.api import compare as compare
+from judged.comparison.result import Comparison as Comparison
+from judged.engine.evaluate import evaluate as evaluate, evaluate_many as evaluate_many
+from judged.engine.evaluation import Evaluation as Evaluation
+from judged.engine.evaluations import Evaluations as Evaluations
+from judged.errors import JudgedError as JudgedError
+from judged.explanation.api import explain as explain
+from judged.explanation.difference import explain_difference as explain_difference
+from judged.explanation.published import explain_published as explain_published
+from judged.explanation.result import Explanation as Explanation
+from judged.gates.api import gate as gate
+from judged.gates.result import GateReport as GateReport
+from judged.io.read import (
+    read_judgments as read_judgments,
+    read_labels as read_labels,
+    read_preferences as read_preferences,
+    read_run as read_run,
+    read_timings as read_timings,
+)
+from judged.label.api import label_results as label_results
+from judged.label.result import Labelling as Labelling
+from judged.measures.custom import define as define
+from judged.measures.measure import Measure as Measure
+from judged.measures.ranked.average_precision import AP as AP
+from judged.measures.ranked.gain import nDCG as nDCG
+from judged.measures.ranked.precision import RR as RR, P as P, R as R
+from judged.profiles.catalogue import PROFILES as PROFILES
+from judged.protocol import Protocol as Protocol
+from judged.result import Result as Result, load as load
+from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
+from judged.sessions.protocol import SessionProtocol as SessionProtocol
+from judged.tables.judgments import Judgments as Judgments
+from judged.tables.labels import Labels as Labels
+from judged.tables.preferences import Preferences as Preferences
+from judged.tables.run import Run as Run
+from judged.tables.scores import Scores as Scores
+from judged.tables.sessions import Sessions as Sessions
+from judged.tables.timings import Timings as Timings
+from judged.traces.read import read_sessions as read_sessions
