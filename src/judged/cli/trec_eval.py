@@ -196,7 +196,9 @@ def _evaluated(
     from judged.engine.evaluate import evaluate
     from judged.measures.parse import parse_measure
 
-    chosen = {each.name: _priced(each.measure, options["collection"]) for each in measures if each.measure}
+    chosen = {
+        each.name: _set_collection(each.measure, options["collection"]) for each in measures if each.measure
+    }
     preferring = options["judgment_format"] in COLUMNS
     counted = chosen.pop("num_q", None) if preferring else None  # a measure of judgments, not of preferences
     any_measure = parse_measure("prefs_num_prefs_poss" if preferring else "NumRet")
@@ -212,8 +214,8 @@ def _evaluated(
     }
 
 
-def _priced(measure: Measure, collection: int) -> Measure:
-    """The measure, told the size of the collection if it is one that asks."""
+def _set_collection(measure: Measure, collection: int) -> Measure:
+    """Return the measure with the size of the collection, if it has that parameter."""
     return measure(collection=collection) if collection and "collection" in measure.defaults else measure
 
 

@@ -47,7 +47,7 @@ PROFILE = Profile(
     ),
     caveats=(
         "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not read.",
-        "A query of the run that nobody judged ends it with a KeyError.",
+        "A query of the run without judgments ends it with a KeyError.",
         "A query whose dict of results is empty counts as 0, where it is missing here.",
         "Before version 2.18 `mrr` took documents with equal scores in the order of the dict.",
     ),

@@ -11,7 +11,7 @@ __all__ = ["PROFILE"]
 PROFILE = Profile(
     "sources",
     tool="the source documents",
-    about="lists as they came; a list that is empty, or a query without a relevant document, scores 0",
+    about="lists in input order; an empty list, or a query without a relevant document, scores 0",
     protocol=Protocol(ties="input-order", precision="float64"),
     default_measures=("Hit@1", "Hit@5", "Hit@10", "Hit@20", "MRR", "Recall@20"),
     spellings=(
