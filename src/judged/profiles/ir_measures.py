@@ -104,12 +104,12 @@ PROFILE = Profile(
         Spelling("NumQ", "NumQ", takes=(), zero_if_missing=True),
     ),
     caveats=(
-        "Measures of diversity (`alpha_nDCG`, `ERR_IA` and the like) and `Accuracy` are not read.",
+        "Measures of diversity (`alpha_nDCG`, `ERR_IA` and the like) and `Accuracy` are not supported.",
         "`ERR` and the exponential `nDCG` fail on grades above 4 and on query ids that are not numbers.",
-        "Of a document that stands twice under a query, the last row counts, or both do.",
-        "Measures of cwl_eval cut a query whose rows do not stand together into several.",
-        "It has neither `RBP` with a cutoff or without `rel`, nor the others of cwl_eval without `max_rel`.",
-        "`Compat` puts documents of one grade and one score into its ideal list as the judgments have them, not by id.",
-        "Negative grades only, with `AP` and `Bpref` together, end the interpreter.",
+        "If a document is listed twice under a query, the last row counts, or both do.",
+        "Measures of cwl_eval split a query whose rows are not contiguous into several.",
+        "`RBP` with a cutoff or without `rel`, and other measures of cwl_eval without `max_rel`, do not exist there.",
+        "`Compat` puts documents with equal grades and scores into its ideal list in the order of the judgments, not by id.",
+        "A query with only negative grades, scored by `AP` and `Bpref` together, crashes the interpreter.",
     ),
 )

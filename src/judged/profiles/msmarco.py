@@ -17,9 +17,9 @@ PROFILE = Profile(
     default_measures=("MRR@10",),
     spellings=(Spelling("MRR", "RR", takes=(), number=True),),
     caveats=(
-        "Ranks are counted here; it puts a passage at the rank in its line, up to 1,000.",
-        "Ids must be whole numbers, and one judged query at least must be in the file.",
-        "A passage that occurs twice is reported and counted; it is refused here.",
-        "Its cutoff is 10; any is read here.",
+        "It puts a passage at the rank in its line, up to 1,000; here ranks are counted.",
+        "Ids must be integers, and at least one judged query must be in the file.",
+        "A passage listed twice is reported and counted; here it is refused.",
+        "Its cutoff is always 10; here any is accepted.",
     ),
 )

@@ -66,9 +66,9 @@ PROFILE = Profile(
         Spelling("relstring", "relstring", shown="relstring[_k]"),
     ),
     caveats=(
-        "Gains (`ndcg.1=3,2=9`) end the interpreter.",
-        "A query with negative grades only, scored by `map` and `bpref` together, ends the interpreter.",
-        "Ids are cut at a NUL character.",
+        "Gains (`ndcg.1=3,2=9`) crash the interpreter.",
+        "A query with only negative grades, scored by `map` and `bpref` together, crashes the interpreter.",
+        "Ids are truncated at a NUL character.",
         "`iprec_at_recall` and `11pt_avg` of an empty list are NaN.",
     ),
 )

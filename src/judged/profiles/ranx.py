@@ -62,7 +62,7 @@ PROFILE = Profile(
         Spelling("bpref", "Bpref", conventions={"negative": "nonrelevant"}, level=from_grade),
     ),
     caveats=(
-        "`hits`, which is `precision` without its divisor, and `hit_rate` and `f1` without a cutoff are not read.",
+        "`hits`, which is `precision` without its divisor, and `hit_rate` and `f1` without a cutoff are not supported.",
         "Its sort keeps no order among equal scores where a query has more than 15 results.",
         "Dicts given in place of objects are paired by position, and their ties are reversed.",
         "Without `make_comparable` it refuses a run whose queries are not those of the judgments.",

@@ -35,6 +35,6 @@ PROFILE = Profile(
     ),
     caveats=(
         "004's worked examples have slips, and its sample code counts a repeated document twice.",
-        "Sessions (001), timings, routing and index measures are no measures of a ranked run.",
+        "Sessions (001), timings, routing and index measures are not measures of a ranked run.",
     ),
 )

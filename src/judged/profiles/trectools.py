@@ -65,12 +65,12 @@ PROFILE = Profile(
         Spelling("Bpref", "Bpref", takes=()),
     ),
     caveats=(
-        "`get_rbp` averages the weights of equal scores also across two adjacent queries.",
-        "`get_rbp` with a depth averages the weights of equal scores within it; here ties go up.",
+        "`get_rbp` averages the weights of equal scores even across two adjacent queries.",
+        "`get_rbp` with a depth averages the weights of equal scores within it; here ties are ordered by ascending id.",
         "`get_bpref` is 0 where no document is judged not relevant.",
         "`get_bpref` looks at 1,000 judged documents of each query.",
         "`get_rprec` mixes up queries with pandas 3, and fails on a query without judgments.",
-        "`get_geometric_map`, `get_unjudged` and the measures of understandability are not read.",
+        "`get_geometric_map`, `get_unjudged` and the measures of understandability are not supported.",
         "Ids that look like numbers lose their leading zeros.",
     ),
 )
