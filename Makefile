@@ -24,7 +24,7 @@ help:
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
 	@echo "make lint        linters, types and import contracts alone"
-	@echo "make docs        write docs/measures.md and the pictures anew"
+	@echo "make docs        write the generated pages and the pictures anew"
 	@echo "make bench       time judged beside its peers (set up in .venv-bench); minutes, and 1 GB of files"
 	@echo "make bench-quick the same at a twentieth of the size"
 	@echo "make clean       remove environments and everything that was built"
@@ -53,6 +53,7 @@ lint: $(VENV)/.installed-test
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m judged.measures.cards > docs/measures.md.new
 	mv docs/measures.md.new docs/measures.md
+	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures/draw.py
 
 bench: $(BENCH)/.installed

@@ -44,7 +44,7 @@ def test_ranks_follow_score_and_then_document_from_the_greatest(tmp_path: Path) 
     assert (tmp_path / "r").read_bytes() == b"q Q0 a 3 1.0 t\nq Q0 b 2 1.00000001 t\nq Q0 c 1 5 t\n"
 
 
-def test_everything_that_is_dropped_or_moved_is_told(tmp_path: Path) -> None:
+def test_everything_that_is_dropped_or_moved_is_reported(tmp_path: Path) -> None:
     """Lines in and out, and each kind of change with its count."""
     run = b"\xef\xbb\xbf# hi\nq1 Q0 a 1 2 t\r\nq2 Q0 a 1 2 t\nq1 Q0 b 2 1 t\n\nq1 x\nq1 Q0 c 3 nan t"
     changes = fix(run, str(tmp_path / "r"), role="run", policy="first")
@@ -82,12 +82,12 @@ def test_nothing_is_written_in_place_or_over_another_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [(b"query,document,grade\nq,d,1\n", "not TREC text"), (b"q 0 d x\n", "nothing to write")],
 )
-def test_what_cannot_be_fixed_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
+def test_what_cannot_be_fixed_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     """Other formats, and judgments of which nothing would be left."""
-    with pytest.raises(JudgedError, match=told):
+    with pytest.raises(JudgedError, match=message):
         fix(content, str(tmp_path / "out"), role="judgments", policy="first")
 
     assert not (tmp_path / "out").exists()

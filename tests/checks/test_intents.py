@@ -59,7 +59,7 @@ def test_there_is_no_hint_where_the_second_column_tells_few_rows_apart() -> None
 
 
 @pytest.mark.usefixtures("implementation")
-def test_intents_of_interleaved_queries_are_told_apart() -> None:
+def test_intents_of_interleaved_queries_are_reported_apart() -> None:
     """Rows that are put together first keep their second column, read as intents or not."""
     scattered = b"1 1 a 1\n2 1 x 1\n1  2\ta 2\n2 2 x 1\n1 2 a 0\n"
     plain = {each.code: each for each in judged.lint(scattered, WEB_RUN).files[0].findings}
@@ -187,7 +187,7 @@ PREFERENCES = b"# levels\nq1 ann 1 d1 2\nq1 ann 1 d2 1\nq2 bob 1 d1 3\n"
 
 
 @pytest.mark.parametrize("ended", [True, False])
-def test_preferences_are_told_in_one_finding(*, ended: bool) -> None:
+def test_preferences_are_reported_in_one_finding(*, ended: bool) -> None:
     """No flood of grades that are not numbers, and nothing about queries that nobody judged."""
     report = judged.lint(PREFERENCES if ended else PREFERENCES.rstrip(), b"q1 Q0 d1 1 1 t\n")
 

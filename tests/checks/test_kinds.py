@@ -46,7 +46,7 @@ def test_no_kind_is_forgotten() -> None:
     assert [row for row in rows if row not in page] == []
 
 
-def test_a_document_judged_twice_is_told_apart_by_its_grades() -> None:
+def test_a_document_judged_twice_is_reported_apart_by_its_grades() -> None:
     """The same grade again is one kind, another grade another."""
     report = judged.lint(b"q 0 a 1\nq 0 a 1\nq 0 a 2\nq 0 a 1.0\n", b"q Q0 a 1 1 t\n")
 

@@ -146,6 +146,6 @@ def test_findings_do_not_depend_on_where_the_text_is_cut(size: int, monkeypatch:
 
 
 def test_a_sound_file_is_not_changed() -> None:
-    """Every byte of a file without faults is that of its copy."""
+    """Every byte of a file without problems is that of its copy."""
     assert cleaned(RUN, "run", "best") == (RUN, Changes(lines_in=3, lines_out=3))
     assert cleaned(QRELS, "judgments", "first") == (QRELS, Changes(lines_in=3, lines_out=3))

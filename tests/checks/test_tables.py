@@ -34,7 +34,7 @@ def test_a_sheet_is_read_on_past_its_faults() -> None:
 
 @pytest.mark.parametrize("as_file", [True, False])
 def test_a_table_with_nulls_is_read_on(*, as_file: bool) -> None:
-    """Rows with a null are told, and the others are looked at; in memory and as Parquet."""
+    """Rows with a null are reported, and the others are looked at; in memory and as Parquet."""
     table = pa.table(
         {
             "qid": ["q1", None, "q1", "q2"],
@@ -60,7 +60,7 @@ def test_dicts_and_tables_of_judged_are_linted() -> None:
 
 
 def test_json_lines_are_read_on() -> None:
-    """A line that is no JSON, and a value that is no number, are told beside the rest."""
+    """A line that is no JSON, and a value that is no number, are reported beside the rest."""
     lines = b'{"query": "q1", "document": "d1", "score": 1}\nno\n{"query": "q2", "document": "d3", "score": "x"}\n'
 
     assert found(lines) == {

@@ -83,7 +83,7 @@ def test_beir_judgments_are_converted(here: Path) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_a_file_that_may_be_either_needs_a_word() -> None:
-    """JSON with whole numbers may be judgments or a run; nobody guesses."""
+    """JSON with whole numbers may be judgments or a run; nothing is guessed."""
     Path("a.json").write_text('{"q": {"d": 1}}')
     unsaid, said = convert("a.json", "-"), convert("a.json", "-", "--kind", "judgments")
 
@@ -110,8 +110,8 @@ def test_nothing_is_written_over_unless_forced(here: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_notes_are_told() -> None:
-    """What was noticed on reading is told beside the data, not in it."""
+def test_notes_are_reported() -> None:
+    """What was noticed on reading is reported beside the data, not in it."""
     Path("wide.qrels").write_text("q1 0 d1 1 extra\n")
     done = convert("wide.qrels", "-")
 
@@ -120,8 +120,8 @@ def test_notes_are_told() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_a_file_that_cannot_be_read_is_told_and_leaves_nothing() -> None:
-    """What is wrong with the source is told as everywhere."""
+def test_a_file_that_cannot_be_read_is_reported_and_leaves_nothing() -> None:
+    """What is wrong with the source is reported as everywhere."""
     Path("bad.run").write_text(RUN + "q3 Q0 d1 1 high old\n")
     done = convert("bad.run", "a.parquet")
 
@@ -147,6 +147,6 @@ def test_every_format_is_offered() -> None:
 
 def test_help_has_examples() -> None:
     """Whoever asks for help sees what to type."""
-    told = convert("--help").stdout
+    message = convert("--help").stdout
 
-    assert "judged convert bm25.run.gz bm25.parquet" in told
+    assert "judged convert bm25.run.gz bm25.parquet" in message

@@ -19,7 +19,7 @@ def test_warnings_alone_exit_with_0_and_with_2_where_strict(invoke: Invoke) -> N
     assert "dense.run:2  document `d1` of query `q1` has score 2, as another has" in plain.output
 
 
-def test_errors_exit_with_2_and_are_told_with_their_lines(invoke: Invoke, collection: Path) -> None:
+def test_errors_exit_with_2_and_are_reported_with_their_lines(invoke: Invoke, collection: Path) -> None:
     """What `judged score` would refuse."""
     (collection / "bad.run").write_text(BM25 + "q2 Q0 d1 3 nan bm25\n")
     done = invoke("lint", "qrels.txt", "bad.run")
@@ -76,7 +76,7 @@ def test_copies_are_written_and_the_exit_code_tells_of_what_is_left(invoke: Invo
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--fix", "first"], "belong together"),
         (["-o", "x.run"], "belong together"),
@@ -85,12 +85,12 @@ def test_copies_are_written_and_the_exit_code_tells_of_what_is_left(invoke: Invo
         (["--fix", "first", "-o", "dense.run"], "exists already"),
     ],
 )
-def test_unclear_wishes_are_refused(invoke: Invoke, arguments: list[str], told: str) -> None:
+def test_unclear_wishes_are_refused(invoke: Invoke, arguments: list[str], message: str) -> None:
     """Nothing is guessed, and nothing written over."""
     done = invoke("lint", "qrels.txt", "bm25.run", *arguments)
 
     assert done.exit_code == 2
-    assert told in done.output
+    assert message in done.output
 
 
 def test_standard_input_is_linted(invoke: Invoke) -> None:

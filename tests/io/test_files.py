@@ -135,7 +135,7 @@ def test_an_empty_file_is_a_run_without_rows(here: Path) -> None:
 
 
 def test_a_run_of_many_stretches_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows, lines and faults do not depend on how a text is cut."""
+    """Rows, lines and problems do not depend on how a text is cut."""
     content = b"".join(b"q%d Q0 d%d 1 %d.5 tag\n" % (i // 10, i, i) for i in range(100)) + b"short\n"
     monkeypatch.setattr("judged.io.trec.STRETCH", 64)
 
@@ -169,7 +169,7 @@ def test_a_pipe_is_read(here: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read anything")
-def test_a_file_that_may_not_be_read_is_told(here: Path) -> None:
+def test_a_file_that_may_not_be_read_is_reported(here: Path) -> None:
     """The reason of the operating system is passed on."""
     (here / "a.run").write_bytes(LINE)
     (here / "a.run").chmod(0)
@@ -250,8 +250,8 @@ def test_predictions_of_several_subsets_are_refused() -> None:
         (b"", None),
     ],
 )
-def test_the_kind_of_a_file_is_known_where_it_tells(content: bytes, expected: str | None) -> None:
-    """Six columns or a score are a run, four or a grade judgments; where both are possible, nobody guesses."""
+def test_the_kind_of_a_file_is_known_where_it_shows(content: bytes, expected: str | None) -> None:
+    """Six columns or a score are a run, four or a grade judgments; where both are possible, nothing is guessed."""
     assert kind_of(content) == expected
 
 
@@ -263,7 +263,7 @@ def make_beir(folder: Path, *splits: str) -> None:
 
 
 def test_the_folder_of_a_beir_data_set_is_its_test_split(here: Path) -> None:
-    """Test is taken where it is there; which splits there are is told if there are several."""
+    """Test is taken where it is there; which splits there are is reported if there are several."""
     make_beir(here / "scifact", "test")
     make_beir(here / "nfcorpus", "train", "dev", "test")
     one, many = read_judgments("scifact"), read_judgments("nfcorpus")
@@ -360,7 +360,7 @@ def test_a_file_wins_over_a_data_set_of_its_name(here: Path) -> None:
 
 
 @pytest.mark.usefixtures("ir_datasets", "here")
-def test_data_sets_that_are_not_there_are_told() -> None:
+def test_data_sets_that_are_not_there_are_reported() -> None:
     """An unknown id, and a data set without a run, are mistakes in words."""
     with pytest.raises(Unreadable, match="ir_datasets has no data set `toy/tset`"):
         read_judgments("irds:toy/tset")
@@ -370,7 +370,7 @@ def test_data_sets_that_are_not_there_are_told() -> None:
         read_run("toy/tset")
 
 
-def test_a_data_set_without_the_package_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_set_without_the_package_is_reported_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the extra that brings the package."""
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
 

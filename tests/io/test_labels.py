@@ -57,7 +57,7 @@ def test_labels_keep_every_key_of_their_result() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "told"),
+    ("text", "where", "message"),
     [
         (b'{"id": "a", "gain": 1}\n{"id": "a", "gain": 5}\n', "bytes:2", "gain is 5"),
         (b'{"id": "a", "gain": -1}', "bytes:1", "gain is -1"),
@@ -77,13 +77,13 @@ def test_labels_keep_every_key_of_their_result() -> None:
         (b"t1 0 d1\n", "bytes:1", "3 columns, expected 4"),
     ],
 )
-def test_what_is_no_label_is_refused_with_its_line(text: bytes, where: str, told: str) -> None:
-    """Gains off the scale, bools, fractions, results without a key: each a fault that says where."""
+def test_what_is_no_label_is_refused_with_its_line(text: bytes, where: str, message: str) -> None:
+    """Gains off the scale, bools, fractions, results without a key: each a problem that says where."""
     with pytest.raises(BadInput) as caught:
         read_labels(text)
 
     assert str(caught.value.problems[0].place) == where
-    assert told in caught.value.problems[0].message
+    assert message in caught.value.problems[0].message
 
 
 def test_a_gain_of_a_dict_is_refused_with_its_task_and_id() -> None:

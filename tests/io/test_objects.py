@@ -276,7 +276,7 @@ def test_tables_are_returned_as_they_are() -> None:
 
 
 def test_whole_numbers_become_decimal_text_and_a_note() -> None:
-    """Ids given as integers match the same digits given as text, and the user is told."""
+    """Ids given as integers match the same digits given as text, and the user is reported."""
     given = [
         {1: {10: 1.0}},
         {"query": [1], "doc": [10], "score": [1.0]},
@@ -406,7 +406,7 @@ def test_a_strange_object_is_named_with_what_is_accepted(source: Any) -> None:
         read_run(source)
 
 
-def test_a_lazy_frame_is_told_to_collect() -> None:
+def test_a_lazy_frame_is_reported_to_collect() -> None:
     """A query that was never run holds no rows."""
     frame = pytest.importorskip("polars").DataFrame(columns(RUN, "score")).lazy()
 
@@ -414,7 +414,7 @@ def test_a_lazy_frame_is_told_to_collect() -> None:
         read_run(frame)
 
 
-def test_tables_given_in_the_wrong_order_are_told_apart() -> None:
+def test_tables_given_in_the_wrong_order_are_reported_apart() -> None:
     """A run is no judgments, although it could be read as a frame with a column `score`."""
     with pytest.raises(WrongKind, match="a run where judgments should be"):
         read_judgments(Run.from_mapping(RUN))

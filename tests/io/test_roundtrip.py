@@ -157,7 +157,7 @@ def test_compressed_bytes_come_back_as_they_were(compression: Any, content: byte
     "extension", [".run", ".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".txt"]
 )
 def test_names_of_files_choose_format_and_compression(tmp_path: Path, extension: str, packed: str) -> None:
-    """A file is written as its name says, and read without being told how."""
+    """A file is written as its name says, and read without being asked how."""
     run = Run.from_mapping({"q1": {"d1": 0.1, "d2": 2.5}, "q2": {"d1": -1.0}}, name="bm25")
     place = tmp_path / f"bm25{extension}{packed}"
     write_run(run, place)

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, never over another without being told to."""
+"""Files are written whole or not at all, never over another unless forced."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.run").read_text(encoding="utf-8").startswith("q2 Q0 b 1 0.1")
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     """What the operating system refuses is an error in words."""
     with pytest.raises(JudgedError, match=r"a\.run cannot be written: no such file or directory"):
         write_run(RUN, tmp_path / "nowhere" / "a.run")
 
 
 @pytest.mark.parametrize(
-    ("query", "document", "told"),
+    ("query", "document", "message"),
     [
         ("q 1", "d", "query is 'q 1', expected text without white space"),
         ("q", "d\t1", "document is 'd\\t1', expected text without white space"),
@@ -127,12 +127,12 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_ids_that_trec_text_cannot_hold_are_refused(
-    tmp_path: Path, query: str, document: str, told: str
+    tmp_path: Path, query: str, document: str, message: str
 ) -> None:
     """An id that would come back as another is named, with formats that can hold it."""
     with pytest.raises(Unwritable) as caught:
         write_run(Run.from_mapping({query: {document: 1}}), tmp_path / "a.run")
-    assert str(caught.value).startswith(f"run cannot be written so\n  row 1: {told}")
+    assert str(caught.value).startswith(f"run cannot be written so\n  row 1: {message}")
     assert "hint: write JSONL, CSV, Parquet or Arrow, which hold any id" in str(caught.value)
 
 

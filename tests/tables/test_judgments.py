@@ -37,7 +37,7 @@ def test_queries_stand_together_in_the_order_of_their_bytes(rows: list[tuple[str
 @settings(deadline=None)
 @given(rows=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=12))
 def test_every_repeated_document_is_a_fault(rows: list[tuple[str, str]]) -> None:
-    """As many faults are counted as rows stand under a query that has their document already."""
+    """As many problems are counted as rows stand under a query that has their document already."""
     query, document = (list(column) for column in zip(*rows, strict=True))
     repeats = len(rows) - len(set(rows))
     if repeats == 0:
@@ -57,13 +57,13 @@ def test_columns_of_unequal_length_are_refused() -> None:
         Judgments.from_columns(["q"], ["d", "e"], [1])
 
 
-def test_faults_found_before_are_told_with_those_found_here() -> None:
-    """A reader's own faults and those of the table are one message, in the order of the lines."""
-    faults = Problems("file", line=lambda row: row + 10)
-    faults.add_line("malformed-line", 11, "is malformed")
+def test_problems_found_before_are_reported_with_those_found_here() -> None:
+    """A reader's own problems and those of the table are one message, in the order of the lines."""
+    problems = Problems("file", line=lambda row: row + 10)
+    problems.add_line("malformed-line", 11, "is malformed")
 
     with pytest.raises(BadInput) as caught:
-        Judgments.from_columns(["q", "q", "q"], ["d", "e", "d"], [float("nan"), 1, 1], problems=faults)
+        Judgments.from_columns(["q", "q", "q"], ["d", "e", "d"], [float("nan"), 1, 1], problems=problems)
     assert str(caught.value).splitlines()[1:] == [
         "  file:10: grade is nan, expected a finite number",
         "  file:11: is malformed",

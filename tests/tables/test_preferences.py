@@ -45,7 +45,7 @@ def test_columns_are_found_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "error", "told"),
+    ("source", "error", "message"),
     [
         ({"q": {"u": {"d": float("nan")}}}, BadInput, "level is nan, expected a finite number"),
         ({"q": {"u": {"d": "high"}}}, BadInput, "expected a number"),
@@ -59,13 +59,13 @@ def test_columns_are_found_by_name() -> None:
     ],
 )
 def test_what_holds_no_preferences_is_refused_in_words(
-    source: object, error: type[Exception], told: str
+    source: object, error: type[Exception], message: str
 ) -> None:
     """What, where, what was expected."""
     with pytest.raises(error) as caught:
         judged.read_preferences(source)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_columns_of_different_lengths_are_refused() -> None:

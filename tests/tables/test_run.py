@@ -27,7 +27,7 @@ def test_a_dict_and_its_columns_are_the_same_run(mapping: dict[str, dict[str, fl
     assert held.to_arrow().equals(flat.to_arrow())
 
 
-def test_a_strange_score_in_a_dict_is_told_when_it_is_read() -> None:
+def test_a_strange_score_in_a_dict_is_reported_when_it_is_read() -> None:
     """Documents and scores of a dict are looked at when they are needed."""
     run = Run.from_mapping({"q": {"a": 1.0, "b": "high"}})
 
@@ -46,7 +46,7 @@ def test_whole_numbers_as_ids_make_columns() -> None:
 
 
 def test_documents_that_are_whole_numbers_are_met_when_a_dict_becomes_columns() -> None:
-    """A whole number beside texts is written out then, and told."""
+    """A whole number beside texts is converted to text then, with a note."""
     run = Run.from_mapping({"q": {"a": 1.0, 5: 2.0}}).as_columns()
 
     assert run.to_arrow()["document"].to_pylist() == ["a", "5"]

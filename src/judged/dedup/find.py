@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judged.dedup import match
 from judged.dedup.keys import SHORTEST_PREFIX, Keys, make_keys
@@ -18,7 +19,6 @@ from judged.dedup.match import Bucket, Fields, Group, Verdicts, compare
 from judged.dedup.near import NearTexts
 from judged.dedup.rules import Rules
 from judged.errors import BadProtocol
-from judged.tables.clusters import Clusters
 from judged.tables.sessions import Result
 
 __all__ = ["Candidate", "Decision", "Deduplicator", "explain_duplicates", "find_duplicates"]
@@ -44,7 +44,7 @@ KEYS = {
 
 _Value: TypeAlias = str | tuple[str | None, ...] | None
 _Found: TypeAlias = int | list[int] | Bucket
-"""The groups under one key: usually one, sometimes several, seldom so many that they are indexed."""
+"""The groups under one key: usually one, sometimes several, rarely enough to be indexed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +320,23 @@ def _implies(names: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Return whether agreement in `names` implies agreement in `other`, which is another set; URLs agree loosely too."""
     implied = {*names, "loose_url"} if "url" in names else set(names)
     return names != other and implied.issuperset(other)
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """For each result, the number of the cluster it belongs to; clusters are numbered as they first occur."""
+
+    of: NDArray[np.int64]
+
+    @property
+    def first(self) -> NDArray[np.bool_]:
+        """Which results are the first of their cluster; the others are duplicates."""
+        seen = np.maximum.accumulate(np.concatenate(([-1], self.of)))
+        first: NDArray[np.bool_] = self.of > seen[:-1]
+        return first
+
+    def __len__(self) -> int:
+        return len(self.of)
 
 
 def find_duplicates(results: Iterable[tuple[Result, str | None]], rules: Rules | None = None) -> Clusters:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -34,10 +33,10 @@ PROFILE = Profile(
         _own("Accuracy", "Success"),
     ),
     caveats=(
-        "`Hole@k`, which looks for a document in the judgments of all queries, is not read.",
-        "A query of the run that nobody judged ends `evaluate_custom` with a KeyError.",
+        "`Hole@k`, which looks for a document in the judgments of all queries, is not supported.",
+        "A query of the run without judgments makes `evaluate_custom` raise KeyError.",
         "`R_cap@k` of a query without relevant documents divides by 0.",
         "`evaluate` deletes documents with their query's id from the dict that it is given.",
-        "A query whose dict of results is empty counts as 0, where it is missing here.",
+        "A query whose dict of results is empty counts as 0; here it is missing.",
     ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -21,9 +20,9 @@ PROFILE = Profile(
         Spelling("err", "ERR", {"max_grade": 4}, takes=(), number=True),
     ),
     caveats=(
-        "Grades above 4 and query ids that are not numbers end the program.",
-        "Of a query id only what follows its last hyphen counts.",
-        "A document that stands twice under a query gains twice, so that nDCG can exceed 1.",
+        "Grades above 4 and query ids that are not numbers stop the program.",
+        "Only the part of a query id after its last hyphen counts.",
+        "A document listed twice under a query gains twice, so nDCG can exceed 1.",
         "It prints five decimals.",
     ),
 )

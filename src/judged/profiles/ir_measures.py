@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -25,12 +24,12 @@ _FROM_0: Mapping[tuple[str, Any], Mapping[str, Any]] = {("min_rel", 0): {}}
 
 
 def _trec(*names: str, measure: str = "", takes: tuple[str, ...] = ("rel",), **more: Any) -> list[Spelling]:
-    """A measure that it leaves to pytrec_eval, under each of its names."""
+    """Return the spellings of a measure that it delegates to pytrec_eval, one for each of its names."""
     return [Spelling(name, measure or names[0], takes=takes, switches=_JUDGED_ONLY, **more) for name in names]
 
 
 def _cwl(name: str, *takes: str, number: bool | None = None) -> Spelling:
-    """A measure that it leaves to cwl_eval."""
+    """Return the spelling of a measure that it delegates to cwl_eval."""
     return Spelling(
         name,
         name,
@@ -104,12 +103,12 @@ PROFILE = Profile(
         Spelling("NumQ", "NumQ", takes=(), zero_if_missing=True),
     ),
     caveats=(
-        "Measures of diversity (`alpha_nDCG`, `ERR_IA` and the like) and `Accuracy` are not read.",
+        "Measures of diversity (`alpha_nDCG`, `ERR_IA` and the like) and `Accuracy` are not supported.",
         "`ERR` and the exponential `nDCG` fail on grades above 4 and on query ids that are not numbers.",
-        "Of a document that stands twice under a query, the last row counts, or both do.",
-        "Measures of cwl_eval cut a query whose rows do not stand together into several.",
-        "It has neither `RBP` with a cutoff or without `rel`, nor the others of cwl_eval without `max_rel`.",
-        "`Compat` puts documents of one grade and one score into its ideal list as the judgments have them, not by id.",
-        "Negative grades only, with `AP` and `Bpref` together, end the interpreter.",
+        "If a document is listed twice under a query, the last row counts, or both do.",
+        "Measures of cwl_eval split a query whose rows are not contiguous into several.",
+        "`RBP` with a cutoff or without `rel`, and other measures of cwl_eval without `max_rel`, do not exist there.",
+        "`Compat` puts documents with equal grades and scores into its ideal list in the order of the judgments, not by id.",
+        "A query with only negative grades, scored by `AP` and `Bpref` together, crashes the interpreter.",
     ),
 )

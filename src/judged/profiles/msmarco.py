@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -17,9 +16,9 @@ PROFILE = Profile(
     default_measures=("MRR@10",),
     spellings=(Spelling("MRR", "RR", takes=(), number=True),),
     caveats=(
-        "Ranks are counted here; it puts a passage at the rank that its line says, up to 1,000.",
-        "Ids must be whole numbers, and one judged query at least must be in the file.",
-        "A passage that stands twice is told and counted; it is refused here.",
-        "Its cutoff is 10; any is read here.",
+        "It puts a passage at the rank in its line, up to 1,000; here ranks are counted.",
+        "Ids must be integers, and at least one judged query must be in the file.",
+        "A passage listed twice is reported and counted; here it is refused.",
+        "Its cutoff is always 10; here any is accepted.",
     ),
 )

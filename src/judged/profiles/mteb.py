@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -46,9 +45,9 @@ PROFILE = Profile(
         Spelling("accuracy", "R", {"cutoff": 1}, takes=(), number=False),
     ),
     caveats=(
-        "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not read.",
-        "A query of the run that nobody judged ends it with a KeyError.",
-        "A query whose dict of results is empty counts as 0, where it is missing here.",
-        "Before version 2.18 `mrr` took documents with equal scores in the order of the dict.",
+        "Abstention (`nauc_…`), p-MRR, robustness and paired accuracy are not supported.",
+        "A query of the run without judgments makes it raise KeyError.",
+        "A query whose dict of results is empty counts as 0; here it is missing.",
+        "Before version 2.18 `mrr` ordered documents with equal scores as in the dict.",
     ),
 )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from judged.errors import UnknownName
 from judged.measures.trec_eval import expand
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
 
 
 def _expand(text: str) -> list[str]:
-    """The names that a nickname, or a name without its numbers, stands for."""
+    """Return the names that a nickname, or a name without its numbers, means."""
     try:
-        return [each.name for each in expand(9, [text]) if each.measure is not None]
+        return [found.name for found in expand(9, [text]) if found.measure is not None]
     except UnknownName:
         return [text]
 
@@ -66,9 +65,9 @@ PROFILE = Profile(
         Spelling("relstring", "relstring", shown="relstring[_k]"),
     ),
     caveats=(
-        "Gains (`ndcg.1=3,2=9`) end the interpreter.",
-        "A query with negative grades only, scored by `map` and `bpref` together, ends the interpreter.",
-        "Ids are cut at a NUL character.",
+        "Gains (`ndcg.1=3,2=9`) crash the interpreter.",
+        "A query with only negative grades, scored by `map` and `bpref` together, crashes the interpreter.",
+        "Ids are truncated at a NUL character.",
         "`iprec_at_recall` and `11pt_avg` of an empty list are NaN.",
     ),
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -11,7 +10,7 @@ __all__ = ["PROFILE"]
 PROFILE = Profile(
     "sources",
     tool="the source documents",
-    about="lists as they came; a list that is empty, or a query without a relevant document, scores 0",
+    about="lists in input order; an empty list, or a query without a relevant document, scores 0",
     protocol=Protocol(ties="input-order", precision="float64"),
     default_measures=("Hit@1", "Hit@5", "Hit@10", "Hit@20", "MRR", "Recall@20"),
     spellings=(
@@ -35,6 +34,6 @@ PROFILE = Profile(
     ),
     caveats=(
         "004's worked examples have slips, and its sample code counts a repeated document twice.",
-        "Sessions (001), timings, routing and index measures are no measures of a ranked run.",
+        "Sessions (001), timings, routing and index measures are not measures of a ranked run.",
     ),
 )

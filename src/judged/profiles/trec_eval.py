@@ -7,7 +7,7 @@ from judged.protocol import PROTOCOLS
 
 __all__ = ["TREC_EVAL_9", "TREC_EVAL_10"]
 
-_FATAL = "A topic with negative grades only ends the program."
+_FATAL = "A topic with only negative grades stops the program."
 
 TREC_EVAL_9 = Profile(
     "trec_eval-9",
@@ -26,7 +26,7 @@ TREC_EVAL_10 = Profile(
     caveats=(
         _FATAL,
         "It prints four decimals.",
-        "Blank lines and lines of comment in judgments end it, or are called malformed.",
+        "Blank lines and comment lines in judgments stop it, or are called malformed.",
         "Without `-c` a query that is missing from the run is fatal.",
         "`rbp` reads memory that was never written.",
     ),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -22,7 +21,7 @@ _REMOVED: Mapping[tuple[str, Any], Mapping[str, Any]] = {
 
 
 def _deep(name: str, measure: str, given: Mapping[str, Any] | None = None, **more: Any) -> list[Spelling]:
-    """A measure to a depth, and to a depth of 1000 where none is said."""
+    """Return the spellings with a depth, and without one, which means a depth of 1000."""
     own = given or {}
     return [
         Spelling(name, measure, own, takes=(), number=True, **more),
@@ -65,12 +64,12 @@ PROFILE = Profile(
         Spelling("Bpref", "Bpref", takes=()),
     ),
     caveats=(
-        "`get_rbp` averages the weights of equal scores also of two queries that stand side by side.",
-        "`get_rbp` with a depth averages the weights of equal scores within it; here ties go up.",
+        "`get_rbp` averages the weights of equal scores even across two adjacent queries.",
+        "`get_rbp` with a depth averages the weights of equal scores within it; here ties are ordered by ascending id.",
         "`get_bpref` is 0 where no document is judged not relevant.",
         "`get_bpref` looks at 1,000 judged documents of each query.",
-        "`get_rprec` mixes up queries with pandas 3, and fails on a query that nobody judged.",
-        "`get_geometric_map`, `get_unjudged` and the measures of understandability are not read.",
+        "`get_rprec` mixes up queries with pandas 3, and fails on a query without judgments.",
+        "`get_geometric_map`, `get_unjudged` and the measures of understandability are not supported.",
         "Ids that look like numbers lose their leading zeros.",
     ),
 )

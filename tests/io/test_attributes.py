@@ -46,7 +46,7 @@ def test_units_are_taken_from_the_name_of_the_column(tmp_path: Path, column: str
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"query": "q1", "kind": "a"}\n[1]\n', "x.jsonl:2: holds list, expected an object"),
         ('{"query": "q1", "kind": \n', "x.jsonl:1: is no JSON"),
@@ -55,7 +55,7 @@ def test_units_are_taken_from_the_name_of_the_column(tmp_path: Path, column: str
     ],
 )
 def test_what_says_nothing_is_refused_with_its_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, message: str
 ) -> None:
     """One error, in words, for all that is wrong."""
     monkeypatch.chdir(tmp_path)
@@ -64,10 +64,10 @@ def test_what_says_nothing_is_refused_with_its_line(
     with pytest.raises(Unusable, match=r"x\.jsonl cannot be used") as caught:
         read_attributes("x.jsonl")
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     """As everywhere."""
     with pytest.raises(Unreadable, match="does not exist"):
         read_attributes(tmp_path / "none.csv")

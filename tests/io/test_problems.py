@@ -1,4 +1,4 @@
-"""What is wrong with a file is told all at once, with file and line."""
+"""What is wrong with a file is reported all at once, with file and line."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def message_of_run(name: str, content: bytes) -> str:
 
 
 @pytest.mark.usefixtures("here")
-def test_all_faults_of_judgments_are_told_in_the_order_of_their_lines() -> None:
-    """Malformed lines, bad numbers, bad bytes and repeated documents stand in one message."""
+def test_all_problems_of_judgments_are_listed_in_the_order_of_their_lines() -> None:
+    """Malformed lines, bad numbers, bad bytes and repeated documents are in one message."""
     content = (
         b"\xef\xbb\xbf# a comment\n"
         b"q1 0 d1 1\n"
@@ -67,7 +67,7 @@ def test_all_faults_of_judgments_are_told_in_the_order_of_their_lines() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_all_faults_of_a_run_are_told_when_it_is_read_in_full() -> None:
+def test_all_problems_of_a_run_are_listed_when_it_is_read_in_full() -> None:
     """A run that stays text until it is scored can still name every line that is wrong."""
     content = b"q1 Q0 d1 1 9.5 t\nq1 Q0 d2 2 high t\nq1 Q0 d1 3 nan t\nq1 Q0 d4 4 -inf t\nq1\n"
 
@@ -81,7 +81,7 @@ def test_all_faults_of_a_run_are_told_when_it_is_read_in_full() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_the_first_ten_faults_are_shown_and_the_rest_counted() -> None:
+def test_the_first_ten_problems_are_shown_and_the_rest_counted() -> None:
     """A file that is wrong throughout does not flood the screen."""
     shown = message_of_judgments("some.qrels", b"q 0 d\n" * 1234).splitlines()
 
@@ -95,9 +95,9 @@ def test_the_first_ten_faults_are_shown_and_the_rest_counted() -> None:
 @pytest.mark.usefixtures("here")
 def test_judgments_given_as_a_run_are_recognised() -> None:
     """Four columns where six should be is a likely mistake, and the hint says which."""
-    told = message_of_run("some.qrels", b"q1 0 d1 1\nq1 0 d2 0\n")
+    message = message_of_run("some.qrels", b"q1 0 d1 1\nq1 0 d2 0\n")
 
-    assert told == (
+    assert message == (
         "some.qrels cannot be scored: few-columns (2)\n"
         "  some.qrels:1: 4 columns, expected 6\n"
         "  some.qrels:2: 4 columns, expected 6\n"
@@ -109,13 +109,13 @@ def test_judgments_given_as_a_run_are_recognised() -> None:
 @pytest.mark.usefixtures("here")
 def test_csv_without_a_header_is_recognised() -> None:
     """Commas where white space should be is another."""
-    told = message_of_judgments("some.txt", b"q1,d1,1\nq1,d2,0\n")
+    message = message_of_judgments("some.txt", b"q1,d1,1\nq1,d2,0\n")
 
-    assert told.endswith("hint: it looks like CSV without a header: name the columns in a first line")
+    assert message.endswith("hint: it looks like CSV without a header: name the columns in a first line")
 
 
 @pytest.mark.usefixtures("here")
-def test_faults_of_csv_have_lines() -> None:
+def test_problems_of_csv_have_lines() -> None:
     """Quoted values may span lines; a row is named by the line it begins on."""
     content = b'query,document,grade\nq1,"d\n1",1\nq1,d2,x\nq1,d3\nq1,"d\n1",0\nq1,d4,nan\nq1,\xff,1\n'
 
@@ -132,25 +132,25 @@ def test_faults_of_csv_have_lines() -> None:
 @pytest.mark.usefixtures("here")
 def test_repeats_in_sound_csv_have_lines() -> None:
     """Where Arrow reads the file, the lines are found afterwards."""
-    told = message_of_judgments("some.csv", b'\nquery,document,grade\n\nq1,"d\n1",1\nq1,"d\n1",0\n')
+    message = message_of_judgments("some.csv", b'\nquery,document,grade\n\nq1,"d\n1",1\nq1,"d\n1",0\n')
 
-    assert told == (
+    assert message == (
         "some.csv cannot be scored\n"
         "  some.csv:6: document `d\n1` is judged again for query `q1`, first at some.csv:4"
     )
 
 
 @pytest.mark.usefixtures("here")
-def test_csv_that_breaks_off_is_told() -> None:
+def test_csv_that_breaks_off_is_reported() -> None:
     """A quote that nobody closes is a malformed line."""
-    told = message_of_judgments("some.csv", b'query,document,grade\nq1,d1,1\nq1,"d2,1\n')
+    message = message_of_judgments("some.csv", b'query,document,grade\nq1,d1,1\nq1,"d2,1\n')
 
-    assert told == "some.csv cannot be scored\n  some.csv:3: cannot be read: unexpected end of data"
+    assert message == "some.csv cannot be scored\n  some.csv:3: cannot be read: unexpected end of data"
 
 
 @pytest.mark.usefixtures("here")
-def test_faults_of_jsonl_have_lines() -> None:
-    """Lines that are no JSON, no objects, or lack a value are told together."""
+def test_problems_of_jsonl_have_lines() -> None:
+    """Lines that are no JSON, no objects, or lack a value are reported together."""
     content = (
         b'{"query": "q", "document": "d", "score": 1}\n'
         b"\n"
@@ -182,7 +182,7 @@ def test_repeats_in_parquet_have_rows() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_a_file_that_is_not_there_is_told_with_its_neighbour() -> None:
+def test_a_file_that_is_not_there_is_reported_with_its_neighbour() -> None:
     """A slip of the keyboard is answered with the name that was meant."""
     Path("bm25.run").write_bytes(b"")
 
@@ -193,7 +193,7 @@ def test_a_file_that_is_not_there_is_told_with_its_neighbour() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_content_given_as_text_is_recognised() -> None:
-    """Text is a path; who gives the content itself is told how."""
+    """Text is a path; who gives the content itself is reported how."""
     with pytest.raises(
         Unreadable, match="hint: to give the content of a file rather than its path, give bytes"
     ):
@@ -202,12 +202,12 @@ def test_content_given_as_text_is_recognised() -> None:
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000])
 def test_a_text_that_no_path_can_be_is_an_error_in_words(path: str) -> None:
-    """What the operating system refuses is told as any other mistake."""
+    """What the operating system refuses is reported as any other mistake."""
     with pytest.raises(Unreadable):
         read_run(path)
 
 
-def test_a_folder_that_is_no_data_set_is_told(here: Path) -> None:
+def test_a_folder_that_is_no_data_set_is_reported(here: Path) -> None:
     """A folder without judgments is named, with what lies in it."""
     (here / "data").mkdir()
     (here / "data" / "b.qrels").write_bytes(b"")
@@ -225,10 +225,10 @@ def test_a_folder_that_is_no_data_set_is_told(here: Path) -> None:
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf16_is_recognised(encoding: str) -> None:
-    """An editor's favourite mistake is told, with the way out."""
-    told = message_of_judgments("some.qrels", "q1 0 d1 1\n".encode(encoding))
+    """An editor's favourite mistake is reported, with the way out."""
+    message = message_of_judgments("some.qrels", "q1 0 d1 1\n".encode(encoding))
 
-    assert told == (
+    assert message == (
         "some.qrels is UTF-16 text, expected UTF-8\n\nhint: convert it: `iconv -f UTF-16 -t UTF-8 FILE`"
     )
 
@@ -236,22 +236,22 @@ def test_utf16_is_recognised(encoding: str) -> None:
 @pytest.mark.usefixtures("here")
 def test_binary_files_are_recognised() -> None:
     """A file with zero bytes is no text."""
-    told = message_of_judgments("some.qrels", b"\x7fELF\x02\x01\x01\x00\x00\x00")
+    message = message_of_judgments("some.qrels", b"\x7fELF\x02\x01\x01\x00\x00\x00")
 
-    assert told.startswith("some.qrels is not text: byte 8 is zero")
+    assert message.startswith("some.qrels is not text: byte 8 is zero")
 
 
 @pytest.mark.usefixtures("here")
 def test_bare_carriage_returns_are_recognised() -> None:
     """Read as one line, such a file would seem to hold a single row."""
-    told = message_of_judgments("some.qrels", b"q1 0 d1 1\rq1 0 d2 1\r")
+    message = message_of_judgments("some.qrels", b"q1 0 d1 1\rq1 0 d2 1\r")
 
-    assert told.startswith("some.qrels ends its lines with a bare carriage return, expected a line feed")
+    assert message.startswith("some.qrels ends its lines with a bare carriage return, expected a line feed")
 
 
 @pytest.mark.usefixtures("here")
 def test_files_cut_short_are_recognised() -> None:
-    """Half a gzip or Parquet file is told to be that."""
+    """Half a gzip or Parquet file is reported to be that."""
     packed = gzip.compress(b"q1 0 d1 1\n" * 100)
     sink = io.BytesIO()
     pq.write_table(pa.table({"query": ["q"], "document": ["d"], "grade": [1]}), sink)
@@ -271,19 +271,19 @@ def test_files_cut_short_are_recognised() -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_json_that_breaks_off_is_told() -> None:
-    """Half a JSON object is told to be that."""
-    told = message_of_judgments("some.json", b'{"q1": {"d1": 1}')
+def test_json_that_breaks_off_is_reported() -> None:
+    """Half a JSON object is reported to be that."""
+    message = message_of_judgments("some.json", b'{"q1": {"d1": 1}')
 
-    assert told == "some.json is no JSON: Input data was truncated"
+    assert message == "some.json is no JSON: Input data was truncated"
 
 
 @pytest.mark.usefixtures("here")
-def test_columns_that_are_not_there_are_told_with_the_names_that_would_do() -> None:
+def test_columns_that_are_not_there_are_reported_with_the_names_that_would_do() -> None:
     """The names found and the names known are both in the message."""
-    told = message_of_judgments("some.csv", b"qid,docno,value\n1,2,3\n")
+    message = message_of_judgments("some.csv", b"qid,docno,value\n1,2,3\n")
 
-    assert told == (
+    assert message == (
         "some.csv cannot be scored\n"
         "  columns: `qid`, `docno`, `value`; no grade among them\n"
         "\n"
