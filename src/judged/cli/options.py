@@ -27,7 +27,7 @@ __all__ = [
     "protocol_options",
 ]
 
-Decorated = TypeVar("Decorated", bound=Callable[..., object])
+F = TypeVar("F", bound=Callable[..., Any])
 Command: TypeAlias = Callable[..., None]
 
 
@@ -161,7 +161,7 @@ def add_options(command: Command, *options: Callable[[Command], Command]) -> Com
     return command
 
 
-def measure_option(note: str) -> Callable[[Decorated], Decorated]:
+def measure_option(note: str) -> Callable[[F], F]:
     """Return the option that names measures; `note` is added to its help."""
     return click.option(
         "-m",
@@ -180,7 +180,7 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
 
 
-def convention_option(convention: Convention) -> Callable[[Decorated], Decorated]:
+def convention_option(convention: Convention) -> Callable[[F], F]:
     """Return the option that sets one convention of a protocol."""
     kind: click.Choice[str] | type
     if convention.options:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from judged.result import Result
 
 __all__ = [
+    "EXTENSIONS",
     "FORMATS",
     "OutputOptions",
     "check_extension",
