@@ -240,9 +240,8 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise Unreadable(msg) from None
     except (ValueError, KeyError, TypeError, EOFError):
         msg = f"{path} is not a saved result"
-        raise Unreadable(
-            msg, hint="`Result.save` writes one, as does `-o result.json` of most commands"
-        ) from None
+        hint = "`Result.save` writes one; the JSON of `--format json` is for other programs"
+        raise Unreadable(msg, hint=hint) from None
     if version != str(SCHEMA_VERSION):
         msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"
         raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
