@@ -52,7 +52,30 @@ def print_block(*arguments: str) -> str:
     return f"```text\n{result.output.rstrip()}\n```"
 
 
-PAGES: dict[str, Callable[[], str]] = {"commands.md": list_commands, "profiles.md": list_profiles}
+def list_findings() -> str:
+    """Return the page of everything that lint reports."""
+    from judged.checks.kinds import KINDS
+
+    rows = [
+        f"| `{kind.code}` | {kind.severity} | {kind.counted} | {kind.explanation} |"
+        for kind in KINDS.values()
+    ]
+    parts = [
+        f"{HEAD}# Findings of lint",
+        (
+            "What [`judged lint`](../guides/lint.md) reports. An error is refused by `judged score`; a warning is scored, and worth a "
+            "look; an info is harmless here, but other tools may fail."
+        ),
+        "\n".join(["| kind | severity | counted | meaning |", "|---|---|---|---|", *rows]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": list_commands,
+    "lint.md": list_findings,
+    "profiles.md": list_profiles,
+}
 
 
 def main() -> None:

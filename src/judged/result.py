@@ -240,8 +240,9 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise Unreadable(msg) from None
     except (ValueError, KeyError, TypeError, EOFError):
         msg = f"{path} is not a saved result"
-        hint = "`Result.save` writes one; the JSON of `--format json` is for other programs"
-        raise Unreadable(msg, hint=hint) from None
+        raise Unreadable(
+            msg, hint="`result.save(path)` writes one; `-o result.json` writes tables for other programs"
+        ) from None
     if version != str(SCHEMA_VERSION):
         msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"
         raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
