@@ -39,6 +39,7 @@ GENERATED = {
     "docs/compatibility.md",
     "docs/reference/commands.md",
     "docs/reference/profiles.md",
+    "docs/reference/tables.md",
 }
 """Pages of the documentation that programs write."""
 

@@ -68,9 +68,9 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
         other = first.setdefault(run.name, run)
         if other is not run:
             subject = "the runs"
-            told = f"`{other.path}` and `{run.path}` are both called so, expected different names"
+            message = f"`{other.path}` and `{run.path}` share this name, expected different ones"
             hint = f"name them: `first={other.path} second={run.path}`"
-            raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", told)], hint=hint)
+            raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", message)], hint=hint)
     return runs
 
 
