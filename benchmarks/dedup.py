@@ -98,7 +98,7 @@ def _sentence(rng: random.Random, words: list[str], size: int) -> str:
 
 
 def _adversaries(count: int) -> Iterator[tuple[str, Results]]:
-    """Inputs in which all results share a key: they all differ, or they are all the same."""
+    """Return inputs in which all results share a key: they all differ, or they are all the same."""
     opening = "The first thirty characters are those of all the others, "
     page = "https://example.com/"
     yield (

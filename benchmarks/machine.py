@@ -26,7 +26,7 @@ def description() -> list[str]:
 
 
 def trec_eval_program() -> str | None:
-    """The path of trec_eval, from $TREC_EVAL or the path, if there is one."""
+    """Return the path of trec_eval, from $TREC_EVAL or the path, if there is one."""
     return shutil.which(os.environ.get("TREC_EVAL", "trec_eval"))
 
 

@@ -67,7 +67,7 @@ def _cost(call: Callable[[], object]) -> float:
 
 
 def _judged(scores: np.ndarray) -> float:
-    """The p-value of the first pair, among all that are made."""
+    """Return the p-value of the first pair, among all that are made."""
     from judged.stats.randomisation import randomise
 
     return float(randomise(scores, resamples=FLIPS).p[0])

@@ -50,7 +50,7 @@ class Failed(Exception):
 
 
 def measure(task: Task, qrels: Path, run: Path, *, repeat: int) -> Cost:
-    """The cheapest of `repeat` processes, fewer if they take long."""
+    """Return the cheapest of `repeat` processes, fewer if they take long."""
     costs: list[Cost] = []
     began = time.perf_counter()
     while len(costs) < repeat and (not costs or time.perf_counter() - began < ENOUGH):

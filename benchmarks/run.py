@@ -91,7 +91,7 @@ def _report(data: Data, options: argparse.Namespace) -> Iterator[str]:
 
 
 def _files(data: Data, variant: str, options: argparse.Namespace) -> Generator[str, None, Cost | None]:
-    """A table of all tools on one file; returns what judged cost."""
+    """Return a table of all tools on one file; returns what judged cost."""
     tasks = [
         Task("judged", "judged"),
         Task("judged, NumPy only", "judged", env=NOT_COMPILED),
@@ -219,7 +219,7 @@ def _wall(command: list[str], *, times: int = 10) -> float:
 
 
 def _measured(task: Task, data: Data, options: argparse.Namespace, run: Path) -> Cost | str:
-    """What a tool cost, or why it could not be measured."""
+    """Return what a tool cost, or why it could not be measured."""
     if task.tool == "trec_eval" and trec_eval_program() is None:
         return "not found"
     _tell(f"{run.stem}: {task.label}")

@@ -63,7 +63,7 @@ def _report(rounds: int) -> Iterator[str]:
 
 
 def _rounds(rounds: int) -> Iterator[tuple[float, float, float, float]]:
-    """What each part costs, on a fresh view each time."""
+    """Return what each part costs, on a fresh view each time."""
     rng = np.random.default_rng(SEED)
     iterations, results = np.full(SESSIONS, ITERATIONS), np.full(SESSIONS * ITERATIONS, RESULTS)
     new = rng.random(SESSIONS * ITERATIONS * RESULTS) < NEW

@@ -29,7 +29,7 @@ Job = Callable[[], Means]
 
 
 def newlines(_: str, run: str) -> Job:
-    """The floor: read the file and count its lines."""
+    """Return the floor: read the file and count its lines."""
     return lambda: {"lines": float(Path(run).read_bytes().count(b"\n"))}
 
 

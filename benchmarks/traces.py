@@ -65,7 +65,7 @@ def _child(path: Path) -> dict[str, Any]:
 
 
 def _cost(path: str) -> dict[str, Any]:
-    """What one evaluation costs; imports, which a first small one makes, are not counted."""
+    """Return what one evaluation costs; imports, which a first small one makes, are not counted."""
     from judged import evaluate_sessions
 
     evaluate_sessions([{"turns": [{"iterations": [{"searches": [{"results": [{"id": "a", "gain": 1}]}]}]}]}])

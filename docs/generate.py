@@ -7,6 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from judged.checks.kinds import KINDS
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
 from judged.profiles.catalogue import PROFILES
 from judged.tables.schema import SCHEMAS
@@ -17,7 +18,7 @@ NARROW = 96
 """Columns of help texts, so that they fit the page."""
 VARIANTS = {"sessions": ("sessions", "inspect"), "label": ("label", "--similarity")}
 """Commands with a second help text of their own."""
-KINDS = {
+HOLDS = {
     "id": "id",
     "number": "number",
     "value": "number, or nothing",
@@ -64,7 +65,7 @@ def list_tables() -> str:
     ]
     for schema in SCHEMAS.values():
         rows = [
-            f"| {field.name} | {', '.join(f'`{name}`' for name in field.names)} | {KINDS[field.kind]} | "
+            f"| {field.name} | {', '.join(f'`{name}`' for name in field.names)} | {HOLDS[field.kind]} | "
             f"{'' if field.required else 'optional'} |"
             for field in schema.fields
         ]
@@ -93,8 +94,26 @@ def print_block(*arguments: str) -> str:
     return f"```text\n{result.output.rstrip()}\n```"
 
 
+def list_findings() -> str:
+    """Return the page of everything that lint reports."""
+    rows = [
+        f"| `{kind.code}` | {kind.severity} | {kind.counted} | {kind.explanation} |"
+        for kind in KINDS.values()
+    ]
+    parts = [
+        f"{HEAD}# Findings of lint",
+        (
+            "What [`judged lint`](../guides/lint.md) reports. An error is refused by `judged score`; a warning is scored, and worth a "
+            "look; an info is harmless here, but other tools may fail."
+        ),
+        "\n".join(["| kind | severity | counted | meaning |", "|---|---|---|---|", *rows]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": list_commands,
+    "lint.md": list_findings,
     "profiles.md": list_profiles,
     "tables.md": list_tables,
 }

@@ -13,17 +13,23 @@ from judged.kernels.scan.compiled import load_compiled
 from judged.measures.families import FAMILIES, unregister
 
 HERE = Path(__file__).parent
-FEW_EXAMPLES = 5
+FEW_EXAMPLES = 3
 """How often `--fast` runs a property."""
 SETTINGS = "_hypothesis_internal_use_settings"
 """Where Hypothesis keeps the settings of a test."""
 THOROUGH = frozenset(
     {
         "checks/test_property.py",
+        "cli/test_agreement.py::test_files_are_written_in_the_format_of_their_names",
+        "cli/test_agreement.py::test_the_published_figures_are_printed",
+        "cli/test_agreement.py::test_warnings_go_to_standard_error",
+        "cli/test_gate.py::test_mistakes_exit_with_2_and_words",
+        "cli/test_gate.py::test_several_gates_in_a_file_are_decided_together",
         "cli/test_gate.py::test_the_exit_code_is_the_verdict",
         "conformance/test_runner.py::test_a_tool_that_fails_does_not_end_the_runner",
         "conformance/test_runner.py::test_judged_passes_through_the_process_of_a_tool",
         "conformance/test_runner.py::test_the_column_of_judged_on_the_page_is_current",
+        "conformance/test_runner.py::test_the_command_exits_with_0_where_all_is_equal",
         "conformance/test_suite.py",
         "contracts/test_house.py::test_no_ceiling_is_exceeded",
         "dedup/test_find.py::test_a_hundred_thousand_results_that_share_a_key_and_differ_are_done_at_once",
@@ -31,17 +37,23 @@ THOROUGH = frozenset(
         "docs/test_docs.py",
         "explanation/test_adds.py",
         "label/test_command.py::test_a_killed_job_goes_on_and_pays_for_nothing_twice",
+        "label/test_command.py::test_a_terminal_shows_a_bar_with_rate_cost_and_time_left",
         "label/test_command.py::test_an_interrupted_job_leaves_what_is_finished_and_exits_with_130",
+        "label/test_command.py::test_the_key_is_sent_and_appears_nowhere",
         "label/test_job.py",
         "property/test_holes.py",
         "property/test_measures.py",
+        "property/test_ties.py",
         "stats/test_clustered_kappa.py",
         "stats/test_margin.py::test_at_the_margin_each_verdict_is_wrong_as_often_as_alpha_says_at_most",
+        "stats/test_stats.py::test_importing_and_using_them_leaves_scipys_statistics_alone",
         "stats/test_studentized_range.py",
+        "stats/test_tukey.py::test_agrees_with_scipy_where_queries_explain_nothing",
         "test_examples.py",
         "test_testing.py",
         "traces/test_marked_outputs.py::test_marks_that_go_on_for_ever_take_no_longer_than_they_are",
         "traces/test_opening.py::test_memory_holds_a_session_and_not_the_file",
+        "traces/test_span_exports.py::test_a_trace_of_many_nested_searches_is_read",
     }
 )
 """Files and tests that `--fast` leaves out: they take long, and others run the same code."""

@@ -80,8 +80,4 @@ def find_version(*distributions: str) -> str | None:
 
 def find_names(profile: str) -> dict[str, str]:
     """Return the name that a tool has for each of our measures, from its profile: ours, if it knows it, or its first."""
-    names: dict[str, str] = {}
-    for spelling in PROFILES[profile].spellings:
-        if spelling.measure not in names or spelling.name == spelling.measure:
-            names[spelling.measure] = spelling.name
-    return names
+    return PROFILES[profile].names

@@ -8,7 +8,7 @@ QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 1\n"
 
 
 def refused(name: str, title: str, reason: str, *, run_text: str, qrels_text: str = QRELS) -> Case:
-    """A case that no number should come out of."""
+    """Return a case that no number should come out of."""
     return Case(
         f"refused/{name}",
         title,

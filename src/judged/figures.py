@@ -55,7 +55,7 @@ CONFIG: Spec = {
 WRAP = 96
 """Characters in a line of a chart's note."""
 MOST_TICKS = 15
-"""Up to so many whole numbers of an axis are all labelled."""
+"""The most whole numbers of an axis that are all labelled."""
 
 
 def draw_scatter(

@@ -24,14 +24,14 @@ PROPERTY = "judged_gate"
 
 @pytest.fixture
 def judged_gate(request: pytest.FixtureRequest) -> Callable[..., GateReport]:
-    """`judged.testing.assert_no_regression`, whose outcome is also told at the end of the session."""
+    """Return `judged.testing.assert_no_regression`, whose outcome is also listed at the end of the session."""
 
     def check(
         qrels: Any, run: Any, measures: Any = "nDCG@10", *, inconclusive: Any = "fail", **settings: Any
     ) -> GateReport:
         __tracebackhide__ = True
         report = gate(qrels, run, measures, **settings)
-        request.node.user_properties += [(PROPERTY, _line(report, each)) for each in report.results]
+        request.node.user_properties += [(PROPERTY, _describe(report, measure)) for measure in report.results]
         assert_passed(report, inconclusive=inconclusive)
         return report
 
@@ -39,25 +39,25 @@ def judged_gate(request: pytest.FixtureRequest) -> Callable[..., GateReport]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """A line for each measure of each gate, under the test that it belongs to."""
-    told: dict[str, list[str]] = {}
+    """Print a line for each measure of each gate, under its test."""
+    gates: dict[str, list[str]] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             lines = [text for name, text in getattr(report, "user_properties", ()) if name == PROPERTY]
-            if len(lines) > len(told.get(getattr(report, "nodeid", ""), ())):
-                told[report.nodeid] = lines
-    if not told:
+            if len(lines) > len(gates.get(getattr(report, "nodeid", ""), ())):
+                gates[report.nodeid] = lines
+    if not gates:
         return
     terminalreporter.section("judged gates")
-    for test, lines in told.items():
+    for test, lines in gates.items():
         terminalreporter.write_line(test)
         for line in lines:
             terminalreporter.write_line(f"  {line}")
 
 
-def _line(report: GateReport, each: MeasureGate) -> str:
-    test = each.test
+def _describe(report: GateReport, gate: MeasureGate) -> str:
+    test = gate.test
     return (
-        f"{each.verdict}: {each.measure} of {report.name}, {format_figure(test.difference)} "
-        f"(margin {format_figure(test.margin)}, {counted(test.queries, each.unit)})"
+        f"{gate.verdict}: {gate.measure} of {report.name}, {format_figure(test.difference)} "
+        f"(margin {format_figure(test.margin)}, {counted(test.queries, gate.unit)})"
     )

@@ -241,7 +241,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     except (ValueError, KeyError, TypeError, EOFError):
         msg = f"{path} is not a saved result"
         raise Unreadable(
-            msg, hint="`Result.save` writes one; the JSON that commands print is for other programs"
+            msg, hint="`result.save(path)` writes one; `-o result.json` writes tables for other programs"
         ) from None
     if version != str(SCHEMA_VERSION):
         msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"

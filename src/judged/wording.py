@@ -6,7 +6,7 @@ __all__ = ["counted", "plural"]
 
 
 def plural(thing: str) -> str:
-    """The word for several of a thing.
+    """Return the plural of a noun.
 
     >>> plural("query"), plural("task"), plural("search")
     ('queries', 'tasks', 'searches')
@@ -17,7 +17,7 @@ def plural(thing: str) -> str:
 
 
 def counted(count: int, thing: str) -> str:
-    """The count and the thing, in the plural where there is not one.
+    """Return a count with its noun, in the plural unless it is one.
 
     >>> counted(1, "query"), counted(1200, "query")
     ('1 query', '1,200 queries')

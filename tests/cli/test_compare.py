@@ -147,7 +147,7 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
     [
         ((*BASIC, "--baseline", "bm52"), "did you mean `bm25`?"),
         (("compare", "qrels.txt", "bm25.run"), "expected two or more to compare"),
-        (("compare", "qrels.txt", "bm25.run", "bm25.run"), "`bm25.run` and `bm25.run` share this name"),
+        (("compare", "qrels.txt", "bm25.run", "bm25.run"), "`bm25.run` and `bm25.run` both have this name"),
         ((*BASIC, "--test", "t", "--correction", "maxT"), "needs the resamples"),
         ((*BASIC, "--level", "95"), "95 % is written 0.95"),
         ((*BASIC, "-m", "gm_AP"), "compare by AP in place of gm_AP"),

@@ -38,6 +38,7 @@ GENERATED = {
     "docs/measures.md",
     "docs/compatibility.md",
     "docs/reference/commands.md",
+    "docs/reference/lint.md",
     "docs/reference/profiles.md",
     "docs/reference/tables.md",
 }

@@ -21,7 +21,7 @@ from judged.io.table import RawTable, check, is_frame, open_path, read_file, rea
 from judged.io.trec import read_line_text
 from judged.kernels.scan.rows import BLANK, COMMENT, RETURN, ROW, SHORT
 from judged.problem import Place
-from judged.tables.columns import one_array, to_arrow, to_numpy
+from judged.tables.columns import one_array, to_arrow, to_numpy, to_strings
 from judged.tables.judgments import Judgments, add_bad_weights, check_intents
 from judged.tables.run import Run
 from judged.tables.schema import ITERATION, JUDGMENTS, JUDGMENTS_BY_ITERATION, RUN, Schema
@@ -32,7 +32,7 @@ HEAD = 1 << 16
 """Bytes whose lines must look like preferences for a file to be taken for them."""
 
 
-_EMPTY = {"id": pa.array([], pa.large_string()), "number": pa.array([], pa.float64())}
+_EMPTY = {"id": to_strings([]), "number": to_arrow(np.zeros(0))}
 
 
 class HoldsPreferences(JudgedError):

@@ -68,7 +68,7 @@ def named_runs(arguments: tuple[str, ...]) -> list[Input]:
         other = first.setdefault(run.name, run)
         if other is not run:
             subject = "the runs"
-            message = f"`{other.path}` and `{run.path}` share this name, expected different ones"
+            message = f"`{other.path}` and `{run.path}` both have this name, expected different names"
             hint = f"name them: `first={other.path} second={run.path}`"
             raise BadInput(subject, [Problem.error("repeated-name", f"run `{run.name}`", message)], hint=hint)
     return runs

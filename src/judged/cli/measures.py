@@ -60,9 +60,9 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
     rankings and one of sessions have the same name, both cards are printed.
     """
     if profile is not None:
-        from judged.cli.profile import described
+        from judged.cli.profile import describe_profile
 
-        click.echo(described(PROFILES[profile], kind), nl=False)
+        click.echo(describe_profile(PROFILES[profile], kind), nl=False)
         return
     if names:
         click.echo(_render_cards(names, kind), nl=False)
@@ -102,8 +102,8 @@ def _family_tables(kind: str) -> Iterator[str]:
 
     render = to_markdown if kind == "markdown" else to_text
     for family, names in FAMILIES.items():
-        described = [(name, *_describe(name, family)) for name in names]
-        rows = tuple((name, prose_text(meaning), values) for name, values, meaning in described)
+        entries = [(name, *_describe(name, family)) for name in names]
+        rows = tuple((name, prose_text(meaning), values) for name, values, meaning in entries)
         yield render(Table(("measure", "meaning", "range"), rows, title=family.capitalize()))
 
 

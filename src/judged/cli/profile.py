@@ -1,4 +1,4 @@
-"""A profile in words: what the tool calls its measures, how it computes them, and what is not imitated."""
+"""A profile in words: the tool's names for measures, their conventions, and what is not reproduced."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from judged.report.data import to_json
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
 
-__all__ = ["described"]
+__all__ = ["describe_profile"]
 
 
-def described(profile: Profile, kind: str) -> str:
-    """The profile as text, Markdown or JSON."""
+def describe_profile(profile: Profile, kind: str) -> str:
+    """Return the profile as text, Markdown or JSON."""
     if kind == "json":
         return to_json(_document(profile))
     lines = [str(profile), *([profile.about] if profile.about else []), ""]
     lines += [f"Protocol: {profile.protocol}", ""]
     table = (to_markdown if kind == "markdown" else to_text)(_table(profile)) if profile.spellings else EVERY
-    left = ["", "Not imitated:", *(f"- {each}" for each in profile.caveats)] if profile.caveats else []
+    left = ["", "Not imitated:", *(f"- {caveat}" for caveat in profile.caveats)] if profile.caveats else []
     return "\n".join([*lines, table.rstrip("\n"), *left, ""])
 
 
@@ -29,20 +29,20 @@ EVERY = "Every measure that `judged measures` lists is computed under these conv
 
 
 def _table(profile: Profile) -> Table:
-    """A row for each of the tool's names: what it is here, and the conventions in which it departs."""
+    """Return a row for each of the tool's names: the measure it means, and the conventions in which it departs."""
     rows = [
         (
-            each.example,
-            _ours(str(each.kind)),
-            ", ".join(f"{name}={value}" for name, value in each.conventions.items()),
+            spelling.example,
+            _ours(str(spelling.kind)),
+            ", ".join(f"{name}={value}" for name, value in spelling.conventions.items()),
         )
-        for each in profile.spellings
+        for spelling in profile.spellings
     ]
     return Table(("written", "judged", "departs in"), tuple(dict.fromkeys(rows)))
 
 
 def _ours(measure: str) -> str:
-    """The measure without the cutoff that every one of a tool's names is given anyway."""
+    """Return the measure without the cutoff that the tool implies for every name."""
     return re.sub(r"@1000$", "", measure)
 
 
@@ -54,8 +54,12 @@ def _document(profile: Profile) -> dict[str, Any]:
         "about": profile.about,
         "protocol": {"fingerprint": profile.protocol.fingerprint, **profile.protocol.to_dict()},
         "measures": [
-            {"written": each.example, "measure": str(each.kind), "departs": dict(each.conventions)}
-            for each in profile.spellings
+            {
+                "written": spelling.example,
+                "measure": str(spelling.kind),
+                "departs": dict(spelling.conventions),
+            }
+            for spelling in profile.spellings
         ],
         "digits": profile.digits,
         "caveats": list(profile.caveats),

@@ -90,15 +90,15 @@ def _counts(summary: TraceSummary) -> str:
 
 def _tools(summary: TraceSummary) -> str:
     from judged.blocks import Table
-    from judged.cli.output import says_bold
+    from judged.cli.output import supports_bold
     from judged.report.text import to_text
 
-    return to_text(Table(("tool", "calls", "taken as"), tuple(summary.tools())), bold=says_bold())
+    return to_text(Table(("tool", "calls", "taken as"), tuple(summary.tools())), bold=supports_bold())
 
 
 def _fields(summary: TraceSummary) -> str:
     from judged.blocks import Table
-    from judged.cli.output import says_bold
+    from judged.cli.output import supports_bold
     from judged.report.text import to_text
     from judged.traces.summary import FIELDS
 
@@ -106,11 +106,11 @@ def _fields(summary: TraceSummary) -> str:
         (name.replace("_", " "), summary.fields[name], _share(summary.fields[name], summary.results))
         for name in FIELDS
     )
-    return to_text(Table(("field", "results", "share"), rows), bold=says_bold())
+    return to_text(Table(("field", "results", "share"), rows), bold=supports_bold())
 
 
 def _share(count: int, total: int) -> str:
-    """A share in per cent; only all are 100 %, and only none are 0 %."""
+    """Return a share in per cent; only all are 100 %, and only none are 0 %."""
     tenths = min(max(round(1000 * count / total), 1), 999) if 0 < count < total else 1000 * count // total
     return f"{tenths / 10:.1f} %"
 
@@ -145,7 +145,7 @@ def _more(count: int, what: str, indent: int) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    """A text on one line, cut to a width that terminals have."""
+    """Return a text on one line, cut to a width that terminals have."""
     from judged.blocks import format_value
 
     flat = format_value(" ".join(text.split()))

@@ -136,14 +136,14 @@ def _refuse(options: dict[str, Any]) -> None:
 
 
 def _judgments(qrels: str, kind: str) -> Judgments | Preferences:
-    """The judgments, read as the format of that name."""
+    """Read the judgments as the format of that name."""
     from judged.io.read import read_judgments, read_preferences
 
     return read_preferences(qrels, columns=COLUMNS[kind]) if kind in COLUMNS else read_judgments(qrels)
 
 
 def _protocol(options: dict[str, Any]) -> Protocol:
-    """The conventions of the version and the flags; where it scores preferences, trec_eval turns ties around."""
+    """Return the conventions of the version and the flags; for preferences, trec_eval reverses ties."""
     preferring = options["judgment_format"] in {"prefs", "qrels_prefs"}
     return PROTOCOLS[f"trec_eval-{options['version']}"].replace(
         ties="document-ascending" if preferring else "document-descending",
@@ -157,7 +157,7 @@ def _protocol(options: dict[str, Any]) -> Protocol:
 def _results(
     judgments: Judgments | Preferences, run: Run, measures: Sequence[TrecMeasure], options: dict[str, Any]
 ) -> Results:
-    """The values of all queries that trec_eval looks at: those in both files, and with `-c` in 10 all judged."""
+    """Return the values of all queries that trec_eval scores: those in both files, and with `-c` in 10 all judged."""
     import numpy as np
 
     from judged.tables.preferences import Preferences
@@ -213,12 +213,12 @@ def _evaluated(
 
 
 def _priced(measure: Measure, collection: int) -> Measure:
-    """The measure, told the size of the collection if it is one that asks."""
+    """Return the measure with the size of the collection, if it takes one."""
     return measure(collection=collection) if collection and "collection" in measure.defaults else measure
 
 
 def _cleared(values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a query without results, as trec_eval 10 leaves them."""
+    """Return the values of a query without results, as trec_eval 10 leaves them."""
     return {
         name: 0.0 if name.startswith("unj") else CLEARED.get(name, value) for name, value in values.items()
     }
@@ -257,7 +257,7 @@ def _summary(name: str, aggregate: str, results: Results, *, complete: bool) -> 
 
 
 def _added(values: list[float]) -> float:
-    """The plain sum from left to right; `sum` would compensate for rounding, which trec_eval does not."""
+    """Return the plain sum from left to right; `sum` would compensate for rounding, which trec_eval does not."""
     total = 0.0
     for value in values:
         total += value
@@ -275,7 +275,7 @@ def _line(name: str, query: str, value: str) -> str:
 
 
 def tag(run: Run) -> str:
-    """The tag on the last line of a TREC run; of other formats, the run's name."""
+    """Return the tag on the last line of a TREC run; of other formats, the run's name."""
     from judged.tables.run import Text
 
     if not isinstance(run.source, Text):

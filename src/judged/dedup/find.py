@@ -44,7 +44,7 @@ KEYS = {
 
 _Value: TypeAlias = str | tuple[str | None, ...] | None
 _Found: TypeAlias = int | list[int] | Bucket
-"""The groups under one key: usually one, sometimes several, seldom so many that they are indexed."""
+"""The groups under one key: usually one, sometimes several, rarely enough to be indexed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,7 +262,7 @@ def _make_intents(judgments: Judgments, keep: Flags) -> tuple[Intents | None, In
 
 
 def _number_documents(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
-    """Number the kept documents by query and descending id, the order in which ndeval breaks ties."""
+    """Assign numbers to the kept documents by query and descending id, as ndeval breaks ties."""
     document = judgments.column("document").cast(pa.large_binary()).take(to_arrow(kept))
     keyed = pa.table({"query": to_arrow(query[kept]), "document": document})
     order = to_numpy(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))

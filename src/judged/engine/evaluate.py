@@ -166,7 +166,7 @@ def _find_family(
         return next(FAMILIES[name] for name in FAMILIES if FAMILIES[name].protocol is type(protocol))
     name = getattr(type(system), "family", None)
     if name is None and truth is None and measures is not None:
-        values = [each for each in _as_list(measures) if isinstance(each, Measure)]
+        values = [measure for measure in _as_list(measures) if isinstance(measure, Measure)]
         name = next((value.family for value in values if value.family in FAMILIES), None)
     if name in {None, "ranked", "preference"}:
         return None

@@ -164,7 +164,7 @@ class Evaluation(Result):
 
     def select(self, units: Ints, *, system: str) -> Evaluation:
         """Return the evaluation of some units only."""
-        alignments = {protocol: each.select(units) for protocol, each in self.alignments.items()}
+        alignments = {protocol: whole.select(units) for protocol, whole in self.alignments.items()}
         first = alignments[self.protocol]
         values = {name: column[units] for name, column in self.scores.values.items()}
         part = Part(self.protocol, self.measures, first.notes, len(units), first.counts)
@@ -182,8 +182,11 @@ class Evaluation(Result):
     @property
     def has_ties(self) -> bool:
         """Whether the order of tied results can have changed a number; where they are averaged, it cannot."""
-        ranked = [each for each in self.alignments.values() if isinstance(each, RankedAlignment)]
-        return any(each.counts.tied_documents and each.protocol.ties != "expected" for each in ranked)
+        return any(
+            alignment.counts.tied_documents and alignment.protocol.ties != "expected"
+            for alignment in self.alignments.values()
+            if isinstance(alignment, RankedAlignment)
+        )
 
     def tie_range(self, measure: Measure | str) -> Range:
         """Return the least and the greatest aggregate over all orders of tied results."""

@@ -57,7 +57,7 @@ class Family:
             return list(self.parse(measures))
         named = measures.split() if isinstance(measures, str) else measures
         several = [named] if isinstance(named, Measure) else list(named)
-        return [each if isinstance(each, Measure) else self.measures[each] for each in several]
+        return [name if isinstance(name, Measure) else self.measures[name] for name in several]
 
 
 FAMILIES: Registry[Family] = Registry("family")

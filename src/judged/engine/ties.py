@@ -111,7 +111,7 @@ class _TiedView:
         return not self.measure.laws.isdisjoint(laws)
 
     def _kind(self) -> Ints:
-        """Number the documents, alike where the measure cannot distinguish them; −1 where one adds nothing."""
+        """Assign numbers to documents, equal if the measure cannot distinguish them; −1 if one adds nothing."""
         view, rel = self.view, self.measure.parameters.get("rel")
         hit = view.hits(None if rel is None else float(rel))  # type: ignore[arg-type]
         if self._has(Law.RELEVANCE_ONLY):

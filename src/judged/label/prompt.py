@@ -38,7 +38,7 @@ Structure: TypeAlias = Literal["json_schema", "json_object", "text"]
 STRUCTURES: tuple[Structure, ...] = get_args(Structure)
 """All structures, the strictest first."""
 
-TOKEN_RULE = "one token for every four ASCII characters and for every other character, and 10 a request"  # noqa: S105 - no secret
+TOKEN_RULE = "a token per four ASCII characters, one per other character, and 10 per request"  # noqa: S105 - no secret
 """How tokens are estimated before an endpoint counts them."""
 
 _PLACEHOLDER = re.compile("{(query|title|text)}")

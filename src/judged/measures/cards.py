@@ -69,7 +69,7 @@ class CardParameter:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What there is to know about a measure."""
+    """The documentation of one measure."""
 
     name: str
     family: str

@@ -68,6 +68,7 @@ Latency = Measure(
     family="timing",
     higher_is_better=False,
     percentile="p",
+    compare_by="Latency",
     extra_parameters={
         "p": Parameter.number("the percentile of the times, in place of their mean", 0, 100),
         "unit": Parameter("the unit of the times: milliseconds or seconds"),

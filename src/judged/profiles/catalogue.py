@@ -32,7 +32,7 @@ for _name in (
 
 
 def as_profile(convention: Profile | Protocol | str) -> Profile:
-    """The profile itself, the one of that name, or one that reads every measure under the protocol given."""
+    """Return the profile itself, the one of that name, or one with every measure under the given protocol."""
     if isinstance(convention, str):
         return PROFILES[convention]
     if isinstance(convention, Protocol):

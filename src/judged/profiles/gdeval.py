@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]

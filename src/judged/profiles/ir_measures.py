@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -25,12 +24,12 @@ _FROM_0: Mapping[tuple[str, Any], Mapping[str, Any]] = {("min_rel", 0): {}}
 
 
 def _trec(*names: str, measure: str = "", takes: tuple[str, ...] = ("rel",), **more: Any) -> list[Spelling]:
-    """A measure that it leaves to pytrec_eval, under each of its names."""
+    """Return the spellings of a measure that it delegates to pytrec_eval, one for each of its names."""
     return [Spelling(name, measure or names[0], takes=takes, switches=_JUDGED_ONLY, **more) for name in names]
 
 
 def _cwl(name: str, *takes: str, number: bool | None = None) -> Spelling:
-    """A measure that it leaves to cwl_eval."""
+    """Return the spelling of a measure that it delegates to cwl_eval."""
     return Spelling(
         name,
         name,

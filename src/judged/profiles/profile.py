@@ -1,18 +1,147 @@
-"""A profile: how another tool writes its measures, and under which conventions it computes each of them."""
+"""A profile: another tool's names for measures, and the conventions under which it computes each of them.
+
+A profile is one two-way table: `read` turns a name of the tool into a measure and its protocol, `names` has the tool's
+name for each measure.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import ParsedName, parse_measure, parse_measures, parse_name, split_measures
-from judged.profiles.spelling import Spelling
 from judged.protocol import Protocol
 
-__all__ = ["Profile", "Reading"]
+__all__ = ["Profile", "Reading", "Spelling", "set_relevance"]
+
+
+def _parse_number(text: str) -> float:
+    return int(text) if text.isdigit() else float(text)
+
+
+def set_relevance(measure: Measure, level: int) -> Measure:
+    """Return the measure with that grade as the least that is relevant."""
+    return measure(rel=level)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A tool's name for a measure, with the parameters that it implies and the conventions in which it departs."""
+
+    name: str
+    measure: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of ours that have these values whenever the tool computes it."""
+    takes: tuple[str, ...] = ("rel",)
+    """Parameters of ours that may be set as well, apart from the one that a number sets."""
+    conventions: Mapping[str, Any] = field(default_factory=dict)
+    """Conventions in which the tool departs from those of its other measures."""
+    number: bool | None = None
+    """Whether a number must follow, or must not; None: as the measure has it."""
+    at: str | None = None
+    """The parameter that a number sets; None: the one that `@` sets."""
+    convert: Callable[[str], float] = _parse_number
+    level: Callable[[Measure, int], Measure] | None = None
+    """What a number after `-l` does to the measure; None: it may not follow."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that have another name in the tool, with our names."""
+    words: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
+    """Parameters of the tool with a value, and the parameters of ours that they set."""
+    switches: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
+    """Parameters of the tool with a value, and the conventions of the protocol that they change."""
+    zero_if_missing: bool = False
+    """Whether a query without results scores 0, whatever the measure says otherwise."""
+    digits: int | None = None
+    """The number of decimals that the tool gives, where that differs from its other measures."""
+    shown: str = ""
+    """How it is written in listings; by default the name, with `@k` where a number follows."""
+
+    @property
+    def example(self) -> str:
+        """How it is written: `recall@k`, or `ndcg[@k]` where it may have a cutoff."""
+        optional, required = self._allows_number(there=True), not self._allows_number(there=False)
+        return self.shown or self.name + ("@k" if required else "[@k]" if optional else "")
+
+    @property
+    def kind(self) -> Measure:
+        """The measure with the parameters implied."""
+        return MEASURES[self.measure](**self.given)
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter that a number sets."""
+        return self.at or self.kind.at_parameter
+
+    def matches(self, parsed: ParsedName) -> bool:
+        """Return whether the name is this one, in any case, and takes the numbers and parameters written."""
+        return (
+            parsed.name.lower() == self.name.lower()
+            and self._allows_number(there=bool(parsed.numbers))
+            and (parsed.level is None or self.level is not None)
+            and all(self._allows(name, value) for name, value in parsed.inside.items())
+        )
+
+    def make_measure(self, parsed: ParsedName) -> tuple[Measure, Mapping[str, Any]]:
+        """Return the measure that was written, and the conventions that its parameters change."""
+        measure = self.kind
+        switched: dict[str, Any] = {}
+        for name, value in parsed.inside.items():
+            if name in _names(self.switches):
+                switched.update(self.switches[name, value])
+            elif name in _names(self.words):
+                measure = measure(**self.words[name, value])
+            else:
+                measure = measure(**{self.renamed.get(name, name): value})
+        if parsed.numbers and self.parameter is not None:
+            measure = measure(**{self.parameter: self.convert(parsed.numbers[0])})
+        if parsed.level is not None and self.level is not None:
+            measure = self.level(measure, parsed.level)
+        return self._score_missing(measure), switched
+
+    def can_compute(self, measure: Measure) -> bool:
+        """Return whether the tool can compute this measure of ours, with the parameters that were set."""
+        if measure.name != self.measure:
+            return False
+        own, defaults = self.kind.parameters, MEASURES[self.measure].parameters
+        # Where a number sets another parameter than `@`, its default counts as well: `RBP` has a persistence.
+        known = measure.parameters if self.at else dict(measure.set_parameters)
+        free = (*self.takes, *self.renamed.values(), self.parameter)
+        return self._allows_number(there=known.get(self.parameter or "") is not None) and all(
+            own[name] == value if name in self.given else name in free or defaults.get(name) == value
+            for name, value in measure.set_parameters
+        )
+
+    def complete(self, measure: Measure) -> Measure:
+        """Return the measure with the parameters that the tool implies."""
+        return self._score_missing(measure(**self.given))
+
+    def _score_missing(self, measure: Measure) -> Measure:
+        return replace(measure, zero_if_missing=True) if self.zero_if_missing else measure
+
+    def _allows(self, name: str, value: object) -> bool:
+        """Return whether a parameter may be written with this value."""
+        choices = {**self.words, **self.switches}
+        if name in _names(choices):
+            return any(name == known and value == choice for known, choice in choices)
+        return name in self.takes or name in self.renamed
+
+    def _allows_number(self, *, there: bool) -> bool:
+        """Return whether it may be written with a number, or without."""
+        if self.number is not None:
+            return there == self.number
+        if self.parameter is None:
+            return not there
+        needed = self.kind.defaults[self.parameter] is inspect.Parameter.empty
+        return there or not (needed and self.parameter not in self.given)
+
+
+def _names(choices: Mapping[tuple[str, Any], Mapping[str, Any]]) -> set[str]:
+    return {name for name, _ in choices}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +153,7 @@ class Reading:
     written: str
     """As the user wrote it."""
     digits: int | None = None
-    """How many decimals the tool gives; None: all it has."""
+    """The number of decimals that the tool gives; None: all it has."""
 
     @property
     def name(self) -> str:
@@ -32,73 +161,85 @@ class Reading:
         return str(self.measure)
 
 
-def _itself(text: str) -> Sequence[str]:
-    return [text]
-
-
 @dataclass(frozen=True)
 class Profile:
-    """The conventions of one tool. With no spellings it reads every measure that judged has, as judged does."""
+    """The names and conventions of one tool. Without spellings it has every measure of judged, by its own names."""
 
     name: str
     tool: str = ""
     version: str = ""
     """The version that was compared, number for number."""
     about: str = ""
-    """What is imitated: the call or the command, in one sentence."""
+    """The call or the command that is reproduced, in one sentence."""
     protocol: Protocol = field(default_factory=Protocol)
     """The conventions of most of its measures; a spelling may depart from them."""
     spellings: tuple[Spelling, ...] = ()
     """The names of its measures, in the order in which they are tried."""
     caveats: tuple[str, ...] = ()
-    """What the tool does that is not imitated, each in a sentence."""
+    """What the tool does that is not reproduced, a sentence each."""
     default_measures: tuple[str, ...] = ()
     """What it computes when nothing is asked for; empty: judged's own choice."""
     digits: int | None = None
-    """How many decimals the tool gives; None: all it has."""
-    expand: Callable[[str], Sequence[str]] = _itself
-    """The names that a name such as `official` stands for."""
+    """The number of decimals that the tool gives; None: all it has."""
+    expand: Callable[[str], Sequence[str]] = lambda text: [text]
+    """Returns the names that a name such as `official` means."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Conventions in which the user departs from the tool, for every measure."""
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The tool's name for each measure: ours, if the tool knows it, else its first."""
+        found: dict[str, str] = {}
+        for spelling in self.spellings:
+            if spelling.measure not in found or spelling.name == spelling.measure:
+                found[spelling.measure] = spelling.name
+        return found
+
     def read(self, text: Measure | str) -> Reading:
-        """What the tool means by `text`, which is one of its own names, or one of judged's for what it has.
+        """Return what the tool means by `text`: one of its own names, or one of judged's for what it has.
 
         >>> from judged.profiles.catalogue import PROFILES
         >>> PROFILES["ranx"].read("ndcg_burges@10").measure
         nDCG(gain="exp")@10
         """
         if not self.spellings:
-            return Reading(parse_measure(text), self._under({}), str(text), self.digits)
-        words = None if isinstance(text, Measure) else parse_name(text.replace(" @", "@"))
-        found = None if words is None else self._in_its_words(words)
-        return self._reading(text, found or self._in_ours(text))
+            return Reading(parse_measure(text), self._make_protocol({}), str(text), self.digits)
+        parsed = None if isinstance(text, Measure) else parse_name(text.replace(" @", "@"))
+        spelling = next((known for known in self.spellings if parsed and known.matches(parsed)), None)
+        if spelling is not None and parsed is not None:
+            measure, switched = spelling.make_measure(parsed)
+        else:
+            spelling, measure = self._find_ours(text)
+            switched = {}
+        digits = self.digits if spelling.digits is None else spelling.digits
+        protocol = self._make_protocol({**spelling.conventions, **switched})
+        return Reading(measure, protocol, str(text), digits)
 
     def read_all(self, measures: Iterable[Measure | str] | Measure | str) -> list[Reading]:
-        """Every measure named, once, in the order first named; a string may name several."""
+        """Return every measure named, once, in the order first named; a string may name several."""
         if not self.spellings:
-            return [
-                Reading(each, self._under({}), str(each), self.digits) for each in parse_measures(measures)
-            ]
+            protocol = self._make_protocol({})
+            parsed = parse_measures(measures)
+            return [Reading(measure, protocol, str(measure), self.digits) for measure in parsed]
         named: Iterable[Measure | str]
         named = [measures] if isinstance(measures, Measure) else measures
         named = split_measures(measures) if isinstance(measures, str) else named
-        several = [part for each in named for part in self._parts(each)]
-        readings = {(reading.name, reading.protocol): reading for reading in map(self.read, several)}
-        _refuse_namesakes(list(readings.values()))
+        parts = [part for text in named for part in self._split(text)]
+        readings = {(reading.name, reading.protocol): reading for reading in map(self.read, parts)}
+        _check_names(list(readings.values()))
         return list(readings.values())
 
     def replace(self, **changes: Any) -> Profile:
-        """This profile with some conventions changed, for every measure."""
-        self.protocol.replace(**changes)  # raises where one makes no sense
+        """Return this profile with some conventions changed, for every measure."""
+        self.protocol.replace(**changes)  # raises if one is not allowed
         return replace(self, changes={**self.changes, **changes})
 
     @property
     def protocols(self) -> dict[Protocol, list[str]]:
-        """Each protocol that the tool has, with the names of the measures that it holds for."""
-        found: dict[Protocol, list[str]] = {self._under({}): []}
+        """Each protocol of the tool, with the names of the measures that it applies to."""
+        found: dict[Protocol, list[str]] = {self._make_protocol({}): []}
         for spelling in self.spellings:
-            names = found.setdefault(self._under(spelling.conventions), [])
+            names = found.setdefault(self._make_protocol(spelling.conventions), [])
             names += [spelling.example] if spelling.example not in names else []
         return found
 
@@ -107,54 +248,41 @@ class Profile:
         changed = "".join(f", {name}={value}" for name, value in self.changes.items())
         return f"{self.name}{tool}{changed}"
 
-    def _under(self, conventions: Mapping[str, Any]) -> Protocol:
+    def _make_protocol(self, conventions: Mapping[str, Any]) -> Protocol:
         return self.protocol.replace(**{**conventions, **self.changes})
 
-    def _reading(self, text: Measure | str, found: tuple[Spelling, Measure, Mapping[str, Any]]) -> Reading:
-        spelling, measure, switched = found
-        digits = self.digits if spelling.digits is None else spelling.digits
-        return Reading(measure, self._under({**spelling.conventions, **switched}), str(text), digits)
-
-    def _in_its_words(self, words: ParsedName) -> tuple[Spelling, Measure, Mapping[str, Any]] | None:
-        """The first of its spellings that fits, with the measure made."""
-        named = [each for each in self.spellings if each.is_called(words.name)]
-        fitting = [each for each in named if each.fits(words)]
-        if fitting:
-            return (fitting[0], *fitting[0].made(words))
-        return None
-
-    def _in_ours(self, text: Measure | str) -> tuple[Spelling, Measure, Mapping[str, Any]]:
-        """The first of its spellings for the measure that we call so."""
+    def _find_ours(self, text: Measure | str) -> tuple[Spelling, Measure]:
+        """Return the first spelling for a measure that is written as judged writes it."""
         try:
             measure = parse_measure(text)
         except UnknownName:
-            raise self._refused(text) from None
-        for each in self.spellings:
-            if each.measure == measure.name and each.holds(measure):
-                return each, each.completed(measure), {}
-        raise self._refused(text)
+            raise self._unknown(text) from None
+        for spelling in self.spellings:
+            if spelling.can_compute(measure):
+                return spelling, spelling.complete(measure)
+        raise self._unknown(text)
 
-    def _parts(self, text: Measure | str) -> Sequence[Measure | str]:
-        """The texts of `P_5,10`, which names two measures, or of a name for many."""
+    def _split(self, text: Measure | str) -> Sequence[Measure | str]:
+        """Split `P_5,10`, which names two measures, and a name for many."""
         if isinstance(text, Measure):
             return [text]
-        words = parse_name(text)
-        if words is None or len(words.numbers) < 2:
+        parsed = parse_name(text)
+        if parsed is None or len(parsed.numbers) < 2:
             return self.expand(text)
-        head, _, tail = text.partition(words.mark + ",".join(words.numbers))
-        return [f"{head}{words.mark}{number}{tail}" for number in words.numbers]
+        head, _, tail = text.partition(parsed.mark + ",".join(parsed.numbers))
+        return [f"{head}{parsed.mark}{number}{tail}" for number in parsed.numbers]
 
-    def _refused(self, text: Measure | str) -> JudgedError:
-        known = ", ".join(dict.fromkeys(each.example for each in self.spellings))
+    def _unknown(self, text: Measure | str) -> JudgedError:
+        known = ", ".join(dict.fromkeys(spelling.example for spelling in self.spellings))
         return BadMeasure(f"the profile `{self.name}` has no measure `{text}`", hint=f"it has {known}")
 
 
-def _refuse_namesakes(readings: list[Reading]) -> None:
-    """Two readings that one name would stand for are refused: scores are looked up by name."""
+def _check_names(readings: list[Reading]) -> None:
+    """Raise `BadMeasure` for two readings with one name: scores are looked up by name."""
     seen: dict[str, Reading] = {}
-    for each in readings:
-        if each.name in seen:
-            first = seen[each.name]
-            msg = f"`{first.written}` and `{each.written}` are both {each.name}, under different conventions"
+    for reading in readings:
+        if reading.name in seen:
+            first = seen[reading.name]
+            msg = f"`{first.written}` and `{reading.written}` are both {reading.name}, under different conventions"
             raise BadMeasure(msg, hint="ask for one at a time")
-        seen[each.name] = each
+        seen[reading.name] = reading

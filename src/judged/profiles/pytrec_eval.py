@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from judged.errors import UnknownName
 from judged.measures.trec_eval import expand
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
 
 
 def _expand(text: str) -> list[str]:
-    """The names that a nickname, or a name without its numbers, stands for."""
+    """Return the names that a nickname, or a name without its numbers, means."""
     try:
-        return [each.name for each in expand(9, [text]) if each.measure is not None]
+        return [found.name for found in expand(9, [text]) if found.measure is not None]
     except UnknownName:
         return [text]
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from judged.measures.measure import Measure
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling, from_grade
+from judged.profiles.profile import Profile, Spelling, set_relevance
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
 
 
 def _lower_grades_gain_nothing(measure: Measure, level: int) -> Measure:
-    """The measure with no gain for grades below the level: ranx forgets such documents."""
+    """Return the measure with no gain for grades below the level: ranx drops such documents."""
     return measure(gains=dict.fromkeys(range(1, level), 0)) if level > 1 else measure
 
 
@@ -21,9 +20,9 @@ def _hundredths(digits: str) -> float:
 
 
 def _at(name: str, measure: str, whole: str | None = None) -> list[Spelling]:
-    """A name with a cutoff, and without one, where that may be another measure of ours."""
-    cut = Spelling(name, measure, level=from_grade)
-    return [cut] if whole is None else [cut, Spelling(name, whole, level=from_grade)]
+    """Return the spellings with a cutoff, and without one, which may be another measure of ours."""
+    cut = Spelling(name, measure, level=set_relevance)
+    return [cut] if whole is None else [cut, Spelling(name, whole, level=set_relevance)]
 
 
 def _gain(name: str, measure: str, gain: str) -> Spelling:
@@ -56,10 +55,10 @@ PROFILE = Profile(
             at="p",
             convert=_hundredths,
             number=True,
-            level=from_grade,
+            level=set_relevance,
             shown="rbp.pp",
         ),
-        Spelling("bpref", "Bpref", conventions={"negative": "nonrelevant"}, level=from_grade),
+        Spelling("bpref", "Bpref", conventions={"negative": "nonrelevant"}, level=set_relevance),
     ),
     caveats=(
         "`hits`, which is `precision` without its divisor, and `hit_rate` and `f1` without a cutoff are not supported.",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judged.profiles.profile import Profile
-from judged.profiles.spelling import Spelling
+from judged.profiles.profile import Profile, Spelling
 from judged.protocol import Protocol
 
 __all__ = ["PROFILE"]
@@ -22,7 +21,7 @@ _REMOVED: Mapping[tuple[str, Any], Mapping[str, Any]] = {
 
 
 def _deep(name: str, measure: str, given: Mapping[str, Any] | None = None, **more: Any) -> list[Spelling]:
-    """A measure to a depth, and to a depth of 1000 where none is said."""
+    """Return the spellings with a depth, and without one, which means a depth of 1000."""
     own = given or {}
     return [
         Spelling(name, measure, own, takes=(), number=True, **more),

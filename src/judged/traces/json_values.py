@@ -42,7 +42,7 @@ def first_text(value: Json, names: Iterable[str]) -> str | None:
 def preview(value: Json, *, size: int = 60) -> str:
     """Format a value for a message: on one line, in backticks, truncated.
 
-    >>> shown({"gain": 7}), shown("a long text", size=8)
+    >>> preview({"gain": 7}), preview("a long text", size=8)
     ("`{'gain': 7}`", "`'a long…`")
     """
     try:

@@ -15,7 +15,7 @@ SESSION = Scope(
     subject="sessions",
     example="CG@3",
     form="write it as `CG@3`, `CG@last` or `CG(good=3)@3`",
-    takes="`judged.evaluate_sessions` and `judged sessions`",
+    takes="`judged.evaluate_sessions` or `judged sessions`",
     unit="sessions",
     unknown="unlabelled",
     about={

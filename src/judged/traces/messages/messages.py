@@ -81,7 +81,7 @@ class Transcript:
     def find_problems(self) -> Iterator[tuple[str, str]]:
         """Yield the code and the message of each problem of the conversation as a whole."""
         for stray in self.strays:
-            yield "outputs without a call", f"holds the output of a call that was never made: `{stray}`"
+            yield "output-without-call", f"holds the output of a call that was never made: `{stray}`"
         if self.foreign:
             text = f"holds calls written as `{self.foreign}`, while the beginning of the trace looked like another format"
             yield FOREIGN, text

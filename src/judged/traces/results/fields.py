@@ -83,7 +83,7 @@ def has_key(result: Result) -> bool:
 def split_domain(identity: str) -> tuple[str, str] | None:
     """Split an id with the prefix of a domain into domain and id; None if it is a generic id.
 
-    >>> domain_of("doi:10.1145/582415.582418"), domain_of("chunk-17")
+    >>> split_domain("doi:10.1145/582415.582418"), split_domain("chunk-17")
     (('doi', '10.1145/582415.582418'), None)
     """
     matched = _DOMAINED.fullmatch(identity)

@@ -79,7 +79,7 @@ _TYPES: dict[str, Callable[[Json], Json]] = {
 def flatten(attributes: Attributes) -> JsonObject:
     """Return attributes with dotted names, flattening namespaces that are nested objects.
 
-    >>> flattened({"openinference": {"span": {"kind": "TOOL"}}, "session.id": "s1"})
+    >>> flatten({"openinference": {"span": {"kind": "TOOL"}}, "session.id": "s1"})
     {'openinference.span.kind': 'TOOL', 'session.id': 's1'}
     """
     nested = {key for key, value in attributes.items() if key in NAMESPACES and isinstance(value, dict)}
@@ -111,7 +111,7 @@ def first_value(attributes: Attributes, names: Iterable[str]) -> Json:
 def get_list(attributes: Attributes, name: str) -> list[Json]:
     """Return a list that may be one value, JSON text of one, or flattened: `name.0.a.b`, `name.1.a.b`.
 
-    >>> listed({"docs.1.id": "b", "docs.0.id": "a", "docs.0.at.page": 3}, "docs")
+    >>> get_list({"docs.1.id": "b", "docs.0.id": "a", "docs.0.at.page": 3}, "docs")
     [{'id': 'a', 'at': {'page': 3}}, {'id': 'b'}]
     """
     value = decode(attributes.get(name))
@@ -155,7 +155,7 @@ def to_object(value: Json) -> Mapping[str, Json]:
 def decode(value: Json) -> Json:
     r"""Decode JSON text, even if encoded twice; return anything else unchanged.
 
-    >>> decoded('"[{\\"id\\": 1}]"'), decoded("{'no': json"), decoded("plain")
+    >>> decode('"[{\\"id\\": 1}]"'), decode("{'no': json"), decode("plain")
     ([{'id': 1}], "{'no': json", 'plain')
     """
     while isinstance(value, str) and value[:1] in {"{", "[", '"'}:

@@ -70,7 +70,7 @@ def normalise_id(value: Json) -> str | None:
 
     The same id is written as hexadecimal digits (OTLP), with `0x` before them (SDKs), or in base64 (protobuf).
 
-    >>> identity("0x97A1"), identity("l5v1+7DJLjc="), identity("979bf5fbb0c92e37"), identity("0000000000000000")
+    >>> normalise_id("0x97A1"), normalise_id("l5v1+7DJLjc="), normalise_id("979bf5fbb0c92e37"), normalise_id("0000000000000000")
     ('97a1', '979bf5fbb0c92e37', '979bf5fbb0c92e37', None)
     """
     text = "" if value is None else str(value).strip()
@@ -95,9 +95,9 @@ def parse_nanoseconds(value: Json) -> int | None:
 
     The size of a number decides whether it counts nanoseconds, microseconds, milliseconds or seconds.
 
-    >>> nanoseconds("2026-11-15T20:07:10.161195Z") == nanoseconds("1794773230161195000")
+    >>> parse_nanoseconds("2026-11-15T20:07:10.161195Z") == parse_nanoseconds("1794773230161195000")
     True
-    >>> nanoseconds(1794773230161), nanoseconds("yesterday"), nanoseconds(None)
+    >>> parse_nanoseconds(1794773230161), parse_nanoseconds("yesterday"), parse_nanoseconds(None)
     (1794773230161000000, None, None)
     """
     if isinstance(value, bool) or value is None:
