@@ -19,7 +19,7 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from judged.kernels.sessions.view import SessionView  # noqa: E402
+from judged.kernels.sessions import SessionView  # noqa: E402
 from judged.measures.families import SESSION_MEASURES  # noqa: E402
 from judged.measures.parse import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
