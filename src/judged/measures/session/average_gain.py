@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Beyond,
     Discount,
     Iteration,
+    SessionView,
     Worth,
     average_gain,
     discounted_total_until,
@@ -16,7 +17,6 @@ from judged.kernels.sessions.good_gain import (
     value_at,
     weight_sum,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT

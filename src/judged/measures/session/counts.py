@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, count_until, good_results
-from judged.kernels.sessions.view import SessionView
+from judged.kernels.sessions import Iteration, SessionView, count_until, good_results
 from judged.measures.laws import SESSION_COUNT, Law
 from judged.measures.measure import Measure
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Iteration,
+    SessionView,
     Worth,
     count_until,
     gain_per_cost,
     good_results,
     mask_not_found,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 

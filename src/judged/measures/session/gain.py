@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Beyond,
     Discount,
     Iteration,
+    SessionView,
     Worth,
     best_gain,
     count_until,
@@ -20,7 +21,6 @@ from judged.kernels.sessions.good_gain import (
     mask_not_found,
     value_at,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
