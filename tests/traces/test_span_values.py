@@ -144,7 +144,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_nothing_that_json_can_hold_breaks_a_reader_of_payloads(value: Any) -> None:
-    """Whatever stands where a payload should be, an answer comes, if only that there is none."""
+    """Any value in place of a payload gives an answer, possibly an empty one."""
     text = json.dumps(value)
     for item in (value, text, json.dumps(text)):
         unwrap_output(item)
