@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -123,11 +122,8 @@ class Provenance:
     inputs: tuple[InputFile, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Test, correction, level, seed, and whatever else changes a number."""
-    machine: str = field(
-        default_factory=lambda: (
-            f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-        )
-    )
+    machine: str = ""
+    """Recorded when the result is saved; empty: this one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, for JSON."""
@@ -135,12 +131,19 @@ class Provenance:
             "protocols": [protocol.to_dict() for protocol in self.protocols],
             "inputs": [file.to_dict() for file in self.inputs],
             "settings": dict(self.settings),
-            "machine": self.machine,
+            "machine": self.machine or _describe_machine(),
         }
 
     def with_digests(self) -> Provenance:
-        """Return the same with the SHA-256 of every input file recorded."""
-        return replace(self, inputs=tuple(replace(file, digest=file.sha256) for file in self.inputs))
+        """Return the same with the machine and the SHA-256 of every input file recorded."""
+        inputs = tuple(replace(file, digest=file.sha256) for file in self.inputs)
+        return replace(self, inputs=inputs, machine=self.machine or _describe_machine())
+
+
+def _describe_machine() -> str:
+    import platform
+
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
 class Result:
