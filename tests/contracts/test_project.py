@@ -54,7 +54,7 @@ def test_the_installed_package_has_that_version() -> None:
     assert installed == judged.__version__
 
 
-def test_the_changelog_tells_of_this_version() -> None:
+def test_the_changelog_has_this_version() -> None:
     """There is a section for it, and the citation names the same version."""
     assert re.search(rf"^## {re.escape(judged.__version__)}\b", read("CHANGELOG.md"), flags=re.MULTILINE)
     assert f"version: {judged.__version__}" in read("CITATION.cff")
@@ -92,7 +92,7 @@ def test_every_measure_is_on_the_page_of_measures() -> None:
 
 
 def test_every_error_is_on_the_page_of_errors() -> None:
-    """Whoever catches an error can read when it is raised."""
+    """Users can look up when each error is raised."""
     page = read("docs/errors-and-exit-codes.md")
     names = [name for name in errors.__all__ if issubclass(getattr(errors, name), errors.JudgedError)]
 
