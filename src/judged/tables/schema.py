@@ -86,6 +86,8 @@ class Schema:
     fields: tuple[Field, ...]
     lines: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The fields of a line without a header, by its number of columns; "" is a column that is ignored."""
+    exact: bool = False
+    """Whether a line with more columns is an error, because their number says what they are."""
     tabs: bool = False
     """Whether lines without a header are separated by tabs; else by any white space, as TREC text is."""
     nested: tuple[str, ...] = ()
@@ -199,6 +201,7 @@ PREFERENCES = Schema(
         Field("level", ("level", "rel_level", *_GRADE), "number"),
         Field("subgroup", ("subgroup", "sub_group", "ujsubg"), required=False),
     ),
+    exact=True,
     lines={
         4: ("query", "group", "document", "level"),
         5: ("query", "group", "subgroup", "document", "level"),
