@@ -136,6 +136,34 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert broken == []
 
 
+def test_no_page_installs_from_the_package_index() -> None:
+    """judged is not published yet, so pages install it from a clone."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+
+    assert [str(page) for page in pages if re.search(r"pip install '?judged\b", read_text(page))] == []
+
+
+def test_links_to_headings_lead_somewhere() -> None:
+    """Every link to a section of a page names a heading of that page."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    headings = {page: find_anchors(read_text(page)) for page in pages}
+    broken = [
+        f"{page.relative_to(ROOT)} → {target}#{anchor}"
+        for page in pages
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", read_text(page))
+        if anchor not in headings.get((page.parent / target).resolve() if target else page, ())
+    ]
+
+    assert broken == []
+
+
+def find_anchors(page: str) -> set[str]:
+    """Return the anchors that the headings of a page have on GitHub."""
+    prose = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", prose, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
 def test_everything_that_tests_need_is_pinned() -> None:
     """Every dependency, of the package and of its tests, has an exact version in the constraints."""
     project = tomllib.loads(read("pyproject.toml"))["project"]
