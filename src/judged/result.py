@@ -205,17 +205,23 @@ class Result:
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+    def to_json(self, *, per_query: bool = False) -> str:
+        """Return the result as a JSON document that people and `judged.load` can read."""
+        import json
+
         import msgspec
 
-        provenance = self.provenance.with_digests()
-        document = {
-            "schema": f"judged.{self.kind}/{SCHEMA_VERSION}",
-            "judged": self.provenance.version,
-            "state": {**to_state(self), "provenance": to_state(provenance)},
-        }
-        data = msgspec.json.encode(document)
+        document = json.dumps(
+            self.to_dict(per_query=per_query), indent=2, ensure_ascii=False, allow_nan=False
+        )
+        if self.kind not in RESULTS:
+            return document + "\n"
+        state = {**to_state(self), "provenance": to_state(self.provenance.with_digests())}
+        return f'{document[:-2]},\n  "state": {msgspec.json.encode(state).decode()}\n}}\n'
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+        data = self.to_json().encode()
         write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
     def __repr__(self) -> str:
@@ -240,9 +246,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise Unreadable(msg) from None
     except (ValueError, KeyError, TypeError, EOFError):
         msg = f"{path} is not a saved result"
-        raise Unreadable(
-            msg, hint="`result.save(path)` writes one; `-o result.json` writes tables for other programs"
-        ) from None
+        raise Unreadable(msg, hint="`result.save(path)` writes one, and so does `-o result.json`") from None
     if version != str(SCHEMA_VERSION):
         msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"
         raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")

@@ -9,12 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from judged.arrays import Floats, Ints
-from judged.kernels.preferences import (
-    PreferenceView,
-    build_pairs,
-    build_preference_view,
-    order_documents,
-)
+from judged.kernels.preferences import PreferenceView, build_pairs, build_preference_view, order_documents
 from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.sessions import GAINS, UNLABELLED, Reference, SessionView
 
