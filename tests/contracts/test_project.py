@@ -137,7 +137,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_no_page_installs_from_the_package_index() -> None:
-    """Judged is not published yet, so pages install it from a clone."""
+    """Pages install from a clone, because the package is not published yet."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
 
     assert [str(page) for page in pages if re.search(r"pip install '?judged\b", read_text(page))] == []
