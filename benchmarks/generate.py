@@ -30,11 +30,11 @@ class Data:
         return self.directory / "qrels.txt"
 
     def run(self, variant: str) -> Path:
-        """The run of that variant."""
+        """Return the run of that variant."""
         return self.directory / f"{variant}.txt"
 
     def head(self, share: int) -> Path:
-        """The first queries of the sorted run: one in `share`."""
+        """Return the first queries of the sorted run: one in `share`."""
         return self.directory / f"sorted-1-of-{share}.txt"
 
 

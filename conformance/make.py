@@ -73,7 +73,7 @@ def inputs(case: Case) -> tuple[Judgments, Results]:
 
 
 def _grades(case: Case, query: str, judged: Mapping[str, Any]) -> dict[str, Grade]:
-    """The grades of a query's documents; a target is the one intent of its document."""
+    """Return the grades of a query's documents; a target is the one intent of its document."""
     table: dict[str, Grade] = {}
     for document, given in judged.items():
         if isinstance(given, dict):
@@ -87,7 +87,7 @@ def _grades(case: Case, query: str, judged: Mapping[str, Any]) -> dict[str, Grad
 
 
 def described(theme: Theme, recorded: dict[str, Any]) -> dict[str, Any]:
-    """A file of the suite."""
+    """Return a file of the suite."""
     return {
         "format": FORMAT,
         "theme": theme.name,
@@ -152,12 +152,12 @@ def _is_refused(case: Case) -> None:
 
 
 def text_of(theme: Theme, recorded: dict[str, Any]) -> str:
-    """A file of the suite, as it is written."""
+    """Return a file of the suite, as it is written."""
     return json.dumps(described(theme, recorded), indent=1, allow_nan=False) + "\n"
 
 
 def recorded_values() -> dict[str, Any]:
-    """What other tools printed, by case and measure."""
+    """Return what other tools printed, by case and measure."""
     place = SUITE / "source" / "recorded.json"
     found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
     return found

@@ -18,7 +18,7 @@ RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 2.0, "d": 1.0}}
 
 
 def wasted(ranking: Ranking, *, cutoff: int = 10, rel: float | None = None) -> Floats:
-    """The share of the first `cutoff` results that bring nothing relevant."""
+    """Return the share of the first `cutoff` results that bring nothing relevant."""
     shown = np.minimum(ranking.retrieved, cutoff)
     return (shown - ranking.hits_within(cutoff, rel)) / np.maximum(shown, 1)
 

@@ -12,7 +12,7 @@ from judged.sessions.analysis import curve, overlaps, stopping_points
 
 
 def trace(system: str, task: str, *iterations: list[tuple[str, int]]) -> dict[str, Any]:
-    """A session in the plain form: each iteration one search, each result a page and its gain."""
+    """Return a session in the plain form: each iteration one search, each result a page and its gain."""
     steps = [
         {"searches": [{"results": [{"url": f"https://{page}", "gain": gain} for page, gain in results]}]}
         for results in iterations

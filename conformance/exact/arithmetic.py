@@ -19,20 +19,20 @@ WRITTEN = 30
 
 
 def decimal(value: Number | int) -> Decimal:
-    """The value as a decimal of sixty digits."""
+    """Return the value as a decimal of sixty digits."""
     with localcontext(prec=WORKING):
         return Decimal(value.numerator) / value.denominator if isinstance(value, Fraction | int) else value
 
 
 @cache
 def logarithm(number: int | Fraction) -> Decimal:
-    """The logarithm to base 2."""
+    """Return the logarithm to base 2."""
     with localcontext(prec=WORKING):
         return decimal(number).ln() / Decimal(2).ln()
 
 
 def root(number: int) -> tuple[int, int]:
-    """The smallest base and its power that make the number: 8 is 2³, 6 is 6¹."""
+    """Return the smallest base and its power that make the number: 8 is 2³, 6 is 6¹."""
     for base in range(2, number):
         power, reached = 1, base
         while reached < number:
@@ -52,7 +52,7 @@ def discounted(gains: Iterable[Fraction]) -> Discounted:
 
 
 def value(parts: Discounted) -> Number:
-    """What a discounted sum amounts to, exact where only log₂2 occurs."""
+    """Return what a discounted sum amounts to, exact where only log₂2 occurs."""
     if set(parts) <= {2}:
         return parts.get(2, Fraction(0))
     with localcontext(prec=WORKING):
@@ -71,7 +71,7 @@ def ratio(above: Discounted, below: Discounted) -> Number:
 
 
 def mean(values: list[Number]) -> Number:
-    """The arithmetic mean; 0 of nothing."""
+    """Return the arithmetic mean; 0 of nothing."""
     if not values:
         return Fraction(0)
     exact = [each for each in values if isinstance(each, Fraction)]
@@ -82,7 +82,7 @@ def mean(values: list[Number]) -> Number:
 
 
 def geometric_mean(values: list[Number], floor: Fraction = Fraction(1, 100_000)) -> Number:
-    """The geometric mean, in which a value below the floor counts as the floor; 0 of nothing."""
+    """Return the geometric mean, in which a value below the floor counts as the floor; 0 of nothing."""
     raised = [
         max(each, floor) if isinstance(each, Fraction) else max(each, decimal(floor)) for each in values
     ]

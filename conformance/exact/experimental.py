@@ -50,7 +50,7 @@ def rndcg(each: List, *, gains: Gains = None, rel: float | None = None) -> Numbe
 
 
 def yaap(each: List, *, rel: float | None = None) -> Number:
-    """The natural logarithm of (1 + s)/(1 + R − s), where s is the sum of precisions that AP is made of."""
+    """Return the natural logarithm of (1 + s)/(1 + R − s), where s is the sum of precisions that AP is made of."""
     total, relevant = precision_sum(each, None, rel), each.relevant(rel)
     odds = over(1 + total, 1 + relevant - total)
     if odds == 1:
@@ -69,7 +69,7 @@ def utility(
     collection: int = 0,
     rel: float | None = None,
 ) -> Number:
-    """The prices of hits, of other results, of misses, and of everything else."""
+    """Return the prices of hits, of other results, of misses, and of everything else."""
     hits, relevant = sum(each.hits(rel)), each.relevant(rel)
     others, missed = len(each.found) - hits, relevant - hits
     rest = collection - len(each.found) - missed

@@ -21,7 +21,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def evaluated(text: str) -> Number:
-    """The value of an expression such as `(1 + 1/log2(5)) / 2`; exact where no logarithm occurs."""
+    """Return the value of an expression such as `(1 + 1/log2(5)) / 2`; exact where no logarithm occurs."""
     with localcontext(prec=WORKING):
         return _value(ast.parse(text, mode="eval").body)
 

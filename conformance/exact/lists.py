@@ -57,12 +57,12 @@ class List:
 
 
 def exactly(number: float | str) -> Fraction:
-    """The number as it is written in decimals: 0.1 is a tenth."""
+    """Return the number as it is written in decimals: 0.1 is a tenth."""
     return Fraction(str(number))
 
 
 def over(above: int | Fraction, below: int | Fraction) -> Fraction:
-    """A quotient; 0 over nothing."""
+    """Return a quotient; 0 over nothing."""
     return Fraction(above) / below if below else ZERO
 
 
@@ -97,7 +97,7 @@ def reciprocal_rank(each: List, *, cutoff: int | None = None, rel: float | None 
 
 
 def precision_sum(each: List, cutoff: int | None, rel: float | None) -> Fraction:
-    """The precisions at the relevant results, summed."""
+    """Return the precisions at the relevant results, summed."""
     hits = each.hits(rel, cutoff)
     return sum((Fraction(sum(hits[:rank]), rank) for rank, hit in enumerate(hits, 1) if hit), ZERO)
 
@@ -173,7 +173,7 @@ def inferred(each: List, *, rel: float | None = None) -> Number:
 
 
 def worth(grade: Fraction | None, gain: str, gains: Mapping[str, float] | None) -> Fraction:
-    """What a grade brings: itself, 2^g − 1, or what the table says; nothing if negative or unjudged."""
+    """Return the gain of a grade: itself, 2^g − 1, or what the table says; nothing if negative or unjudged."""
     if grade is None:
         return ZERO
     for level, other in (gains or {}).items():
@@ -207,7 +207,7 @@ def ideal(
 
 
 def best(each: List, gain: str, gains: Mapping[str, float] | None) -> list[Fraction]:
-    """The gains of everything judged, highest first."""
+    """Return the gains of everything judged, highest first."""
     return sorted((max(worth(grade, gain, gains), ZERO) for grade in each.judged), reverse=True)
 
 
@@ -275,7 +275,7 @@ def rbp(
 
 
 def residual(each: List, *, p: float = 0.8, tail: str = "always") -> Number:
-    """The weight of what is not known: unjudged results, and everything beyond the list."""
+    """Return the weight of what is not known: unjudged results, and everything beyond the list."""
     stay = exactly(p)
     unknown = [rank for rank, grade in enumerate(each.found) if grade is None or grade < 0]
     if tail == "unjudged" and not unknown:

@@ -16,7 +16,7 @@ OF_JUDGMENTS = frozenset({"NumRel", "IDCG"})
 
 
 def measured(each: lists.List, name: str, parameters: Mapping[str, Any]) -> Number:
-    """The value of one query."""
+    """Return the value of one query."""
     renamed = {"over_" if key == "over" else key: given for key, given in parameters.items()}
     return MEASURES[name](each, **renamed)
 

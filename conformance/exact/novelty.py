@@ -16,20 +16,20 @@ Discount = Callable[[Iterable[Fraction]], Discounted]
 
 
 def answered(each: List, grades: Mapping[str, Fraction], rel: float | None) -> list[str]:
-    """The intents that a document with these grades is relevant to."""
+    """Return the intents that a document with these grades is relevant to."""
     at = max(each.rel if rel is None else exactly(rel), ZERO)
     return [intent for intent, grade in grades.items() if grade >= at]
 
 
 def intents(each: List, rel: float | None) -> list[str]:
-    """The intents of the query that have a relevant document."""
+    """Return the intents of the query that have a relevant document."""
     return sorted({intent for grades in each.documents.values() for intent in answered(each, grades, rel)})
 
 
 def gains(
     each: List, order: Iterable[Mapping[str, Fraction]], alpha: float, rel: float | None
 ) -> list[Fraction]:
-    """What each document brings that is new: 1 − α less to an intent for each before that answered it."""
+    """Return the new gain of each document: 1 − α less to an intent for each before that answered it."""
     seen: Counter[str] = Counter()
     brought = []
     for grades in order:
@@ -40,7 +40,7 @@ def gains(
 
 
 def greedy(each: List, alpha: float, rel: float | None) -> list[Fraction]:
-    """The gains of the order that takes the most novel document next, of several the one of the greatest id."""
+    """Return the gains of the order that takes the most novel document next, of several the one of the greatest id."""
     left, taken = dict(each.documents), list[Any]()
     best: list[Fraction] = []
     while left:
@@ -62,7 +62,7 @@ def by_patience(beta: float) -> Discount:
 
 
 def over_bound(each: List, discount: Discount, cutoff: int, alpha: float, rel: float | None) -> Number:
-    """The novelty of the first results over that of results which all answer every intent."""
+    """Return the novelty of the first results over that of results which all answer every intent."""
     number = len(intents(each, rel))
     bound = discount([number * (1 - exactly(alpha)) ** place for place in range(cutoff)] if number else [])
     return _ratio(discount(gains(each, each.answers[:cutoff], alpha, rel)), bound)
@@ -71,7 +71,7 @@ def over_bound(each: List, discount: Discount, cutoff: int, alpha: float, rel: f
 def over_greedy(
     each: List, discount: Discount, cutoff: int | None, alpha: float, rel: float | None
 ) -> Number:
-    """The novelty of the first results over that of the greedy order of all judged documents."""
+    """Return the novelty of the first results over that of the greedy order of all judged documents."""
     got = discount(gains(each, each.answers[:cutoff], alpha, rel))
     return _ratio(got, discount(greedy(each, alpha, rel)[:cutoff]))
 
@@ -121,7 +121,7 @@ def subtopic_recall(each: List, *, cutoff: int, rel: float | None = None) -> Num
 
 
 def of_intent(each: List, intent: str) -> List:
-    """The query as those see it who mean this by it."""
+    """Return the query as those see it who mean this by it."""
     return replace(
         each,
         found=tuple(grades.get(intent) for grades in each.answers),
@@ -130,7 +130,7 @@ def of_intent(each: List, intent: str) -> List:
 
 
 def intent_mean(each: List, name: str, rel: float | None, **parameters: Any) -> Number:
-    """The mean over the intents of what a measure is for each."""
+    """Return the mean over the intents of what a measure is for each."""
     level = {} if rel is None else {"rel": rel}
     return mean(
         [OF_LISTS[name](of_intent(each, intent), **level, **parameters) for intent in intents(each, rel)]
@@ -148,7 +148,7 @@ def p_ia(each: List, *, cutoff: int, rel: float | None = None) -> Number:
 
 
 def ia(each: List, *, of: str) -> Number:
-    """The mean over intents of a measure that is named, such as `nDCG@10`."""
+    """Return the mean over intents of a measure that is named, such as `nDCG@10`."""
     name, _, cutoff = of.partition("@")
     return intent_mean(each, name, None, **({"cutoff": int(cutoff)} if cutoff else {}))
 

@@ -78,7 +78,7 @@ def _columns(line: str, number: int) -> list[str]:
 
 
 def checked(results: Results) -> Results:
-    """The results, unless a document is there twice or a score is no number."""
+    """Return the results, unless a document is there twice or a score is no number."""
     for query, rows in results.items():
         if len({document for document, _ in rows}) < len(rows):
             msg = f"a document is retrieved twice for {query}"
@@ -90,7 +90,7 @@ def checked(results: Results) -> Results:
 
 
 def as_single(score: float) -> float:
-    """The nearest 32-bit float; beyond its range, infinity."""
+    """Return the nearest 32-bit float; beyond its range, infinity."""
     try:
         return float(struct.unpack("f", struct.pack("f", score))[0])
     except OverflowError:
@@ -98,7 +98,7 @@ def as_single(score: float) -> float:
 
 
 def ordered(rows: list[tuple[str, float]], protocol: Mapping[str, Any]) -> list[str]:
-    """The documents by score, the highest first, and tied ones by the rule."""
+    """Return the documents by score, the highest first, and tied ones by the rule."""
     width = as_single if protocol["precision"] == "float32" else float
     names = list(rows)
     if protocol["ties"] != "input-order":
@@ -110,9 +110,9 @@ def ordered(rows: list[tuple[str, float]], protocol: Mapping[str, Any]) -> list[
 def orders(
     rows: list[tuple[str, float]], judged: dict[str, Grade], protocol: Mapping[str, Any]
 ) -> list[list[str]]:
-    """The one order of the documents that the rule for ties gives, or all that are equally likely.
+    """Return the one order of the documents that the rule for ties gives, or all that are equally likely.
 
-    Of tied documents with the same judgments one stands for all, for no measure tells them apart.
+    Of tied documents with the same judgments one represents all, because no measure distinguishes them.
     """
     if protocol["ties"] != "expected":
         return [ordered(rows, protocol)]
@@ -135,7 +135,7 @@ def _arrangements(left: Counter[str]) -> Iterator[tuple[str, ...]]:
 
 
 def highest_of(grade: Grade) -> Fraction:
-    """The grade, or the highest of those by intent."""
+    """Return the grade, or the highest of those by intent."""
     return grade if isinstance(grade, Fraction) else max(grade.values())
 
 
@@ -177,7 +177,7 @@ def expected(
     name: str,
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Number], Number]:
-    """The value of each query, and their aggregate."""
+    """Return the value of each query, and their aggregate."""
     values: dict[str, Number] = {}
     for query, each in lists(judgments, results, protocol).items():
         absent = query not in results and name not in OF_JUDGMENTS
@@ -192,7 +192,7 @@ def depends_on(
     name: str,
     parameters: Mapping[str, Any],
 ) -> list[str]:
-    """The conventions whose change would change a value."""
+    """Return the conventions whose change would change a value."""
     stated = expected(judgments, results, protocol, name, parameters)
     found = []
     for convention, options in OTHERS.items():

@@ -34,7 +34,7 @@ class M:
 
 
 def m(name: str, cutoff: int | None = None, **parameters: Any) -> M:
-    """A measure: `m("nDCG", 10, gain="exp")`."""
+    """Return a measure: `m("nDCG", 10, gain="exp")`."""
     at = {} if cutoff is None else {"cutoff": cutoff}
     return M(name, {**at, **parameters})
 
@@ -115,7 +115,7 @@ def _trec_eval(name: str, rest: dict[str, Any], cutoff: int | None) -> str | Non
 
 
 def _with_parameters(name: str, rest: dict[str, Any]) -> str | None:
-    """The few names of trec_eval that take a parameter other than a cutoff."""
+    """Return the few names of trec_eval that take a parameter other than a cutoff."""
     match name, rest:
         case "IPrec", {"recall": recall}:
             return f"iprec_at_recall.{recall}"

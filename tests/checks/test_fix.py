@@ -33,7 +33,7 @@ def test_the_highest_grade_stays_under_best(tmp_path: Path) -> None:
     changes = fix(b"q 0 a 0\nq 0 a 2\nq 0 b 1\n", str(tmp_path / "q"), role="judgments", policy="best")
 
     assert (tmp_path / "q").read_bytes() == b"q 0 a 2\nq 0 b 1\n"
-    assert changes.sentences() == ["3 lines in, 2 out", "1 duplicates dropped"]
+    assert changes.sentences() == ["3 lines in, 2 out", "1 duplicate dropped"]
 
 
 def test_ranks_follow_score_and_then_document_from_the_greatest(tmp_path: Path) -> None:
@@ -52,11 +52,11 @@ def test_everything_that_is_dropped_or_moved_is_reported(tmp_path: Path) -> None
     assert (tmp_path / "r").read_bytes() == b"q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\n"
     assert changes.sentences() == [
         "7 lines in, 3 out",
-        "2 malformed lines, or without a usable number, dropped",
-        "2 comments and blank lines dropped",
-        "2 lines moved next to the others of their query",
-        "1 carriage returns removed",
-        "1 byte order marks removed",
+        "2 lines dropped (malformed, or without a usable number)",
+        "2 comment or blank lines dropped",
+        "2 lines moved next to others of the same query",
+        "1 carriage return removed",
+        "1 byte order mark removed",
     ]
 
 

@@ -16,7 +16,7 @@ def test_warnings_alone_exit_with_0_and_with_2_where_strict(invoke: Invoke) -> N
 
     assert (plain.exit_code, strict.exit_code) == (0, 2)
     assert "dense.run  warning   tied-scores           2  rows" in plain.output
-    assert "dense.run:2  document `d1` of query `q1` has score 2, as another has" in plain.output
+    assert "dense.run:2  document `d1` of query `q1` shares the score 2" in plain.output
 
 
 def test_errors_exit_with_2_and_are_reported_with_their_lines(invoke: Invoke, collection: Path) -> None:
@@ -70,7 +70,7 @@ def test_copies_are_written_and_the_exit_code_tells_of_what_is_left(invoke: Invo
     assert (collection / "clean.run").read_text() == BM25
     assert (collection / "clean.qrels").read_text() == "q1 0 d1 2\n"
     assert (
-        "wrote clean.run: 6 lines in, 5 out; 1 malformed lines, or without a usable number, dropped"
+        "wrote clean.run: 6 lines in, 5 out; 1 line dropped (malformed, or without a usable number)"
         in one.output
     )
 

@@ -18,8 +18,8 @@ import pytest
 from scipy import stats
 
 import judged
+from judged.comparison.blocks import find_pareto_optimal
 from judged.comparison.contrasts import t_test_against_first
-from judged.comparison.latency import find_pareto_optimal
 from judged.comparison.settings import CORRECTIONS, TESTS
 from judged.comparison.systems import to_system
 from judged.engine.evaluate import evaluate_many

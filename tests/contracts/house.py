@@ -38,7 +38,9 @@ GENERATED = {
     "docs/measures.md",
     "docs/compatibility.md",
     "docs/reference/commands.md",
+    "docs/reference/lint.md",
     "docs/reference/profiles.md",
+    "docs/reference/tables.md",
 }
 """Pages of the documentation that programs write."""
 

@@ -102,7 +102,7 @@ def test_less_is_better_where_the_measure_says_so() -> None:
     worse = judged.gate(qrels, reversed_run(old), "FallOut@5", baseline=old)
 
     assert (better.verdict, worse.verdict) == ("pass", "fail")
-    assert judged.FallOut.higher_is_better is False
+    assert judged.measures.FallOut.higher_is_better is False
     assert better["FallOut@5"].test.difference == pytest.approx(-worse["FallOut@5"].test.difference)
     assert ", and less of it is better: a difference, in the good direction, of +0." in better.text
     assert ", in the good direction, of -0." in worse.text

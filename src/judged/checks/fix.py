@@ -24,6 +24,7 @@ from judged.kernels.scan.strings import Buffer, Strings
 from judged.kernels.segments import Flags, Floats, Ints
 from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.schema import SCHEMAS
+from judged.wording import counted
 
 __all__ = ["Changes", "Policy", "clean", "fix"]
 
@@ -32,27 +33,34 @@ Policy: TypeAlias = Literal["first", "last", "best"]
 _FEED = 10
 
 
+def _change(thing: str, change: str) -> int:
+    """Return a field that counts one kind of change, with the words for it."""
+    count: int = field(default=0, metadata={"thing": thing, "change": change})
+    return count
+
+
 @dataclass
 class Changes:
     """What a cleaned copy has lost or changed, counted."""
 
     lines_in: int = 0
     lines_out: int = 0
-    lines_dropped: int = field(
-        default=0, metadata={"words": "malformed lines, or without a usable number, dropped"}
-    )
-    comments: int = field(default=0, metadata={"words": "comments and blank lines dropped"})
-    duplicates: int = field(default=0, metadata={"words": "duplicates dropped"})
-    ranks: int = field(default=0, metadata={"words": "ranks renumbered"})
-    moved: int = field(default=0, metadata={"words": "lines moved next to the others of their query"})
-    returns: int = field(default=0, metadata={"words": "carriage returns removed"})
-    marks: int = field(default=0, metadata={"words": "byte order marks removed"})
+    lines_dropped: int = _change("line", "dropped (malformed, or without a usable number)")
+    comments: int = _change("comment or blank line", "dropped")
+    duplicates: int = _change("duplicate", "dropped")
+    ranks: int = _change("rank", "renumbered")
+    moved: int = _change("line", "moved next to others of the same query")
+    returns: int = _change("carriage return", "removed")
+    marks: int = _change("byte order mark", "removed")
 
     def sentences(self) -> list[str]:
         """Return what was changed, in words; lines in and out first."""
-        counts = [(getattr(self, change.name), change.metadata.get("words")) for change in fields(self)]
-        changes = [f"{count:,} {words}" for count, words in counts if words and count]
-        return [f"{self.lines_in:,} lines in, {self.lines_out:,} out", *changes]
+        changes = [
+            f"{counted(getattr(self, count.name), count.metadata['thing'])} {count.metadata['change']}"
+            for count in fields(self)
+            if count.metadata and getattr(self, count.name)
+        ]
+        return [f"{counted(self.lines_in, 'line')} in, {self.lines_out:,} out", *changes]
 
 
 def fix(

@@ -180,7 +180,7 @@ def _add_alike(source: Source, groups: Iterable[Sequence[_Id]], what: str) -> No
             if mine.source is not source or other is None:
                 continue
             place = other.source.findings.locate(other.number)
-            message = f"{what} {_quote(mine.text)} is like {_quote(other.text)} at {place}"
+            message = f"{what} {_quote(mine.text)} nearly matches {_quote(other.text)} at {place}"
             code = name_difference(mine.text, other.text)
             source.findings.add_one(code, mine.number, message)
 

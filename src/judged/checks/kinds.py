@@ -35,7 +35,7 @@ _KINDS = (
     Kind("not-an-object", "error", "lines", "The line holds a JSON value that is not an object."),
     Kind("missing-value", "error", "values", "A query, document, score, grade or intent is missing."),
     Kind("bad-id", "error", "ids", "An id is neither text nor a whole number."),
-    Kind("not-a-number", "error", "numbers", "The score or grade is text that is no number."),
+    Kind("not-a-number", "error", "numbers", "The score or grade is text that is not a number."),
     Kind("score-nan", "error", "scores", "The score is NaN, which cannot be ordered."),
     Kind("not-finite", "error", "grades", "The grade is NaN or infinite."),
     Kind(

@@ -107,7 +107,7 @@ def _check_ties(batch: Batch, findings: Findings) -> None:
         batch.number[which],
         lambda i: (
             f"document `{decode_id(batch.document, int(which[i]))}` of query "
-            f"`{decode_id(batch.query, int(which[i]))}` has score {batch.value[which[i]]:g}, as another has"
+            f"`{decode_id(batch.query, int(which[i]))}` shares the score {batch.value[which[i]]:g}"
         ),
     )
 

@@ -11,19 +11,19 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 from judged.cli.output import FORMATS, OutputOptions
-from judged.comparison.settings import CORRECTIONS, TESTS, Settings, choose_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
 from judged.protocol import Convention, Protocol
 
 __all__ = [
-    "compared_by",
+    "ProfileChoice",
+    "add_options",
+    "comparison_options",
     "convention_option",
-    "conventions",
     "measure_option",
-    "profile_of",
-    "settings_of",
-    "written_results",
+    "output_options",
+    "profile_options",
+    "protocol_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,6 +76,7 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
 
 def comparison_options(command: Command) -> Command:
     """Add the options that say how systems are compared; the command receives `settings`."""
+    from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 
     @wraps(command)
     def receive(
@@ -160,92 +161,8 @@ def add_options(command: Command, *options: Callable[[Command], Command]) -> Com
     return command
 
 
-def written_results(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[F], F]:
-    """The options that say what is printed, what is written to files, and with how many decimals."""
-
-    def decorated(command: F) -> F:
-        for option in reversed(
-            [
-                click.option(
-                    "--format",
-                    "kind",
-                    type=click.Choice(formats),
-                    default=formats[0],
-                    show_default=True,
-                    help="What to print.",
-                ),
-                click.option(
-                    "-o",
-                    "--output",
-                    "outputs",
-                    multiple=True,
-                    metavar="FILE",
-                    type=click.Path(dir_okay=False, path_type=Path),
-                    help=f"Also write FILE, in the format its extension names{note}; may be repeated.",
-                ),
-                click.option(
-                    "--digits",
-                    type=click.IntRange(0, 17),
-                    default=4,
-                    show_default=True,
-                    help="Decimals, where people read.",
-                ),
-            ]
-        ):
-            command = option(command)
-        return command
-
-    return decorated
-
-
-def compared_by(command: F) -> F:
-    """The options that say how systems are compared: test, correction, confidence, and what is drawn."""
-    for option in reversed(
-        [
-            click.option(
-                "--test",
-                type=click.Choice(list(TESTS)),
-                default=next(iter(TESTS)),
-                show_default=True,
-                help="How p-values are made; `welch` takes the two samples as not the same.",
-            ),
-            click.option(
-                "--correction",
-                type=click.Choice(list(CORRECTIONS)),
-                help="For the comparisons of one measure being several.  [default: maxT with randomisation, else holm]",
-            ),
-            click.option(
-                "--level", type=float, default=0.95, show_default=True, help="The confidence of intervals."
-            ),
-            click.option(
-                "--resamples",
-                type=click.IntRange(min=1),
-                default=10_000,
-                show_default=True,
-                help="How many flips or resamples are drawn.",
-            ),
-            click.option(
-                "--seed",
-                type=click.IntRange(min=0),
-                default=0,
-                show_default=True,
-                help="What draws begin with.",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
-
-
-def settings_of(options: Mapping[str, Any]) -> Settings:
-    """How the options of `compared_by` say that systems are compared."""
-    return choose_settings(
-        **{name: options[name] for name in ("test", "correction", "level", "resamples", "seed")}
-    )
-
-
 def measure_option(note: str) -> Callable[[F], F]:
-    """The option that names measures; `note` says what else is to be known of them."""
+    """Return the option that names measures; `note` is added to its help."""
     return click.option(
         "-m",
         "--measure",
@@ -261,24 +178,6 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     from judged.measures.families import MEASURES, PREFERENCE_MEASURES
 
     return [name for name in (*MEASURES, *PREFERENCE_MEASURES) if name.lower().startswith(incomplete.lower())]
-
-
-def profile_of(options: Mapping[str, Any], **settings: Any) -> Profile:
-    """The profile that the options name, changed by settings and then by the options."""
-    given = {name: options[name] for name in Protocol.conventions() if options.get(name) is not None}
-    return PROFILES[options["profile"] or next(iter(PROFILES))].replace(**{**settings, **given})
-
-
-def conventions(command: F) -> F:
-    """The options that change the protocol."""
-    profile = click.option(
-        "--profile",
-        type=click.Choice(list(PROFILES)),
-        help=f"Conventions to score under.  [default: {next(iter(PROFILES))}]",
-    )
-    for option in reversed([profile, *map(convention_option, Protocol.conventions().values())]):
-        command = option(command)
-    return command
 
 
 def convention_option(convention: Convention) -> Callable[[F], F]:

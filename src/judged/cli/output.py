@@ -16,11 +16,20 @@ from judged.errors import UnknownName
 from judged.report.draw import PICTURES
 
 if TYPE_CHECKING:
-    from judged.blocks import Display, Table
+    from judged.blocks import Display
     from judged.problem import Note
     from judged.result import Result
 
-__all__ = ["FORMATS", "fitted", "format_of", "laid_out", "refuse_bytes_on_a_terminal", "says_bold"]
+__all__ = [
+    "EXTENSIONS",
+    "FORMATS",
+    "OutputOptions",
+    "check_extension",
+    "emit",
+    "print_notes",
+    "print_protocols",
+    "supports_bold",
+]
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
 EXTENSIONS = {
@@ -35,55 +44,6 @@ EXTENSIONS = {
     ".parquet": "parquet",
     ".html": "html",
 }
-MANY = 8
-"""More measures than this stand below each other."""
-WIDE = 120
-"""How wide a table may be where no terminal says."""
-
-
-def format_of(path: Path, extensions: Mapping[str, str] = EXTENSIONS) -> str:
-    """The format that a file's extension names; the folder must be there."""
-    if path.suffix.lower() not in extensions:
-        kind = f"format of `{path}`"
-        raise UnknownName(kind, path.suffix, extensions, hint=f"known extensions: {' '.join(extensions)}")
-    if not path.parent.is_dir():
-        msg = f"`{path}` cannot be written: `{path.parent}` is not a folder"
-        raise click.UsageError(msg)
-    return extensions[path.suffix.lower()]
-
-
-def refuse_bytes_on_a_terminal(kind: str) -> None:
-    """Refuse to throw at a person what only programs can read."""
-    if kind == "parquet" and sys.stdout.isatty():
-        msg = "Parquet is not for reading on a terminal; write it to a file with `-o scores.parquet`"
-        raise click.UsageError(msg)
-
-
-def says_bold() -> bool:
-    """Whether standard output is a terminal that may be written to in bold."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def laid_out(table: Table, kind: str, *, digits: int, bold: bool) -> str:
-    """The table in a format for people."""
-    from judged.report.latex import to_latex
-    from judged.report.markdown import to_markdown
-    from judged.report.text import to_text
-
-    if kind == "markdown":
-        return to_markdown(table, digits=digits)
-    return to_latex(table, digits=digits) if kind == "latex" else to_text(table, digits=digits, bold=bold)
-
-
-def fitted(table: Table, kind: str, *, digits: int) -> Table:
-    """The table, turned on its side if it has many measures or is too wide to be read."""
-    from judged.blocks import transpose
-    from judged.report.text import width_of
-
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDE
-    wide = kind == "table" and width_of(table, digits=digits) > room
-    many = len(table.columns) - 1 > MANY
-    return transpose(replace(table, corner="measure")) if many or wide else table
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +113,8 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
         from judged.report.html import render_page
 
         return render_page(result, display)
+    if extension == ".json":
+        return result.to_json(per_query=display.per_query)
     return result.render(EXTENSIONS[extension], display)
 
 

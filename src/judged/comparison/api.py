@@ -9,12 +9,11 @@ from typing import Any
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
-from judged.comparison.latency import Latency, summarise_latency
-from judged.comparison.result import Comparison
+from judged.comparison.result import Comparison, Latency
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, AttributesLike, find_interactions, read_attributes
 from judged.comparison.systems import System, read_systems, to_system
-from judged.engine.evaluate import Runs, evaluate_many
+from judged.engine.evaluate import Runs, evaluate, evaluate_many
 from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
@@ -29,6 +28,9 @@ from judged.tables.timings import Timings
 from judged.wording import plural
 
 __all__ = ["compare"]
+
+LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
+"""The measures of timings, in the order of the fields of `Latency`."""
 
 
 def compare(
@@ -191,17 +193,19 @@ def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:
 def _add_latencies(whole: Comparison, timings: Timings) -> Comparison:
     """Return the comparison with the latency of every system that has timings."""
     notes = []
-    samples = {system: (1000.0 * timings.samples(system)).tolist() for system in timings.systems}
-    unknown = [name for name in samples if name not in whole.systems]
+    timed = evaluate(None, timings, LATENCIES).systems
+    unknown = [name for name in timed if name not in whole.systems]
     if unknown:
         message = f"timings of {', '.join(unknown)} belong to no system compared here"
         notes.append(Note("unknown-timings", "warning", message))
-    absent = [name for name in whole.systems if not samples.get(name)]
+    absent = [name for name in whole.systems if name not in timed]
     if absent:
         notes.append(Note("no-timings", "warning", f"no timings of {', '.join(absent)}"))
     if len(absent) == len(whole.systems):
-        raise UnknownName("compared system", next(iter(samples), ""), whole.systems)
-    latencies: list[Latency] = [
-        summarise_latency(name, samples[name]) for name in whole.systems if samples.get(name)
-    ]
-    return replace(whole, latencies=tuple(latencies), notes=(*whole.notes, *notes))
+        raise UnknownName("compared system", next(iter(timed)), whole.systems)
+    latencies = tuple(
+        Latency(name, len(timed[name].scores.queries), *timed[name].mean().values())
+        for name in whole.systems
+        if name in timed
+    )
+    return replace(whole, latencies=latencies, notes=(*whole.notes, *notes))

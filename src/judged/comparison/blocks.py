@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, format_p, mark_best
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import EXTRA_TESTS, Rows, rank_systems
-from judged.comparison.latency import Latency, find_pareto_optimal
 from judged.comparison.settings import SHORT, TESTS
 from judged.errors import BadSample
 from judged.figures import draw_critical_difference, draw_scatter
@@ -18,9 +17,9 @@ from judged.stats.outcome import Cell, Undefined, as_cell
 from judged.wording import counted, plural
 
 if TYPE_CHECKING:
-    from judged.comparison.result import Change, Comparison
+    from judged.comparison.result import Change, Comparison, Latency
 
-__all__ = ["make_blocks", "pareto_optimal", "rank_figure", "trade_off_figure"]
+__all__ = ["find_pareto_optimal", "make_blocks", "pareto_optimal", "rank_figure", "trade_off_figure"]
 
 MOST = 60
 """More contrasts than this are not shown to people; the formats for programs have all of them."""
@@ -287,6 +286,22 @@ def pareto_optimal(comparison: Comparison) -> list[str]:
             for latency in comparison.latencies
         }
     )
+
+
+def find_pareto_optimal(points: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return the names for which no other is at least as good in everything and better in something; more is better.
+
+    >>> find_pareto_optimal({"fast": [0.3, -10.0], "good": [0.6, -50.0], "bad": [0.2, -60.0]})
+    ['fast', 'good']
+    """
+    return [
+        name
+        for name, point in points.items()
+        if not any(
+            all(a >= b for a, b in zip(other, point, strict=True)) and list(other) != list(point)
+            for other in points.values()
+        )
+    ]
 
 
 def _axes(comparison: Comparison) -> list[PairedScores]:

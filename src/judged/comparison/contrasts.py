@@ -250,7 +250,7 @@ def _pair_measure(systems: Sequence[System], measure: Measure) -> PairedScores:
         what = "text" if measure.text else _AGGREGATES[measure.aggregate]
         msg = f"{measure} has {what} for a whole run, and systems are compared by means over queries"
         other = measure.compare_by
-        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure.name}" if other else None)
+        raise BadMeasure(msg, hint=f"compare by {other} in place of {measure}" if other else None)
     queries, values, others = pair_by_query([system[str(measure)] for system in systems])
     names = tuple(system.name for system in systems)
     if not queries:

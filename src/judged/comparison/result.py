@@ -14,7 +14,6 @@ from judged.blocks import Block, Display, Figure, Value
 from judged.comparison.blocks import make_blocks, pareto_optimal, rank_figure, trade_off_figure
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import ROPE, run_extra_test
-from judged.comparison.latency import Latency
 from judged.comparison.settings import Settings
 from judged.comparison.slices import Interaction
 from judged.errors import UnknownName
@@ -28,7 +27,7 @@ from judged.stats.randomisation import EXACT_UP_TO
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Change", "Comparison"]
+__all__ = ["Change", "Comparison", "Latency"]
 
 
 class Change(NamedTuple):
@@ -36,6 +35,23 @@ class Change(NamedTuple):
 
     query: str
     difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """The latency of one system, in milliseconds."""
+
+    system: str
+    samples: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+
+    def to_dict(self) -> dict[str, Value]:
+        """Return every number by name, with its unit."""
+        times = {"mean_ms": self.mean, "p50_ms": self.p50, "p95_ms": self.p95, "p99_ms": self.p99}
+        return {"system": self.system, "samples": self.samples, **times}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

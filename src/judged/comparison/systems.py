@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Struct
 
 from judged.engine.evaluation import Evaluation
 from judged.engine.evaluations import Evaluations
 from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable
 from judged.io.open import open_file, split_name
-from judged.io.sniff import FORMATS, find_by_extension
-from judged.io.table import Table, open_path, read_table
+from judged.io.sniff import FORMATS, detect, find_by_extension
+from judged.io.table import Table, read_table
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
@@ -113,89 +115,79 @@ def read_scores(path: Path) -> tuple[System, ...] | None:
 
     The file is a saved evaluation, or a table that `judged score --per-query` wrote: Parquet, CSV, TSV, JSON or JSONL.
     """
-    try:
-        return _read_json(path) if split_name(path)[1] == ".json" else _read_columns(path)
-    except (KeyError, TypeError, AttributeError):
-        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
-        raise Unreadable(msg, hint=AGAIN) from None
-
-
-Row: TypeAlias = Mapping[str, Any]
-
-
-def _read_columns(path: Path) -> tuple[System, ...] | None:
-    """Read a table of scores in any format with named columns; None if its columns are not those of scores."""
-    named = find_by_extension(split_name(path)[1])
+    extension = split_name(path)[1]
+    if extension == ".json":
+        return _read_result(path)
+    named = find_by_extension(extension)
     if named is None or FORMATS[named].columns is None:
         return None
-    file, written = open_path(path, SCORES)
-    if written.columns is None or not _has_scores(written.columns(file), path):
+    file = open_file(path)
+    columns = detect(file, SCORES).columns
+    if columns is None or not _has_scores(columns(file), path):
         return None
     table = read_table(path, SCORES)
-    return _to_systems(table, _read_metadata(table.metadata))
+    try:
+        recorded = msgspec.json.decode(table.metadata.get("judged.provenance", "{}"), type=_Provenance)
+    except msgspec.DecodeError:
+        recorded = _Provenance()  # as if the file did not say, which is noted
+    return _to_systems(table, recorded.restore())
 
 
-def _load_systems(path: Path) -> tuple[System, ...] | None:
-    loaded = load(path)
-    evaluations = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
-    found = [to_system(result) for result in evaluations if isinstance(result, Evaluation)]
-    return tuple(replace(system, saved=True) for system in found) or None
+class _Protocol(Struct):
+    fingerprint: str
+    measures: tuple[str, ...] = ()
 
 
-def _read_json(path: Path) -> tuple[System, ...] | None:
-    """Read a saved result, or a document of `judged score`; a run may be large, so its beginning decides."""
-    head = open_file(path).head()
-    if re.match(rb'\s*\{\s*"schema":\s*"judged\.', head) and b'"state"' in open_file(path).data[:400]:
-        return _load_systems(path)
-    if not re.match(rb'\s*\{\s*"(judged|schema)":', head):
+class _File(Struct):
+    role: str
+    path: str
+    sha256: str | None = None
+
+
+class _Provenance(Struct):
+    """What a comparison needs to know of a provenance that was written as plain data."""
+
+    protocols: tuple[_Protocol, ...] = ()
+    inputs: tuple[_File, ...] = ()
+
+    def restore(self) -> Provenance:
+        """Return the protocols and inputs as results have them."""
+        return Provenance(
+            protocols=tuple(
+                ProtocolRecord("", protocol.fingerprint, measures=protocol.measures)
+                for protocol in self.protocols
+            ),
+            inputs=tuple(InputFile(file.role, file.path, file.sha256) for file in self.inputs),
+        )
+
+
+class _Document(Struct):
+    """A result as `judged score --format json` writes it, or as `Result.save` does: then with a `state`."""
+
+    provenance: _Provenance = msgspec.field(default_factory=_Provenance)
+    tables: dict[str, list[dict[str, str | float | None]]] = {}
+    state: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def _read_result(path: Path) -> tuple[System, ...] | None:
+    """Read the systems of a result; a run in JSON may be large, so the beginning of the file decides."""
+    file = open_file(path)
+    if not re.match(rb'\s*\{\s*"schema":\s*"judged\.', file.head()):
         return None
     try:
-        document = json.loads(bytes(open_file(path).data))
-    except ValueError:
-        return None
-    if "tables" in document:
-        rows = document["tables"].get("scores")
-        if rows is None:
-            raise _only_means(path)
-        table = read_table(rows, SCORES, name=str(path))
-        return _to_systems(table, _to_provenance(document["provenance"]))
-    if not {"protocol", "inputs", "runs"} <= set(document):
-        return None
-    if not all("per_query" in run for run in document["runs"]):
+        document = msgspec.json.decode(bytes(file.data), type=_Document)
+    except msgspec.DecodeError:
+        msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
+        raise Unreadable(msg, hint=AGAIN) from None
+    if document.state is not msgspec.UNSET:
+        loaded = load(path)
+        results = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
+        found = [to_system(result) for result in results if isinstance(result, Evaluation)]
+        return tuple(replace(system, saved=True) for system in found) or None
+    if "scores" not in document.tables:
         raise _only_means(path)
-    rows = list(_flatten_runs(document["runs"]))
-    table = read_table(rows, SCORES, name=str(path))
-    return _to_systems(table, _to_provenance(_gather_provenance(document)))
-
-
-def _flatten_runs(runs: Iterable[Row]) -> Iterator[Row]:
-    """Yield a row for each value in the runs of a document of `judged score`."""
-    for run in runs:
-        for query, values in run["per_query"].items():
-            for measure, value in values.items():
-                if not isinstance(value, str):
-                    yield {"run": run["name"], "query": query, "measure": measure, "value": value}
-
-
-def _gather_provenance(document: Row) -> Row:
-    """Return the provenance of a document of `judged score`, as results write it."""
-    return {
-        "protocols": [*document.get("protocols", ()), {"fingerprint": document["protocol"]["fingerprint"]}],
-        "inputs": document["inputs"],
-    }
-
-
-def _to_provenance(recorded: Row) -> Provenance:
-    """Return the protocols and inputs of a provenance that was written as plain data."""
-    return Provenance(
-        protocols=tuple(
-            ProtocolRecord("", record["fingerprint"], measures=tuple(record.get("measures", ())))
-            for record in recorded.get("protocols", ())
-        ),
-        inputs=tuple(
-            InputFile(file["role"], file["path"], file["sha256"]) for file in recorded.get("inputs", ())
-        ),
-    )
+    table = read_table(document.tables["scores"], SCORES, name=str(path))
+    return _to_systems(table, document.provenance.restore())
 
 
 def _has_scores(columns: Sequence[str], path: Path) -> bool:
@@ -231,19 +223,3 @@ def _to_systems(table: Table, provenance: Provenance) -> tuple[System, ...]:
         values[query] = value
     table.problems.raise_if_any(hint=AGAIN)
     return tuple(System(name, values, provenance=provenance, saved=True) for name, values in systems.items())
-
-
-def _read_metadata(about: Mapping[str, str]) -> Provenance:
-    """Return the protocols and the judgments that a Parquet file's metadata record."""
-    try:
-        if "judged.provenance" in about:
-            return _to_provenance(json.loads(about["judged.provenance"]))
-        by_measure = dict(json.loads(about.get("judged.protocols", "{}")))
-    except ValueError:
-        by_measure = {}  # as if the file did not say, which is noted
-    found = re.search(r"#([0-9a-f]{12})$", about.get("judged.protocol", ""))
-    protocols = [ProtocolRecord("", mark, measures=(measure,)) for measure, mark in by_measure.items()]
-    protocols += [ProtocolRecord("", found[1])] if found else []
-    digest = about.get("judged.judgments")
-    inputs = (InputFile("judgments", "", digest),) if digest else ()
-    return Provenance(protocols=tuple(protocols), inputs=inputs)

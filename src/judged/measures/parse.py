@@ -318,7 +318,7 @@ def _foreign(text: str, family: str, scope: Scope) -> BadMeasure:
     if family in SCOPES and SCOPES[family].takes:
         other = SCOPES[family]
         return BadMeasure(
-            f"`{text}` is a {other.kind}, not of {scope.subject}", hint=f"{other.takes} take it"
+            f"`{text}` is a {other.kind}, not of {scope.subject}", hint=f"use it with {other.takes}"
         )
     msg = f"`{text}` is a measure of the family `{family}`, expected one of {scope.subject}"
     return BadMeasure(msg, hint="`judged measures` lists the measures by family")

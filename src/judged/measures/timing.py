@@ -26,7 +26,7 @@ TIMING = Scope(
         "timing": (
             "Measures of raw times, one for each request. Samples are kept as they were measured; means and "
             "percentiles are computed over them. Times are in milliseconds unless `unit` says otherwise."
-        ),
+        )
     },
 )
 
@@ -68,6 +68,7 @@ Latency = Measure(
     family="timing",
     higher_is_better=False,
     percentile="p",
+    compare_by="Latency",
     extra_parameters={
         "p": Parameter.number("the percentile of the times, in place of their mean", 0, 100),
         "unit": Parameter("the unit of the times: milliseconds or seconds"),

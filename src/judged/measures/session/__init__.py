@@ -15,7 +15,7 @@ SESSION = Scope(
     subject="sessions",
     example="CG@3",
     form="write it as `CG@3`, `CG@last` or `CG(good=3)@3`",
-    takes="`judged.evaluate_sessions` and `judged sessions`",
+    takes="`judged.evaluate_sessions` or `judged sessions`",
     unit="sessions",
     unknown="unlabelled",
     about={
@@ -30,7 +30,7 @@ SESSION = Scope(
             "mean, and counted. A rate rises when an agent stops early, so it is never shown alone, but "
             "with `CG` and `N`. Some names are those of other families (`DCG`, `nDCG`, `R`): a name is "
             "looked up in the family of what is scored."
-        ),
+        )
     },
     aliases={
         "DupR": Alias("Dup"),
