@@ -126,7 +126,10 @@ def _scan(
         try:
             mapping = run.source.mapping
             return align_mapping(*names, judgments.offset, mapping, ties=ties, single=single), run
-        except TypeError:  # the scanner's word for ids that are not text and scores that are not numbers
+        except (
+            TypeError,
+            OverflowError,
+        ):  # from ids that are not text, and scores that are not numbers or too large
             run = run.as_columns()
     index, source = to_index(judgments), run.source
     if isinstance(source, Text):

@@ -113,12 +113,19 @@ def _power_of_large_effect(shift: float, critical: float, freedom: int) -> float
     from scipy.special import chdtr, gammaln, ndtr
 
     low, high = (shift - 9) / critical, (shift + 9) / critical
-    node, weight = np.polynomial.legendre.leggauss(200)
+    node, weight = _gauss_legendre()
     s = low + (high - low) * (node + 1) / 2
     constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - float(gammaln(freedom / 2))
     density = np.exp(constant + (freedom - 1) * np.log(s) - freedom * s * s / 2)
     within = float((weight * ndtr(shift - critical * s) * density).sum()) * (high - low) / 2
     return min(1.0, float(chdtr(freedom, freedom * low * low)) + within)
+
+
+@lru_cache(maxsize=1)
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    """Return 200 points and weights on −1 to 1."""
+    points, weights = np.polynomial.legendre.leggauss(200)
+    return points, weights
 
 
 def detectable_difference(

@@ -233,7 +233,7 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
     return at_each
 
 
-nDCG_rel = Measure("nDCG_rel", discounted_gain_at_relevant, laws=GRADED | {Law.ONE_IF_IDEAL})
+nDCG_rel = Measure("nDCG_rel", discounted_gain_at_relevant, laws=(GRADED - {Law.SWAP}) | {Law.ONE_IF_IDEAL})
 
 
 def originally_discounted_gain(
