@@ -26,12 +26,12 @@ from judged.result import InputFile, ProtocolRecord, Provenance, load
 from judged.tables.schema import SCORES
 from judged.tables.scores import Scores
 
-__all__ = ["System", "SystemLike", "read_scores", "read_systems", "to_system"]
+__all__ = ["ScoresLike", "System", "read_scores", "read_systems", "to_system"]
 
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 
-SystemLike: TypeAlias = Evaluation | Scores | str | os.PathLike[str]
+ScoresLike: TypeAlias = Evaluation | Scores | str | os.PathLike[str]
 """An evaluation, scores, or a file of either."""
 
 
@@ -81,7 +81,7 @@ def to_system(scored: Evaluation | Scores) -> System:
 
 
 def read_systems(
-    sources: Sequence[SystemLike] | Mapping[str, SystemLike],
+    sources: Sequence[ScoresLike] | Mapping[str, ScoresLike],
     measures: Measures | None = None,
 ) -> list[System]:
     """Return the systems of evaluations, of scores, or of files of them, by the measures wanted or by all."""
@@ -100,7 +100,7 @@ def read_systems(
     return [replace(system, measures=chosen) for system in systems]
 
 
-def _read(source: SystemLike) -> list[System]:
+def _read(source: ScoresLike) -> list[System]:
     if not isinstance(source, str | os.PathLike):
         return [to_system(source)]
     found = read_scores(Path(source))
