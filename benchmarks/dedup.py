@@ -1,4 +1,4 @@
-"""Times the deduplication of a million results, as sessions of ninety and as one block, and of adversarial input."""
+"""Time the deduplication of a million results, as sessions of ninety and as one block, and of adversarial input."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from judged.dedup.find import find_duplicates
 from judged.dedup.rules import Rules
 from judged.tables.sessions import Result
 from machine import description
-from telling import tell
+from reporting import write_report
 
 SEED = 20_240_607
 SESSION = 90
@@ -28,23 +28,23 @@ def main() -> None:
     """Draw, time, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=int, default=1_000_000)
-    parser.add_argument("--write", type=Path, help="where the report is written as well")
+    parser.add_argument("--write", type=Path, help="also write the report to this file")
     options = parser.parse_args()
-    tell(_report(options.results), options.write)
+    write_report(_report(options.results), options.write)
 
 
 def _report(count: int) -> Iterator[str]:
     yield "# Deduplication"
     yield ""
     yield f"{count:,} results with URL, title and a snippet of about 300 characters, {REPEATS:.0%} of them repeats within"
-    yield f"their session of {SESSION}; processor seconds on one thread, the cheapest of three. Made by `benchmarks/dedup.py`."
+    yield f"their session of {SESSION}; CPU seconds on one thread, the lowest of three. Written by `benchmarks/dedup.py`."
     yield ""
     yield from (f"- {line}" for line in description()[:4])
     yield ""
-    yield "| input | CPU s | µs for each | duplicates |"
+    yield "| input | CPU s | µs per result | duplicates |"
     yield "|---|---:|---:|---:|"
     sessions = _sessions(count)
-    block = [each for session in sessions for each in session]
+    block = [result for session in sessions for result in session]
     yield _row("sessions of 90", count, lambda: sum(_duplicates(session) for session in sessions))
     yield _row("the same as one block", count, lambda: _duplicates(block))
     yield _row("the same as one block, passages", count, lambda: _duplicates(block, Rules(unit="passage")))

@@ -1,4 +1,4 @@
-"""Where the numbers come from: processor, memory, system and versions, and no name of a machine."""
+"""The machine that the numbers come from: processor, memory, system and versions, without its name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("judged", "numpy", "pyarrow", "pytrec-eval-terrier", "ir-measures", 
 
 
 def description() -> list[str]:
-    """Sentences that describe the machine and what is installed."""
+    """Return lines that describe the machine and the installed packages."""
     return [
         f"Processor: {_processor()}, {os.cpu_count()} cores visible",
         f"Memory: {_memory()}",
@@ -34,8 +34,8 @@ def _trec_eval() -> str:
     program = trec_eval_program()
     if program is None:
         return "not found (name it in $TREC_EVAL)"
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return (told.stdout + told.stderr).strip().splitlines()[0]
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).strip().splitlines()[0]
 
 
 def _processor() -> str:

@@ -1,8 +1,8 @@
-"""Times the randomisation test of all pairs of 50 systems beside scipy and ranx, on one core, and prints ratios.
+"""Time the randomisation test of all pairs of 50 systems in judged, scipy and ranx, on one core.
 
 1,000 queries, 10,000 flips, 1,225 pairs. judged does all of it, with step-down maxT. The peers, which take one pair at
-a time and correct nothing, are timed on a few pairs and their cheapest pair is taken 1,225 times. Scores are drawn
-before the clock starts, and every tool has been called once before; the number is processor time on one thread.
+a time and correct nothing, are timed on a few pairs, and the lowest cost is multiplied by 1,225. Scores are drawn
+before the clock starts, and every tool is warmed up; the number is CPU time on one thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path  # noqa: E402
 import numpy as np  # noqa: E402
 
 from machine import description  # noqa: E402
-from telling import tell  # noqa: E402
+from reporting import write_report  # noqa: E402
 
 SEED = 20_240_607
 SYSTEMS, QUERIES, FLIPS = 50, 1_000, 10_000
@@ -32,20 +32,19 @@ PAIRS = SYSTEMS * (SYSTEMS - 1) // 2
 def main() -> None:
     """Draw, time, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=2, help="how many pairs the peers are timed on")
-    parser.add_argument("--write", type=Path, help="where the report is written as well")
+    parser.add_argument("--pairs", type=int, default=2, help="number of pairs that the peers are timed on")
+    parser.add_argument("--write", type=Path, help="also write the report to this file")
     options = parser.parse_args()
-    tell(_report(options.pairs), options.write)
+    write_report(_report(options.pairs), options.write)
 
 
 def _report(pairs: int) -> Iterator[str]:
     scores = np.random.default_rng(SEED).beta(0.5, 1.0, size=(QUERIES, SYSTEMS))
     ours = min(_cost(lambda: _judged(scores)) for _ in range(3))
-    yield "# All pairs of many systems, beside the peers"
+    yield "# All pairs of many systems"
     yield ""
-    yield f"Randomisation tests of {SYSTEMS} systems, {PAIRS:,} pairs, {QUERIES:,} queries, {FLIPS:,} flips. Processor"
-    yield f"seconds on one thread; the peers' are those of the cheapest of {pairs} pairs, times {PAIRS:,}. Made by"
-    yield "`benchmarks/pairs.py`."
+    yield f"Randomisation tests of {SYSTEMS} systems, {PAIRS:,} pairs, {QUERIES:,} queries, {FLIPS:,} sign flips. CPU seconds on"
+    yield f"one thread; for the peers, the lowest of {pairs} pairs, times {PAIRS:,}. Written by `benchmarks/pairs.py`."
     yield ""
     yield from (f"- {line}" for line in description()[:4])
     yield f"- Packages: numpy {np.__version__}, scipy {version('scipy')}, ranx {version('ranx')}"

@@ -22,7 +22,7 @@ ENOUGH = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a process shall do."""
+    """What a process does."""
 
     label: str
     tool: str
@@ -37,7 +37,7 @@ class Cost:
     cpu: float
     wall: float
     process_cpu: float
-    """All that the process cost, interpreter and imports among it."""
+    """CPU time of the whole process, with interpreter and imports."""
     memory: float
     """Megabytes of its own at the peak above those before the call; mapped files do not count."""
     means: dict[str, float]
@@ -84,7 +84,7 @@ def _once(arguments: list[str], env: dict[str, str]) -> Cost:
 
 
 class _Memory:
-    """Watches the anonymous memory of a process from outside, so that watching costs it nothing."""
+    """Watches the anonymous memory of a process from outside, at no cost to it."""
 
     def __init__(self, pid: int) -> None:
         self._status = Path(f"/proc/{pid}/status")
@@ -96,7 +96,7 @@ class _Memory:
 
     @property
     def own(self) -> float:
-        """Megabytes at the peak above those when the job began; nan where the system does not tell."""
+        """Megabytes at the peak above those when the job began; NaN if the system does not say."""
         return self._peak - self._before if self._peak else float("nan")
 
     def stop(self) -> None:

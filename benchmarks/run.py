@@ -1,6 +1,6 @@
-"""Times judged beside its peers, in one run, and writes the ratios to benchmarks/RESULTS.md and README.md.
+"""Time judged and its peers, and write the ratios to benchmarks/RESULTS.md and README.md.
 
-Every tool goes from the files to the means of five measures in a process of its own, on one thread.
+Every tool goes from the files to the means of five measures, in its own process and on one thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from generate import QUERIES, VARIANTS, Data, generate
 from machine import description, trec_eval_program
 from process import Cost, Failed, Task, measure
 from readme import fill
-from telling import tell
+from reporting import write_report
 
 HERE = Path(__file__).parent
 PEERS = ("pytrec_eval", "trec_eval", "ir_measures", "ranx")
@@ -29,29 +29,31 @@ def main() -> None:
     """Generate, time, print, write."""
     options = _options()
     queries = QUERIES // 20 if options.quick else QUERIES
-    _tell(f"files for {queries:,} queries in {options.data}")
+    _print_step(f"files for {queries:,} queries in {options.data}")
     data = generate(options.data, queries=queries)
     for path in data.directory.glob("*.txt"):
         path.read_bytes()  # so that no tool is the one to fetch it from the disk
-    lines = tell(_report(data, options), options.write)
+    lines = write_report(_report(data, options), options.write)
     if options.write:
         fill(HERE.parent / "README.md", lines)
-        _tell(f"written to {options.write}, and the ratios to README.md")
+        _print_step(f"written to {options.write}, and the ratios to README.md")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a twentieth of the queries; writes nothing")
+    parser.add_argument("--quick", action="store_true", help="a twentieth of the queries; writes no file")
     parser.add_argument(
         "--peers", default=",".join(PEERS), help="which peers, separated by commas; `none` for none"
     )
     parser.add_argument("--variants", default=",".join(VARIANTS), help="which files, separated by commas")
-    parser.add_argument("--repeat", type=int, default=3, help="processes for each tool; the cheapest counts")
     parser.add_argument(
-        "--data", type=Path, default=HERE.parent / "bench-data", help="where generated files are kept"
+        "--repeat", type=int, default=3, help="processes for each tool; the lowest cost counts"
     )
     parser.add_argument(
-        "--write", type=Path, help="where the report is written [benchmarks/RESULTS.md unless --quick]"
+        "--data", type=Path, default=HERE.parent / "bench-data", help="folder of the generated files"
+    )
+    parser.add_argument(
+        "--write", type=Path, help="file for the report [benchmarks/RESULTS.md unless --quick]"
     )
     options = parser.parse_args()
     options.peers = [name for name in options.peers.split(",") if name != "none"]
@@ -67,13 +69,12 @@ def _options() -> argparse.Namespace:
 
 def _report(data: Data, options: argparse.Namespace) -> Iterator[str]:
     size = data.run("sorted").stat().st_size / 1e6
-    yield "# Measured beside the peers"
+    yield "# judged and its peers"
     yield ""
-    yield f"One run of {data.queries:,} queries × 1,000 documents ({size:.0f} MB), 21 judged documents each; five"
-    yield "measures (nDCG@10, AP, RR, P@10, R@100), from the files to the means. Processor seconds of the call on"
-    yield f"one thread, the cheapest of up to {options.repeat} fresh processes, each of which has done a job of three"
-    yield "lines before (but not ranx); `process` includes the interpreter, imports and that. A ratio says how many"
-    yield "times the processor time of judged a tool takes. Made by `make bench`."
+    yield f"A run of {data.queries:,} queries × 1,000 documents ({size:.0f} MB) with 21 judged documents per query; five measures"
+    yield "(nDCG@10, AP, RR, P@10, R@100), from the files to the means. CPU seconds of the call on one thread, the lowest of up"
+    yield f"to {options.repeat} fresh processes, each warmed up on three lines (except ranx); `process` includes the interpreter,"
+    yield "imports and warm-up. The ratio is to judged's CPU time. Written by `make bench`."
     yield ""
     yield from (f"- {line}" for line in description())
     first: Cost | None = None
@@ -82,7 +83,7 @@ def _report(data: Data, options: argparse.Namespace) -> Iterator[str]:
         judged = yield from _files(data, variant, options)
         first = first or judged
     if first is not None:
-        yield from _section("In memory: columns and dicts, which are there before the clock starts")
+        yield from _section("In memory: columns and dicts that exist before the clock starts")
         yield from _in_memory(data, options)
         yield from _section("Threads, memory, growth")
         yield from _properties(data, options, first)
@@ -125,7 +126,7 @@ def _ratio(cpu: float, base: Cost | None) -> str:
 
 
 def _agreement(cost: Cost, base: Cost) -> str:
-    """Which means differ from judged's, if any do; a quicker way to another number is no achievement."""
+    """Return which means differ from judged's, as a faster way to another number does not count."""
     both = cost.means.keys() & base.means.keys()
     far = [
         name for name in base.means if name in both and abs(cost.means[name] - base.means[name]) > TOLERANCE
@@ -151,7 +152,7 @@ def _in_memory(data: Data, options: argparse.Namespace) -> Iterator[str]:
         "judged_arrow": "pytrec_eval",
         "judged_polars": "pytrec_eval",
     }
-    told = {
+    peer_names = {
         "pytrec_eval_dicts": "pytrec_eval's evaluation of the same dicts",
         "pytrec_eval": "pytrec_eval reading the files",
     }
@@ -161,7 +162,9 @@ def _in_memory(data: Data, options: argparse.Namespace) -> Iterator[str]:
             continue
         peer = costs.get(peers.get(tool, ""))
         ratio = (
-            f"{peer.cpu / cost.cpu:.1f} × cheaper than {told[peers[tool]]}" if isinstance(peer, Cost) else ""
+            f"{peer.cpu / cost.cpu:.1f} × cheaper than {peer_names[peers[tool]]}"
+            if isinstance(peer, Cost)
+            else ""
         )
         yield f"| {tool.replace('_', ' ')} | {cost.cpu:.3f} | {ratio} |"
 
@@ -172,21 +175,21 @@ def _properties(data: Data, options: argparse.Namespace, judged: Cost) -> Iterat
     yield "|---|---|"
     two = _measured(Task("two threads", "judged_two_threads"), data, options, run)
     if isinstance(two, Cost):
-        yield f"| wall time, two threads against one | {two.wall:.3f} s against {judged.wall:.3f} s: {two.wall / judged.wall:.2f} |"
+        yield f"| wall time, two threads and one | {two.wall:.3f} s and {judged.wall:.3f} s: ratio {two.wall / judged.wall:.2f} |"
     else:
-        yield f"| wall time, two threads against one | {two} |"
-    yield f"| memory of its own beside the file's mapping | {judged.memory:.0f} MB |"
+        yield f"| wall time, two threads and one | {two} |"
+    yield f"| memory, without the mapped file | {judged.memory:.0f} MB |"
     for share in (4, 2):
         part = _measured(Task(f"one query in {share}", "judged"), data, options, data.head(share))
         if isinstance(part, Cost):
-            yield f"| CPU time of all rows, per row, against one in {share} | {judged.cpu / part.cpu / share:.2f} |"
+            yield f"| CPU time per row, all rows to one in {share} | {judged.cpu / part.cpu / share:.2f} |"
     many = _measured(Task("30 measures", "judged_many"), data, options, run)
     if isinstance(many, Cost):
-        yield f"| CPU time of 30 measures against 5 | {many.cpu / judged.cpu:.2f} |"
+        yield f"| CPU time of 30 measures to that of 5 | {many.cpu / judged.cpu:.2f} |"
     linted = _measured(Task("lint", "judged_lint"), data, options, run)
     if isinstance(linted, Cost):
         yield f"| `judged lint`, million lines per CPU second | {linted.means['lines'] / linted.cpu / 1e6:.1f} |"
-        yield f"| CPU time of `judged lint` against scoring | {linted.cpu / judged.cpu:.1f} |"
+        yield f"| CPU time of `judged lint` to that of scoring | {linted.cpu / judged.cpu:.1f} |"
 
 
 def _start_up(options: argparse.Namespace) -> Iterator[str]:
@@ -202,7 +205,7 @@ def _start_up(options: argparse.Namespace) -> Iterator[str]:
     try:
         empty = _wall([*python, "pass"])
         yield f"| `python -c pass` | {empty * 1e3:.0f} |"
-        yield f"| `import judged`, beyond that | {(_wall([*python, 'import judged']) - empty) * 1e3:.0f} |"
+        yield f"| `import judged`, in addition | {(_wall([*python, 'import judged']) - empty) * 1e3:.0f} |"
         yield f"| `judged --help` | {_wall([program, '--help']) * 1e3:.0f} |"
         yield f"| `judged score`, three lines | {_wall(score) * 1e3:.0f} |"
     except subprocess.CalledProcessError as error:
@@ -222,7 +225,7 @@ def _measured(task: Task, data: Data, options: argparse.Namespace, run: Path) ->
     """Return what a tool cost, or why it could not be measured."""
     if task.tool == "trec_eval" and trec_eval_program() is None:
         return "not found"
-    _tell(f"{run.stem}: {task.label}")
+    _print_step(f"{run.stem}: {task.label}")
     try:
         return measure(task, data.qrels, run, repeat=options.repeat)
     except Failed as error:
@@ -233,7 +236,7 @@ def _section(title: str) -> list[str]:
     return ["", f"## {title}", ""]
 
 
-def _tell(step: str) -> None:
+def _print_step(step: str) -> None:
     print(f"… {step}", file=sys.stderr, flush=True)
 
 

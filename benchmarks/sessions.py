@@ -1,8 +1,8 @@
-"""Times the measures of sessions on one core: 100,000 sessions, 10 iterations each, 20 results an iteration.
+"""Time the measures of sessions on one core: 100,000 sessions of 10 iterations of 20 results.
 
-What is known before the clock starts is what reading and deduplicating leave behind: for each result, whether it is
-new, and its gain. The clock covers building the view and all measures of source document 001, at iteration 5 and at
-the last, each time on a fresh view. The number is processor time on one thread, the cheapest of several runs.
+Before the clock starts, sessions have been read and deduplicated: for each result it is known whether it is new, and
+its gain. The clock covers building the view and the core measures (those of source document 001) at iteration 5 and at
+the last, each time on a fresh view. The number is CPU time on one thread, the lowest of several runs.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from judged.kernels.sessions.view import SessionView  # noqa: E402
+from judged.kernels.sessions import SessionView  # noqa: E402
 from judged.measures.families import SESSION_MEASURES  # noqa: E402
 from judged.measures.parse import parse_measures  # noqa: E402
 from machine import description  # noqa: E402
-from telling import tell  # noqa: E402
+from reporting import write_report  # noqa: E402
 
 SEED = 20_240_607
 SESSIONS, ITERATIONS, RESULTS, NEW = 100_000, 10, 20, 0.7
@@ -37,29 +37,29 @@ BEYOND = tuple(name for name in SESSION_MEASURES if name not in {*DOCUMENT_001, 
 def main() -> None:
     """Draw, time, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="how often each part is timed")
-    parser.add_argument("--write", type=Path, help="where the report is written as well")
+    parser.add_argument("--rounds", type=int, default=5, help="number of times each part is timed")
+    parser.add_argument("--write", type=Path, help="also write the report to this file")
     options = parser.parse_args()
-    tell(_report(options.rounds), options.write)
+    write_report(_report(options.rounds), options.write)
 
 
 def _report(rounds: int) -> Iterator[str]:
     built, counted, document, beyond = (min(part) for part in zip(*_rounds(rounds), strict=True))
     yield "# Measures of sessions"
     yield ""
-    yield f"{SESSIONS:,} sessions of {ITERATIONS} iterations of {RESULTS} results, {NEW:.0%} of them new, parsed and"
-    yield f"deduplicated. Processor seconds on one thread, the cheapest of {rounds} runs. Made by `benchmarks/sessions.py`."
+    yield f"{SESSIONS:,} sessions of {ITERATIONS} iterations of {RESULTS} results, {NEW:.0%} of them new, read and"
+    yield f"deduplicated before. CPU seconds on one thread, the lowest of {rounds} runs. Written by `benchmarks/sessions.py`."
     yield ""
     yield from (f"- {line}" for line in description()[:4])
     yield f"- Packages: numpy {np.__version__}"
     yield ""
     yield "| part | CPU s |"
     yield "|---|---:|"
-    yield f"| the view, from one flag and one gain for each of {SESSIONS * ITERATIONS * RESULTS:,} results | {built:.3f} |"
+    yield f"| building the view from a flag and a gain for each of {SESSIONS * ITERATIONS * RESULTS:,} results | {built:.3f} |"
     yield f"| counting new results by gain, once for all measures | {counted:.3f} |"
-    yield f"| the {len(DOCUMENT_001)} measures of 001, at iteration 5 and at the last | {document:.3f} |"
-    yield f"| **all of that** | **{built + counted + document:.3f}** |"
-    yield f"| the {len(BEYOND)} measures beyond it, in addition | {beyond:.3f} |"
+    yield f"| the {len(DOCUMENT_001)} core measures, at iteration 5 and at the last | {document:.3f} |"
+    yield f"| **total** | **{built + counted + document:.3f}** |"
+    yield f"| the other {len(BEYOND)} measures, in addition | {beyond:.3f} |"
 
 
 def _rounds(rounds: int) -> Iterator[tuple[float, float, float, float]]:

@@ -115,8 +115,8 @@ def trec_eval(qrels: str, run: str) -> Job:
     flags = [part for name in asked for part in ("-m", name)]
 
     def job() -> Means:
-        told = subprocess.run([program, "-c", *flags, qrels, run], capture_output=True, text=True, check=True)
-        values = {line.split()[0]: float(line.split()[2]) for line in told.stdout.splitlines()}
+        done = subprocess.run([program, "-c", *flags, qrels, run], capture_output=True, text=True, check=True)
+        values = {line.split()[0]: float(line.split()[2]) for line in done.stdout.splitlines()}
         return {name: values[trec] for name, trec in zip(MEASURES, TREC, strict=True)}
 
     return job

@@ -1,7 +1,7 @@
-"""Times `judged.evaluate_sessions` from 100 MB of traces to scores, on one core, in the plain form and as chat messages.
+"""Time `judged.evaluate_sessions` from 100 MB of traces to scores, on one core, in the plain form and as chat messages.
 
-Each form is read in a process of its own: parsing, deduplication, gains and six measures. The numbers are the
-processor time of the call, and the memory that the process took at its peak above what it had before.
+Each form is read in its own process: parsing, deduplication, gains and six measures. The numbers are the CPU time of
+the call, and the peak memory of the process above what it had before.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from machine import description
-from telling import tell
+from reporting import write_report
 
 DATA = Path("bench-data")
 SEED = 20_261_116
@@ -29,25 +29,25 @@ ROUNDS = 3
 def main() -> None:
     """Write the traces, time them, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--megabytes", type=int, default=MEGABYTES, help="how large the traces are")
-    parser.add_argument("--write", type=Path, help="where the report is written as well")
+    parser.add_argument("--megabytes", type=int, default=MEGABYTES, help="size of the traces")
+    parser.add_argument("--write", type=Path, help="also write the report to this file")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         print(json.dumps(_cost(options.child)))
         return
-    tell(_report(options.megabytes), options.write)
+    write_report(_report(options.megabytes), options.write)
 
 
 def _report(megabytes: int) -> Iterator[str]:
     yield "# Traces to scores"
     yield ""
     yield f"{megabytes} MB of traces (URL, title and a snippet of 500 characters for each result, 15 % of the results seen before)"
-    yield f"to six measures, on one core; the cheapest of {ROUNDS} processes. Made by `benchmarks/traces.py`."
+    yield f"to six measures, on one core; the lowest of {ROUNDS} processes. Written by `benchmarks/traces.py`."
     yield ""
     yield from (f"- {line}" for line in description()[:4])
     yield ""
-    yield "| form | MB | sessions | results | CPU s | MB a second | memory, MB |"
+    yield "| form | MB | sessions | results | CPU s | MB per second | memory, MB |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
     for name, written in FORMS.items():
         path = _made(name, written, megabytes)
@@ -59,8 +59,8 @@ def _report(megabytes: int) -> Iterator[str]:
 
 def _child(path: Path) -> dict[str, Any]:
     command = [sys.executable, __file__, "--child", str(path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
-    cost: dict[str, Any] = json.loads(told.stdout)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    cost: dict[str, Any] = json.loads(done.stdout)
     return cost
 
 

@@ -173,7 +173,7 @@ def inferred(each: List, *, rel: float | None = None) -> Number:
 
 
 def worth(grade: Fraction | None, gain: str, gains: Mapping[str, float] | None) -> Fraction:
-    """Return what a grade brings: itself, 2^g − 1, or what the table says; nothing if negative or unjudged."""
+    """Return the gain of a grade: itself, 2^g − 1, or what the table says; nothing if negative or unjudged."""
     if grade is None:
         return ZERO
     for level, other in (gains or {}).items():

@@ -29,7 +29,7 @@ def intents(each: List, rel: float | None) -> list[str]:
 def gains(
     each: List, order: Iterable[Mapping[str, Fraction]], alpha: float, rel: float | None
 ) -> list[Fraction]:
-    """Return what each document brings that is new: 1 − α less to an intent for each before that answered it."""
+    """Return the new gain of each document: 1 − α less to an intent for each before that answered it."""
     seen: Counter[str] = Counter()
     brought = []
     for grades in order:

@@ -112,7 +112,7 @@ def orders(
 ) -> list[list[str]]:
     """Return the one order of the documents that the rule for ties gives, or all that are equally likely.
 
-    Of tied documents with the same judgments one stands for all, for no measure tells them apart.
+    Of tied documents with the same judgments one represents all, because no measure distinguishes them.
     """
     if protocol["ties"] != "expected":
         return [ordered(rows, protocol)]

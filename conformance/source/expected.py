@@ -17,7 +17,7 @@ THEME = Theme(
         Case(
             "expected/one-of-three",
             "One relevant document among three of equal score",
-            "It stands first, second or third, each with the chance 1/3.",
+            "It is first, second or third, each with probability 1/3.",
             [
                 m("P", 1),
                 m("R", 2),
@@ -92,7 +92,7 @@ THEME = Theme(
         Case(
             "expected/bpref",
             "Two relevant and two other judged documents, all tied",
-            "Above a relevant document stand none, one or both of the others, each with the chance 1/3.",
+            "None, one or both of the others are above a relevant document, each with probability 1/3.",
             [m("Bpref"), m("infAP"), m("Rprec"), m("AP")],
             qrels={"1": {"a": 1, "b": 1, "c": 0, "d": 0}},
             run={"1": {"a": 1.0, "c": 1.0, "d": 1.0, "b": 1.0}},
@@ -102,7 +102,7 @@ THEME = Theme(
         Case(
             "expected/across-the-cutoff",
             "Twelve documents of one score, ten places",
-            "The relevant one is shown with the chance 10/12, wherever its name stands in the alphabet.",
+            "The relevant one is shown with probability 10/12, whatever its name.",
             [m("P", 10), m("R", 10), m("Success", 10), m("Success", 1), m("RR", 10), m("Judged", 10)],
             qrels={"1": {"d01": 1}},
             run=TWELVE,

@@ -123,7 +123,7 @@ THEME = Theme(
         Case(
             "lengths/r-precision",
             "R-precision, and multiples of R",
-            "Of four relevant documents two stand among the first four, three among the first eight.",
+            "Of four relevant documents, two are among the first four and three among the first eight.",
             [m("Rprec"), m("Rprec", multiple=0.5), m("Rprec", multiple=2.0)],
             qrels={"1": {f"r{n}": 1 for n in range(1, 5)}},
             run={"1": descending("r1", "x1", "x2", "r2", "x3", "x4", "r3", "x5", "r4")},

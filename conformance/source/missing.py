@@ -12,8 +12,8 @@ ANSWER = {"1": {"a": 2.0, "b": 1.0}}
 THEME = Theme(
     "missing",
     "Missing and extra queries",
-    "A judged query without results counts as 0 by the default protocol, as in trec_eval with `-c`; a query that "
-    "nobody judged is not scored. Queries are matched by id, never by position.",
+    "A judged query without results counts as 0 by the default protocol, as in trec_eval with `-c`; a query "
+    "without judgments is not scored. Queries are matched by id, never by position.",
     [
         Case(
             "missing/judged-only",
@@ -36,7 +36,7 @@ THEME = Theme(
         ),
         Case(
             "missing/run-only",
-            "A query of the run that nobody judged",
+            "A query of the run without judgments",
             "It cannot be scored and must not take part in the mean.",
             USUAL,
             qrels=ONE,

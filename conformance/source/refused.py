@@ -12,7 +12,7 @@ def refused(name: str, title: str, reason: str, *, run_text: str, qrels_text: st
     return Case(
         f"refused/{name}",
         title,
-        "Any number would hang on a choice that nobody stated.",
+        "Any number would depend on an unstated choice.",
         [m("nDCG", 10), m("AP")],
         refused=True,
         reason=reason,
@@ -59,7 +59,7 @@ THEME = Theme(
         Case(
             "refused/nan-unjudged",
             "A score that is not a number, on an unjudged document",
-            "It still decides who stands above whom.",
+            "It still decides the order.",
             [m("nDCG", 10), m("AP")],
             qrels={"1": {"a": 1, "b": 0}},
             run={"1": {"u": "NaN", "a": 1.0, "b": 2.0}},

@@ -30,7 +30,7 @@ THEME = Theme(
         Case(
             "ties/six",
             "Six tied documents, the relevant one third by name",
-            "By id descending the order is d6 … d1, so d3 stands fourth. Tools that keep the order of rows put "
+            "By id descending the order is d6 … d1, so d3 is fourth. Tools that keep the order of rows put "
             "it third; some do one for one measure and the other for the next.",
             SIX_MEASURES,
             qrels=SIX,
@@ -55,7 +55,7 @@ THEME = Theme(
         Case(
             "ties/forty",
             "Forty tied documents, the relevant one fifth by name",
-            "Long groups of ties bring out unstable sorting: d05 stands at rank 36.",
+            "Long groups of ties reveal unstable sorting: d05 is at rank 36.",
             [m("nDCG", 10), m("AP"), m("RR"), m("RR", 10), m("P", 10), m("Success", 5), m("Bpref")],
             qrels=FORTY,
             run=FORTY_RUN,
@@ -64,7 +64,7 @@ THEME = Theme(
         Case(
             "ties/in-the-middle",
             "Three tied documents between two others",
-            "The group c, b, a holds ranks 2 to 4 and must not disturb what stands around it.",
+            "The group c, b, a holds ranks 2 to 4 and must not disturb its neighbours.",
             TAIL_MEASURES,
             qrels=TAIL,
             run=TAIL_RUN,

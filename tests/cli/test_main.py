@@ -124,7 +124,7 @@ def test_python_dash_m_is_the_same_program(execute: Execute) -> None:
     result = execute("score", "qrels.txt", "bm25.run", "-m", "AP")
 
     assert result.returncode == 0
-    assert result.stdout.splitlines()[0].split() == ["run", "AP"]
+    assert result.stdout.splitlines()[0].split() == ["system", "AP"]
     assert result.stderr.startswith("Protocol: trec_eval-9 ")
 
 

@@ -110,7 +110,7 @@ def test_agrees_with_the_trec_eval_installed(kind: str, seed: int, tmp_path: Pat
     [
         (
             "q u a d1 2\nq u a d1 2\nq u a d2 1\n",
-            "prefs:2: document `d1` of group `u` on query `q` stands twice",
+            "prefs:2: document `d1` of group `u` on query `q` is twice in a sub-group",
         ),
         (
             "q u a d1 2\nq u a d2 1\nq u b d1 0\n",

@@ -40,6 +40,7 @@ GENERATED = {
     "docs/reference/commands.md",
     "docs/reference/lint.md",
     "docs/reference/profiles.md",
+    "docs/reference/tables.md",
 }
 """Pages of the documentation that programs write."""
 

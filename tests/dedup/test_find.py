@@ -52,7 +52,7 @@ def test_batches_change_nothing(found: Found, rules: Rules, cut: int) -> None:
 def test_repeats_of_equal_results_may_come_in_any_order(
     found: Found, rules: Rules, chance: st.DataObject
 ) -> None:
-    """Equal results are interchangeable: whichever of them stands where, the same clusters come out."""
+    """Equal results are interchangeable: in any order they give the same clusters."""
     copies = [
         (Result(**{name: getattr(r, name) for name in r.__struct_fields__}), scope) for r, scope in found
     ]
@@ -149,7 +149,7 @@ GROWING: dict[str, Callable[[int], Result]] = {
 
 
 def cost(make: Callable[[int], Result], rules: Rules, count: int) -> float:
-    """The processor time that so many results take, the less of two."""
+    """Return the processor time of this number of results, the lower of two."""
     found = [(make(i), "tool") for i in range(count)]
     times = []
     for _ in range(2):
@@ -170,7 +170,7 @@ def test_results_under_one_key_cost_little_more_each_the_more_they_are(name: str
 
 @pytest.mark.parametrize("name", ["one URL, ids differ", "one title, one beginning, texts differ"])
 def test_a_hundred_thousand_results_that_share_a_key_and_differ_are_done_at_once(name: str) -> None:
-    """Comparing each with each would be five thousand million comparisons; a hundred are made."""
+    """Comparing every pair would be five thousand million comparisons; a hundred are made."""
     deduplicator = Deduplicator()
     for i in range(100_000):
         deduplicator.place(ADVERSARIES[name][1](i), "tool")

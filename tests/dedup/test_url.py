@@ -256,7 +256,7 @@ def test_equal_strict_keys_have_equal_loose_keys(one: str, other: str, off: set[
 
 @given(anything, st.sets(st.sampled_from(sorted(URL_RULES))))
 def test_nothing_makes_a_key_fail(url: str, off: set[str]) -> None:
-    """Whatever stands where a URL should, there is a key, or none for a blank."""
+    """Any text in place of a URL has a key; a blank has none."""
     rules = Rules(url_rules_off=frozenset(off))
 
     assert (strict_key(url, rules) is None) == (loose_key(url, rules) is None) == (not url.strip())

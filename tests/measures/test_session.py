@@ -14,7 +14,7 @@ import pytest
 
 from judged.errors import BadMeasure
 from judged.kernels.examples import make_sessions
-from judged.kernels.sessions.view import SessionView
+from judged.kernels.sessions import SessionView
 from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import pooled_value
 from judged.measures.parse import parse_measure

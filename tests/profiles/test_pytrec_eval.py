@@ -33,7 +33,7 @@ def test_says_what_the_tool_says(name: str, case: Case) -> None:
 @settings(max_examples=15)
 @given(case=cases(grades=(-2, -1, 0, 1, 2), relevant=True))
 def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> None:
-    """A negative grade is a document that nobody judged."""
+    """A negative grade is an unjudged document."""
     found = pytrec_eval.RelevanceEvaluator(case.qrels, {name}).evaluate(case.run)
     queries = {query: each[name] for query, each in found.items()}
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from judged.kernels.examples import make_sessions
-from judged.kernels.sessions.view import GAINS, UNLABELLED, SessionView
+from judged.kernels.sessions import GAINS, UNLABELLED, SessionView
 from judged.measures.families import SESSION_MEASURES
 from judged.measures.laws import Law
 from judged.measures.measure import Measure, pooled_value

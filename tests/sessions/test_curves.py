@@ -76,7 +76,7 @@ def test_overlap_needs_what_was_found_together() -> None:
 
 
 def test_systems_are_compared_on_the_same_tasks() -> None:
-    """Differences 2, 3, 2 on three tasks; a task that one of them did not do is left out and told."""
+    """Differences 2, 3, 2 on three tasks; a task that one of them did not do is left out and noted."""
     trace = [conversation(f"a{at}", f"x{gain}", task=f"t{at}") for at, gain in enumerate((2, 3, 4, 4))]
     trace += [
         conversation(f"b{at}", f"x{gain} y2", system="b", task=f"t{at}") for at, gain in enumerate((2, 4, 4))

@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from judged.kernels.examples import make_sessions
-from judged.kernels.sessions.view import SessionView
+from judged.kernels.sessions import SessionView
 from judged.measures.measure import Measure
 
 NAMES = "abcdefgh"

@@ -1,4 +1,4 @@
-"""Traces of every format, damaged by chance: read, or refused in words, and never with an error that is none of ours."""
+"""Traces of every format, randomly damaged: read or refused, never with an error of another class."""
 
 from __future__ import annotations
 

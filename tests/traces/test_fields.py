@@ -52,7 +52,7 @@ def test_the_first_of_several_names_wins_and_the_result_before_its_metadata() ->
     ],
 )
 def test_ids_of_domains_are_known_by_prefix_or_field(value: Any, domain: str, identity: str) -> None:
-    """They stand in place of the generic id, never beside it."""
+    """They replace the generic id."""
     result = parse_result(value)
 
     assert isinstance(result, Result)

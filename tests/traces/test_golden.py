@@ -118,7 +118,7 @@ def test_each_pair_of_search_tags_is_an_iteration(file: str) -> None:
 
 
 def test_a_react_log_has_a_session_for_each_question() -> None:
-    """The page that was asked for is one result; a page that was not found is none; lists of results are read."""
+    """The page that was asked for is one result; a page that was not found is no result; lists of results are read."""
     tower, builder = read_sessions(GOLDEN / "react.txt")
     pages = [[(result.title, result.snippet) for result, _ in step.results()] for step in tower.iterations]
 

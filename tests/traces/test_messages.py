@@ -268,7 +268,7 @@ def test_searches_that_anthropic_ran_are_parted_where_results_lie_between() -> N
     )
 
     assert [[search.query for search in step.searches] for step in session.iterations] == [["a", "b"], ["c"]]
-    assert [step.tokens for step in session.iterations] == [None, None]  # nobody knows which took how many
+    assert [step.tokens for step in session.iterations] == [None, None]  # which took how many is unknown
 
 
 def test_responses_that_follow_each_other_are_one_conversation() -> None:

@@ -1,4 +1,4 @@
-"""What traces are read from: files packed or not, folders, bytes, standard input, objects; and what is none."""
+"""What traces are read from: files packed or not, folders, bytes, standard input, objects; and what is not a source."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_the_documented_line_is_read_field_by_field() -> None:
 
 
 def test_all_but_results_may_be_missing() -> None:
-    """Line number and file stand for the conversation, its task and its system."""
+    """Line number and file name the conversation, its task and its system."""
     (session,) = stream_sessions(
         jsonl({"turns": [{"iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]}]}), name="a"
     )

@@ -87,7 +87,7 @@ def test_what_is_written_is_read_as_it_was(given_sessions: list[Session]) -> Non
 @settings(max_examples=50)
 @given(sessions())
 def test_the_quick_way_and_the_slow_way_agree(session: Session) -> None:
-    """An array, and a field that nobody knows, take the way that goes through objects one by one."""
+    """An array, and an unknown field, are read object by object."""
     plain = json.loads(json.dumps(to_plain(session), default=_result))
     (quick,) = stream_sessions([plain])
     (slow,) = stream_sessions([{**plain, "unheard": "of"}])
@@ -178,7 +178,7 @@ def test_the_schema_and_the_reader_agree(plain: dict[str, Any]) -> None:
 @settings(max_examples=80)
 @given(session=sessions(), cut=st.floats(0, 1), lenient=st.booleans())
 def test_a_file_cut_anywhere_is_read_or_refused_in_words(session: Session, cut: float, lenient: bool) -> None:
-    """No cut gives an error that is none of ours."""
+    """No cut gives an error of another class."""
     sink = io.BytesIO()
     write_sessions([session, session], sink)
     content = sink.getvalue()

@@ -1,4 +1,4 @@
-"""Which tools are searches, by name and by mapping; what is said of tools that nobody knows."""
+"""Which tools are searches, by name and by mapping; what is reported about unknown tools."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from support.span_builders import (
 
 
 def test_the_last_trace_of_a_conversation_counts() -> None:
-    """Traces of one session are turns, and the one that began last is the session, wherever it stands in the file."""
+    """Traces of one session are turns, and the one that began last is the session, wherever it is in the file."""
     later = [replace(act, start=act.start + 50, end=act.end + 50) for act in agent("And when?", trace="2")]
     (session,) = read([*later[:3], *agent("Who?"), *later[3:]])
 
@@ -56,7 +56,7 @@ def test_system_and_task_can_be_given_by_attributes() -> None:
 
 
 def test_a_span_whose_parent_is_missing_is_a_root() -> None:
-    """A partial export loses no search, and the model's question stands for that of the root."""
+    """A partial export loses no search, and the model's question replaces that of the root."""
     (session,) = read([act for act in agent() if act.id != "a0"])
 
     assert (queries(session), session.question) == ([["first", "second"], ["third"]], "Who wrote it?")

@@ -65,7 +65,7 @@ def test_a_real_trace_is_read_as_what_it_is(name: str, traces: Path) -> None:
 
 
 def test_fields_come_from_the_span_that_has_them(traces: Path) -> None:
-    """In LangChain under OpenInference the id stands in the retriever's output alone, with the score."""
+    """In LangChain under OpenInference the id is only in the retriever's output, with the score."""
     (session,) = stream_sessions(traces / "openinference_langchain.jsonl")
     first = next(session.results())[0]
 

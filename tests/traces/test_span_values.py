@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from judged.traces.json_values import add_counts
 from judged.traces.read import stream_sessions
-from judged.traces.spans.attributes import decode, first_value, flatten, get_list, parse_otlp
+from judged.traces.spans.attributes import decode, first_value, flatten, get_list, parse_otlp, to_object
 from judged.traces.spans.payloads import (
-    count_tokens,
     find_call_id,
     find_call_ids,
     find_question,
@@ -144,7 +144,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_nothing_that_json_can_hold_breaks_a_reader_of_payloads(value: Any) -> None:
-    """Whatever stands where a payload should be, an answer comes, if only that there is none."""
+    """Any value in place of a payload gives an answer, possibly an empty one."""
     text = json.dumps(value)
     for item in (value, text, json.dumps(text)):
         unwrap_output(item)
@@ -152,7 +152,7 @@ def test_nothing_that_json_can_hold_breaks_a_reader_of_payloads(value: Any) -> N
 
         assert find_call_id(item) is None
         assert find_call_ids(item) == ()
-        assert count_tokens(item) is None
+        assert add_counts(to_object(item)) is None
         assert find_question(item) is None or isinstance(find_question(item), str)
 
 
@@ -240,7 +240,7 @@ def test_tool_calls_of_an_answer_are_found_in_their_order(answer: Any) -> None:
 )
 def test_tokens_are_the_total_or_the_sum(usage: Any, expected: float | None) -> None:
     """Of whichever names a provider uses."""
-    assert count_tokens(usage) == expected
+    assert add_counts(to_object(usage)) == expected
 
 
 def test_names_of_objects_are_no_results() -> None:

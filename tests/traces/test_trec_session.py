@@ -73,7 +73,7 @@ def test_each_interaction_is_an_iteration_with_one_search() -> None:
 
 
 def test_results_stand_by_rank_with_the_id_that_qrels_have() -> None:
-    """The second line of the file is rank 2; an ampersand that stands for itself is mended."""
+    """The second line of the file is rank 2; a bare ampersand is repaired."""
     session, _ = stream_sessions(YEAR_2012)
     found = [(result.id, result.url, result.title, result.snippet) for result, _ in session.results()]
 
@@ -100,7 +100,7 @@ def test_the_topic_is_the_task() -> None:
     ("content", "task", "document"), [(YEAR_2011, "4", "clueweb09-a"), (YEAR_2013, "9", "clueweb12-a")]
 )
 def test_other_years_are_read(content: bytes, task: str, document: str) -> None:
-    """Topics of 2011 have no number, so the session's stands for it; later years have other ids of documents."""
+    """Topics of 2011 have no number, so the session's is used; later years have other ids of documents."""
     (session,) = stream_sessions(content)
 
     assert (session.task, session.question, [result.id for result, _ in session.results()]) == (
@@ -118,7 +118,7 @@ def test_it_is_recognised_by_its_content() -> None:
 
 
 def test_broken_xml_is_refused_with_its_line() -> None:
-    """An element that is closed by another's name stands on the second line."""
+    """An element that is closed by another's name is on the second line."""
     with pytest.raises(BadInput, match=r"bytes:2: is not XML: mismatched tag"):
         list(stream_sessions(b"<sessiontrack2012>\n<session></interaction></sessiontrack2012>"))
 

@@ -1,4 +1,4 @@
-"""Files that are no traces, and tools that nobody can know: what is refused, and what the user is advised to write."""
+"""Files that are not traces, and unknown tools: what is refused, and what the user is advised to write."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_is_no_trace_is_refused_as_an_unknown_format(name: str, tmp_path: P
 
 
 def test_messages_to_tune_a_model_with_are_a_trace_without_a_search() -> None:
-    """They are written as traces are, and nobody searches in them."""
+    """They have the form of traces, without any search."""
     messages = [{"role": "user", "content": "Capital of France?"}, {"role": "assistant", "content": "Paris."}]
     with pytest.raises(BadInput, match="its one session calls no tool"):
         read_sessions([{"messages": messages}])

@@ -11,7 +11,6 @@ from typing import TypeAlias, TypeVar
 import click
 
 from judged.cli.output import FORMATS, OutputOptions
-from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
 from judged.protocol import Convention, Protocol
@@ -77,6 +76,7 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
 
 def comparison_options(command: Command) -> Command:
     """Add the options that say how systems are compared; the command receives `settings`."""
+    from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 
     @wraps(command)
     def receive(

@@ -38,7 +38,7 @@ def _table(profile: Profile) -> Table:
         )
         for spelling in profile.spellings
     ]
-    return Table(("written", "judged", "departs in"), tuple(dict.fromkeys(rows)))
+    return Table(("written", "judged", "differs in"), tuple(dict.fromkeys(rows)))
 
 
 def _ours(measure: str) -> str:

@@ -145,9 +145,9 @@ def _read_judgments(
 
 def _add_statistics(evaluations: Evaluations, statistics: Statistics) -> Evaluations:
     """Add the confidence intervals and tests that the configuration asks for."""
-    from judged.stats.intervals import student_interval
-
     if statistics.confidence_intervals:
+        from judged.stats.intervals import student_interval
+
         level = 1 - statistics.alpha_level
         intervals: dict[str, dict[str, tuple[float, float]]] = {}
         for name, evaluation in evaluations.items():

@@ -223,7 +223,7 @@ class Deduplicator:
     def _compare(self, keys: Keys, number: int) -> tuple[Fields, dict[str, int], float] | None:
         """Compare a result with a group: its most similar member, the vetoes, and the confidence.
 
-        None stands for a veto where nothing is recorded: the other members need not be looked at.
+        None means a veto where nothing is recorded: the other members need not be looked at.
         """
         against: dict[str, int] = {}
         best, highest = Fields(), -1.0

@@ -16,7 +16,7 @@ from judged.tables.sessions import Result
 __all__ = ["SHORTEST_PREFIX", "Keys", "cut_prefix", "make_keys", "normalise", "related", "to_comparable"]
 
 SHORTEST_PREFIX = 30
-"""How many characters, normalised, the beginning of a text must have to stand for the whole."""
+"""How many characters, normalised, the beginning of a text must have to count as a prefix."""
 _HEAD = 48
 """How much of a long text usually suffices for its prefix; some of it is lost to punctuation and blanks."""
 _CLOSING = " \t\n\r\"')]”’»"

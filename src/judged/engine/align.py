@@ -18,12 +18,10 @@ from judged.engine.family import Family
 from judged.engine.locate import locate_judged
 from judged.errors import BadMeasure
 from judged.io.read import read_judgments, read_run
-from judged.kernels.diversity.intent_aware import INTENTS_HINT
-from judged.kernels.diversity.intents import Intents
-from judged.kernels.ranked.ranking import Ranking
+from judged.kernels.diversity import INTENTS_HINT
+from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
-from judged.kernels.ties.arrangements import order_ties_by_grade
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
@@ -53,6 +51,8 @@ class RankedAlignment(Alignment):
     @cached_property
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
+        from judged.kernels.ties import order_ties_by_grade
+
         worst, best = (
             order_ties_by_grade(self.untied, self.protocol.depth, best=best) for best in (False, True)
         )
@@ -90,7 +90,7 @@ def align(
         queries=int(keep.sum()),
         rows=ranks.rows,
         missing=located.missing,
-        unjudged_queries=ranks.extra,
+        unjudged_queries=ranks.unjudged_queries,
         without_relevant=int(without_relevant.sum()),
         tied_documents=int(tied.sum()),
         tied_queries=int((segment_count(tied, ranks.offset) > 0).sum()),
@@ -107,8 +107,8 @@ def align(
         present[keep],
         rebuild=lambda: _make_view(judgments, ranks, protocol, keep, tied_across=True),
     )
-    if protocol.unjudged_queries == "zero" and ranks.extra:
-        return _append_unjudged_queries(alignment, ranks.extra)
+    if protocol.unjudged_queries == "zero" and ranks.unjudged_queries:
+        return _append_unjudged_queries(alignment, ranks.unjudged_queries)
     return alignment
 
 

@@ -14,7 +14,7 @@ from judged.engine.family import Family
 from judged.engine.locate import Located, locate_judged
 from judged.errors import BadInput, BadMeasure
 from judged.io.read import read_preferences
-from judged.kernels.preferences.view import (
+from judged.kernels.preferences import (
     PreferencePairs,
     PreferenceView,
     build_pairs,
@@ -151,7 +151,7 @@ def _count(preferences: Preferences, located: Located, keep: Flags, *, reversed_
         queries=int(keep.sum()),
         rows=ranks.rows,
         missing=located.missing,
-        unjudged_queries=ranks.extra,
+        unjudged_queries=ranks.unjudged_queries,
         tied_documents=tied_documents,
         tied_queries=int((segment_count(tied, ranks.offset) > 0).sum()),
         infinite=ranks.infinite,

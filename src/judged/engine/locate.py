@@ -14,8 +14,8 @@ from judged.errors import SHOWN, BadInput, MissingQueries
 from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
-    Place,
     Progress,
+    RowProblem,
     align_columns,
     align_mapping,
     align_text,
@@ -147,43 +147,43 @@ def raise_run_problems(ranks: Aligned, run: Run) -> None:
         return
     source, subject = run.source, run.name
     if isinstance(source, Text):
-        subject, faults = source.file, [_text_fault(source, fault) for fault in ranks.faults[:SHOWN]]
+        subject = source.file
+        problems = [_text_problem(source, problem) for problem in ranks.problems[:SHOWN]]
     elif isinstance(source, Columns):
-        faults = [_column_fault(source, fault) for fault in ranks.faults[:SHOWN]]
+        problems = [_column_problem(source, problem) for problem in ranks.problems[:SHOWN]]
     else:
-        faults = _mapping_faults(source.mapping)
+        problems = _mapping_problems(source.mapping)
     six = "a run has six columns: query, Q0, document, rank, score, tag"
     raise BadInput(
-        subject, faults, counts=ranks.counts, hint=six if KINDS[FEW_COLUMNS] in ranks.counts else None
+        subject, problems, counts=ranks.counts, hint=six if KINDS[FEW_COLUMNS] in ranks.counts else None
     )
 
 
-def _text_fault(source: Text, fault: Place) -> Problem:
-    """Return a fault of a text, with its line."""
-    where = source.place(fault.place)
-    if fault.kind == KINDS[FEW_COLUMNS]:
-        columns = f"{fault.detail} column{'s' if fault.detail != 1 else ''}"
-        return Problem.error(fault.kind, where, f"{columns}, expected 6")
-    if fault.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
-        token = bytes(source.buffer[fault.place : fault.place + fault.detail]).decode(errors="replace")
-        return Problem.error(fault.kind, where, f"score is `{token}`, expected a number")
-    rest = bytes(source.buffer[fault.place : fault.place + 4096])
-    document = rest.split(None, 1)[0].decode(errors="replace")
-    first = source.place(fault.detail)
+def _text_problem(source: Text, problem: RowProblem) -> Problem:
+    """Return a problem of a text, with its line."""
+    where, rest = source.place(problem.position), source.buffer[problem.position :]
+    if problem.kind == KINDS[FEW_COLUMNS]:
+        columns = f"{problem.detail} column{'s' if problem.detail != 1 else ''}"
+        return Problem.error(problem.kind, where, f"{columns}, expected 6")
+    if problem.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
+        token = bytes(rest[: problem.detail]).decode(errors="replace")
+        return Problem.error(problem.kind, where, f"score is `{token}`, expected a number")
+    document = bytes(rest[:4096]).split(None, 1)[0].decode(errors="replace")
+    first = source.place(problem.detail)
     return Problem.error(
-        fault.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"
+        problem.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"
     )
 
 
-def _column_fault(source: Columns, fault: Place) -> Problem:
-    """Return a fault of columns, with its row; places are byte positions in the column of documents."""
-    row = _row(source, fault.place)
+def _column_problem(source: Columns, problem: RowProblem) -> Problem:
+    """Return a problem of columns, with its row; places are byte positions in the column of documents."""
+    row = _row(source, problem.position)
     where = source.place(row)
     what = f"document `{source.document[row]}` of query `{source.query[row]}`"
-    if fault.kind == KINDS[NAN]:
-        return Problem.error(fault.kind, where, f"the score of {what} is NaN, expected a number")
-    first = source.place(_row(source, fault.detail))
-    return Problem.error(fault.kind, where, f"{what} is retrieved again, first at {first}")
+    if problem.kind == KINDS[NAN]:
+        return Problem.error(problem.kind, where, f"the score of {what} is NaN, expected a number")
+    first = source.place(_row(source, problem.detail))
+    return Problem.error(problem.kind, where, f"{what} is retrieved again, first at {first}")
 
 
 def _row(source: Columns, place: int) -> int:
@@ -192,17 +192,17 @@ def _row(source: Columns, place: int) -> int:
     return int(np.searchsorted(cuts, place, "right")) - 1
 
 
-def _mapping_faults(mapping: Mapping[Any, Mapping[Any, Any]]) -> list[Problem]:
+def _mapping_problems(mapping: Mapping[Any, Mapping[Any, Any]]) -> list[Problem]:
     """Return the first scores of a dict that are NaN."""
-    faults: list[Problem] = []
+    problems: list[Problem] = []
     for query, scores in mapping.items():
-        faults += [
+        problems += [
             Problem.error(
                 KINDS[NAN], f"query `{query}`, document `{document}`", "score is NaN, expected a number"
             )
             for document, score in scores.items()
             if math.isnan(score)
         ]
-        if len(faults) >= SHOWN:
+        if len(problems) >= SHOWN:
             break
-    return faults
+    return problems

@@ -11,13 +11,14 @@ from judged.engine.align import RankedAlignment
 from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, Ints
-from judged.kernels.ties.arrangements import TiedGroup, find_tied_groups
-from judged.kernels.ties.orders import (
+from judged.kernels.ties import (
     MAX_ORDERS,
     OrderStatistics,
     TieContributions,
+    TiedGroup,
     TooManyOrders,
     enumerate_orders,
+    find_tied_groups,
     tie_contributions,
 )
 from judged.measures.laws import Law

@@ -12,14 +12,14 @@ import numpy as np
 
 from judged.engine.align import RankedAlignment
 from judged.errors import BadMeasure
-from judged.kernels.ranked.gains import grade_gains
-from judged.kernels.segments import Flags, Floats, divide, segment_count
-from judged.kernels.ties.completions import (
+from judged.kernels.completions import (
     UnjudgedResults,
     best_completion_counts,
     find_unjudged,
     grade_levels,
 )
+from judged.kernels.ranked.gains import grade_gains
+from judged.kernels.segments import Flags, Floats, divide, segment_count
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 

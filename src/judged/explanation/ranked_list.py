@@ -15,7 +15,7 @@ from judged.engine.locate import apply_run_conventions
 from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
-from judged.kernels.ties.arrangements import Arrangements, arrange
+from judged.kernels.ties import Arrangements, arrange
 from judged.measures.measure import Measure
 from judged.protocol import Protocol
 from judged.tables.columns import to_arrow, to_bytes, to_numpy

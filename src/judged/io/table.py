@@ -17,8 +17,7 @@ from judged.io.open import File, is_file, open_bytes, open_file, open_stream
 from judged.io.sniff import FORMATS, Format, detect
 from judged.problem import Locate, Place, Problems, locate_row
 from judged.tables.columns import Column, as_ids, as_numbers, as_texts, as_values, as_whole_numbers
-from judged.tables.schema import Match, Schema
-from judged.tables.sessions import GRADES
+from judged.tables.schema import GRADES, Match, Schema
 
 __all__ = [
     "RawTable",

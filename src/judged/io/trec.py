@@ -76,7 +76,7 @@ def read(file: File, schema: Schema) -> RawTable:
     lines = read_lines(data, Layout.of(schema, width))
     problems = Problems(file.label, line=lines.line)
     columns = lines.check(problems)
-    if lines.wide and len(schema.lines) > 1:  # the number of columns says which is which
+    if lines.wide and schema.exact:
         many = "line has" if lines.wide == 1 else "lines have"
         problems.add_line("many-columns", 1, f"{lines.wide:,} {many} more than {width} columns")
         return RawTable(columns, problems)

@@ -9,15 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from judged.arrays import Floats, Ints
-from judged.kernels.diversity.intents import Intents
-from judged.kernels.preferences.view import (
-    PreferenceView,
-    build_pairs,
-    build_preference_view,
-    order_documents,
-)
-from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.sessions.view import GAINS, UNLABELLED, Reference, SessionView
+from judged.kernels.preferences import PreferenceView, build_pairs, build_preference_view, order_documents
+from judged.kernels.ranked.ranking import Intents, Ranking
+from judged.kernels.sessions import GAINS, UNLABELLED, Reference, SessionView
 
 __all__ = ["make_intents", "make_preferences", "make_ranking", "make_sessions"]
 

@@ -220,7 +220,9 @@ def _explain_companions(measure: Measure) -> str:
 
 
 def _empty_by_law(measure: Measure) -> str:
-    """Say what an empty session has, for measures whose docstring leaves it to their laws."""
+    """Say what no results have, for measures whose docstring leaves it to their laws."""
+    if measure.family == "browsing" and Law.ZERO_IF_NOTHING_FOUND in measure.laws:
+        return "0 when nothing with a positive grade is retrieved."
     if measure.family != "session":
         return ""
     nothing = "for a session that never searched or found nothing"

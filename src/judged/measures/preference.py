@@ -12,7 +12,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from judged.kernels.preferences.fulfilment import (
+from judged.kernels.preferences import (
+    PreferenceView,
     balanced_share,
     count_fulfilled,
     count_possible,
@@ -21,7 +22,6 @@ from judged.kernels.preferences.fulfilment import (
     pair_share,
     simple_share,
 )
-from judged.kernels.preferences.view import PreferenceView
 from judged.kernels.segments import Floats
 from judged.measures.laws import Law
 from judged.measures.measure import Measure

@@ -26,7 +26,7 @@ TIMING = Scope(
         "timing": (
             "Measures of raw times, one for each request. Samples are kept as they were measured; means and "
             "percentiles are computed over them. Times are in milliseconds unless `unit` says otherwise."
-        ),
+        )
     },
 )
 

@@ -13,8 +13,7 @@ import numpy as np
 from judged.engine.evaluation import Evaluation, aggregate
 from judged.errors import BadMeasure, BadProtocol
 from judged.kernels.segments import Floats
-from judged.kernels.sessions.good_gain import count_until, iteration_gain, total_until
-from judged.kernels.sessions.view import SessionView
+from judged.kernels.sessions import SessionView, count_until, iteration_gain, total_until
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
 from judged.sessions.builder import DedupDecision, SessionKey

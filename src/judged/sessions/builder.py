@@ -13,7 +13,7 @@ import numpy as np
 from judged.dedup.find import Decision, Deduplicator
 from judged.errors import BadInput
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, SessionView
+from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol

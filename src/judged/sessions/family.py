@@ -15,7 +15,7 @@ from judged.engine.family import Family, Measures
 from judged.errors import BadInput, BadMeasure, UnknownName
 from judged.io.read import read_labels
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, SessionView
+from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures

@@ -9,7 +9,7 @@ import numpy as np
 
 from judged.dedup.find import Deduplicator
 from judged.kernels.segments import Ints
-from judged.kernels.sessions.view import UNLABELLED, Reference, SessionView
+from judged.kernels.sessions import UNLABELLED, Reference, SessionView
 from judged.sessions.builder import NewResult, SessionViewBuilder
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol

@@ -30,6 +30,10 @@ FieldKind: TypeAlias = Literal["id", "number", "value", "grade", "text"]
 """An id is text or a whole number; a value is a finite number or missing; a grade is a whole number from 0 to 4."""
 
 
+GRADES = range(5)
+"""The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One column of a table."""
@@ -86,6 +90,8 @@ class Schema:
     fields: tuple[Field, ...]
     lines: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The fields of a line without a header, by its number of columns; "" is a column that is ignored."""
+    exact: bool = False
+    """Whether a line with more columns is an error, because their number says what they are."""
     tabs: bool = False
     """Whether lines without a header are separated by tabs; else by any white space, as TREC text is."""
     nested: tuple[str, ...] = ()
@@ -199,6 +205,7 @@ PREFERENCES = Schema(
         Field("level", ("level", "rel_level", *_GRADE), "number"),
         Field("subgroup", ("subgroup", "sub_group", "ujsubg"), required=False),
     ),
+    exact=True,
     lines={
         4: ("query", "group", "document", "level"),
         5: ("query", "group", "subgroup", "document", "level"),

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, TypeGuard
 
-__all__ = ["Json", "JsonObject", "first_text", "get_body", "get_object", "get_str", "preview"]
+__all__ = [
+    "USAGE",
+    "Json",
+    "JsonObject",
+    "add_counts",
+    "first_text",
+    "get_body",
+    "get_object",
+    "get_str",
+    "preview",
+]
 
 Json: TypeAlias = Any
 """A decoded JSON value of unknown shape: formats look for what they know, and ignore the rest."""
 JsonObject: TypeAlias = dict[str, Json]
+
+USAGE = (("total_tokens",), ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
+"""The names under which a record of usage counts tokens."""
+_MOST = 10**15
+"""Larger numbers are no token counts."""
 
 
 def get_object(value: Json, name: str) -> JsonObject:
@@ -37,6 +52,23 @@ def first_text(value: Json, names: Iterable[str]) -> str | None:
         if (isinstance(found, str) and found) or type(found) is int:
             return str(found)
     return None
+
+
+def add_counts(counts: Mapping[str, Json], names: Iterable[tuple[str, ...]] = USAGE) -> float | None:
+    """Return the sum of the first of these groups with any count present; None if all are missing.
+
+    >>> add_counts({"input_tokens": 20, "output_tokens": 3})
+    23.0
+    """
+    for group in names:
+        found = [count for name in group if _is_count(count := counts.get(name))]
+        if found:
+            return float(sum(found))
+    return None
+
+
+def _is_count(value: Json) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
 def preview(value: Json, *, size: int = 60) -> str:

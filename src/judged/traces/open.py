@@ -52,12 +52,7 @@ class Trace:
     """One source of sessions, read once; memory holds one line at a time if lines are documents."""
 
     def __init__(
-        self,
-        lines: Iterable[bytes],
-        *,
-        label: str,
-        name: str = "",
-        place: Callable[[int], str] | None = None,
+        self, lines: Iterable[bytes], *, label: str, name: str = "", place: Callable[[int], str] | None = None
     ) -> None:
         self.label = label
         """Its name in messages."""

@@ -25,8 +25,7 @@ def precision_at_hits(ranking: Ranking, rel: float | None = None) -> Floats:
     """Return the precision at the rank of every retrieved judged document that is relevant, and 0 for others."""
     at = ranking.threshold(rel)
     return ranking.cached(
-        ("precision at hits", at),
-        lambda: np.where(ranking.hits(at), ranking.found(at) / ranking.rank, 0.0),
+        ("precision at hits", at), lambda: np.where(ranking.hits(at), ranking.found(at) / ranking.rank, 0.0)
     )
 
 

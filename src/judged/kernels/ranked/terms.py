@@ -36,24 +36,18 @@ __all__ = [
     "TermsFunction",
     "average_precision_terms",
     "blended_terms",
-    "bpm_terms",
     "bpref_terms",
+    "browsing_terms",
     "dcg_terms",
     "err_terms",
     "f1_terms",
     "first_ratio_terms",
     "hits_terms",
     "idcg_terms",
-    "insq_terms",
-    "inst_terms",
     "interpolated_terms",
     "judged_terms",
     "ndcg_jk_terms",
     "ndcg_terms",
-    "nerr8_terms",
-    "nerr9_terms",
-    "nerr10_terms",
-    "nerr11_terms",
     "nerr_terms",
     "precision_terms",
     "q_terms",
@@ -61,7 +55,6 @@ __all__ = [
     "rbp_terms",
     "recall_terms",
     "reciprocal_rank_terms",
-    "sdcg_terms",
     "set_average_precision_terms",
     "set_precision_terms",
     "set_recall_terms",
@@ -156,11 +149,7 @@ def _ideal_order(view: Ranking, gain: Gain, gains: Gains | None) -> Ints | None:
 
 
 def _normalised_gain(
-    view: Ranking,
-    discount: Callable[[Ints], Floats],
-    cutoff: int | None,
-    gain: Gain,
-    gains: Gains | None,
+    view: Ranking, discount: Callable[[Ints], Floats], cutoff: int | None, gain: Gain, gains: Gains | None
 ) -> Terms:
     found = _gain_columns(found_gains(view, gain, gains), discount(view.rank), view.rank, cutoff)
     best = _gain_columns(best_gains(view, gain, gains), discount(view.best_rank), view.best_rank, cutoff)
@@ -359,7 +348,7 @@ def rbp_terms(
     return Terms(columns, formula)
 
 
-def _browsing_terms(make_reader: Callable[..., browsing.Reader]) -> TermsFunction:
+def browsing_terms(make_reader: Callable[..., browsing.Reader]) -> TermsFunction:
     """Return the function of a measure whose other parameters are those of its reader."""
 
     def terms(view: Ranking, *, gain: Gain, max_grade: float | None, **parameters: Any) -> Terms:
@@ -373,16 +362,6 @@ def _browsing_terms(make_reader: Callable[..., browsing.Reader]) -> TermsFunctio
         return Terms(columns, _quotient(words, float(outcome.gain[0]), float(outcome.viewed[0])))
 
     return terms
-
-
-inst_terms = _browsing_terms(browsing.inst_reader)
-insq_terms = _browsing_terms(browsing.insq_reader)
-bpm_terms = _browsing_terms(browsing.bpm_reader)
-sdcg_terms = _browsing_terms(browsing.sdcg_reader)
-nerr8_terms = _browsing_terms(browsing.nerr8_reader)
-nerr9_terms = _browsing_terms(browsing.nerr9_reader)
-nerr10_terms = _browsing_terms(browsing.nerr10_reader)
-nerr11_terms = _browsing_terms(browsing.nerr11_reader)
 
 
 # The blended ratio

@@ -26,8 +26,8 @@ from judged.kernels.scan.text import find_line_end
 __all__ = [
     "Aligned",
     "JudgedIndex",
-    "Place",
     "Progress",
+    "RowProblem",
     "TieRule",
     "align_columns",
     "align_mapping",
@@ -59,11 +59,11 @@ class JudgedIndex:
         return self.query_bytes, self.query_offset, self.document_bytes, self.document_offset, self.row_offset
 
 
-class Place(NamedTuple):
-    """A problem that the scanner found: its kind, where it is (byte or row), and a detail that depends on the kind."""
+class RowProblem(NamedTuple):
+    """A problem that the scanner found: its kind, its byte or row, and a detail that depends on the kind."""
 
     kind: str
-    place: int
+    position: int
     detail: int
 
 
@@ -85,15 +85,15 @@ class Aligned:
     """The number of documents that every query retrieved; 0 if it is missing from the run."""
     rows: int = 0
     """The number of rows read."""
-    extra: tuple[str, ...] = ()
-    """Unjudged queries of the run, in order of appearance."""
+    unjudged_queries: tuple[str, ...] = ()
+    """In order of appearance."""
     infinite: int = 0
     interleaved: int = 0
     wide: int = 0
     """Lines with more columns than a run has."""
-    faults: tuple[Place, ...] = ()
+    problems: tuple[RowProblem, ...] = ()
     counts: Counter[str] = field(default_factory=Counter)
-    """The number of problems by kind; `faults` holds the first ones."""
+    """The number of problems by kind; `problems` holds the first ones."""
 
 
 def align_text(
@@ -183,14 +183,10 @@ def _align(
     again = [scan(ranges, query) for query, ranges in several.items()]
     single = ~np.isin(whole.query, list(several)) & (whole.query >= 0)
     hits = np.repeat(single, whole.hits)
-    blocks = _concatenate(
-        [
-            _select_blocks(whole, single, hits),
-            *again,
-        ]  # the parts of a scattered query gave no ranks worth keeping
-    )
-    extra = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
-    faults, counts = _collect_problems(parts, again)
+    # The parts of a scattered query have no ranks worth keeping.
+    blocks = _concatenate([_select_blocks(whole, single, hits), *again])
+    unjudged = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
+    problems, counts = _collect_problems(parts, again)
     queries = len(index.row_offset) - 1
     owner = np.repeat(blocks.query, blocks.hits)
     order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
@@ -204,11 +200,11 @@ def _align(
         offset=np.searchsorted(owner[order], np.arange(queries + 1)).astype(np.int64),
         retrieved=retrieved,
         rows=int(whole.count.sum()),
-        extra=tuple(extra),
+        unjudged_queries=tuple(unjudged),
         infinite=sum(part.infinite for part in parts),
         interleaved=interleaved,
         wide=sum(part.wide for part in parts),
-        faults=faults,
+        problems=problems,
         counts=counts,
     )
 
@@ -267,22 +263,22 @@ def _find_scattered(whole: Part) -> tuple[dict[int, Ints], int]:
     }, interleaved
 
 
-def _collect_problems(parts: Sequence[Part], again: Sequence[Part]) -> tuple[tuple[Place, ...], Counter[str]]:
-    """Return all problems once, in the order of their places; a second scan of a query finds the same ones again."""
+def _collect_problems(
+    parts: Sequence[Part], again: Sequence[Part]
+) -> tuple[tuple[RowProblem, ...], Counter[str]]:
+    """Return all problems once, by position; a second scan of a query finds the same ones again."""
     found: dict[tuple[int, int], int] = {}
     for part in (*parts, *again):
-        for kind, place, detail in part.faults.tolist():
-            found[kind, place] = min(
-                detail, found.get((kind, place), detail)
-            )  # of a repetition: where it first came
+        for kind, position, detail in part.faults.tolist():
+            # The detail of a repetition is where the document occurs first.
+            found[kind, position] = min(detail, found.get((kind, position), detail))
     counts = Counter(dict(zip(KINDS, _count_problems(parts), strict=True)))
-    repeated = _count_problems([*parts, *again])[
-        REPEATED
-    ]  # only a scan of all of a query's rows sees all of these
-    remembered = sum(kind == REPEATED for kind, _ in found)
-    counts[KINDS[REPEATED]] = remembered if remembered < KEPT else repeated
-    faults = (Place(KINDS[kind], place, detail) for (kind, place), detail in found.items())
-    return tuple(sorted(faults, key=lambda fault: fault.place)), +counts
+    # Only a scan of all rows of a query sees all repetitions.
+    repeated = _count_problems([*parts, *again])[REPEATED]
+    recorded = sum(kind == REPEATED for kind, _ in found)
+    counts[KINDS[REPEATED]] = recorded if recorded < KEPT else repeated
+    problems = (RowProblem(KINDS[kind], position, detail) for (kind, position), detail in found.items())
+    return tuple(sorted(problems, key=lambda problem: problem.position)), +counts
 
 
 def _count_problems(parts: Sequence[Part]) -> list[int]:
@@ -313,11 +309,9 @@ def align_mapping(
         first, last = row_offset[q : q + 2].tolist()
         scores = run.get(queries[q]) or {}
         every, places = scanner.scan_query(scores, documents[first:last], **options)
-        count[q], infinite, nan = (
-            len(every),
-            infinite + int(np.isinf(every).sum()),
-            nan + int(np.isnan(every).sum()),
-        )
+        count[q] = len(every)
+        infinite += int(np.isinf(every).sum())
+        nan += int(np.isnan(every).sum())
         parts.append(np.column_stack((np.full(len(places), q), places + np.array([first, 0, 0, 0]))))
     table = np.concatenate(parts)
     if len(parts) > 1:  # the scanner orders hits by query and rank, the queries left over follow
@@ -331,7 +325,7 @@ def align_mapping(
         offset=np.searchsorted(table[:, 0], np.arange(len(queries) + 1)).astype(np.int64),
         retrieved=count,
         rows=int(count.sum()),
-        extra=tuple(str(query) for query in run if query not in known),
+        unjudged_queries=tuple(str(query) for query in run if query not in known),
         infinite=infinite,
         counts=Counter({KINDS[NAN]: nan}) if nan else Counter(),
     )

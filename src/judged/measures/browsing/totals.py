@@ -40,7 +40,6 @@ def expected_total(
     measure of that name.
 
     Title: Expected total utility: what a reader gains in all.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `expected_total_utility` for models that stop by themselves; cwl_eval leaves out
         what those gain who would go on after the last of its 1000 ranks.
     References: Moffat, Bailey, Scholer and Thomas. Incorporating user expectations and behavior into the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from judged.kernels.ranked.browsing import (
     bpm_reader,
     browse,
@@ -16,16 +18,7 @@ from judged.kernels.ranked.browsing import (
 )
 from judged.kernels.ranked.gains import Gain
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ranked.terms import (
-    bpm_terms,
-    insq_terms,
-    inst_terms,
-    nerr8_terms,
-    nerr9_terms,
-    nerr10_terms,
-    nerr11_terms,
-    sdcg_terms,
-)
+from judged.kernels.ranked.terms import browsing_terms
 from judged.kernels.segments import Floats
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
@@ -38,6 +31,9 @@ _GAIN = (
     "grade counts as it."
 )
 """What $u(g)$ means in all formulas of this file; cards say it."""
+
+_measure = partial(Measure, family="browsing", note=_GAIN)
+_growing = partial(_measure, laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}))
 
 
 def inverse_squared_adaptive(
@@ -59,7 +55,6 @@ def inverse_squared_adaptive(
     is 0.
 
     Title: INST: the gain of a reader who goes on the less readily the nearer the goal is.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INST(T=…, max_rel=…)` from `T=0.5`; both go through 1000 results.
     References: Moffat, Bailey, Scholer and Thomas. INST: an adaptive metric for information retrieval
         evaluation.
@@ -75,14 +70,7 @@ def inverse_squared_adaptive(
     return browse(ranking, gain_share(ranking, gain, max_grade), inst_reader(T, depth)).rate
 
 
-INST = Measure(
-    "INST",
-    inverse_squared_adaptive,
-    terms=inst_terms,
-    note=_GAIN,
-    family="browsing",
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
-)
+INST = _growing("INST", inverse_squared_adaptive, terms=browsing_terms(inst_reader))
 
 
 def inverse_squared(
@@ -102,7 +90,6 @@ def inverse_squared(
     reader goes on from rank $i$ with the chance $((i + 2T - 1) / (i + 2T))^2$.
 
     Title: INSQ: the gain of a reader who goes on the more readily the longer the search has lasted.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval and ir_measures' `INSQ(T=…, max_rel=…)`; both go through 1000 results.
     References: Moffat, Scholer and Thomas. Models and metrics: IR evaluation as a user process. ADCS 2012.
         doi:10.1145/2407085.2407092
@@ -116,13 +103,8 @@ def inverse_squared(
     return browse(ranking, gain_share(ranking, gain, max_grade), insq_reader(T, depth)).rate
 
 
-INSQ = Measure(
-    "INSQ",
-    inverse_squared,
-    terms=insq_terms,
-    note=_GAIN,
-    family="browsing",
-    laws=GRADED | {Law.LINEAR, Law.GROWS},
+INSQ = _measure(
+    "INSQ", inverse_squared, terms=browsing_terms(insq_reader), laws=GRADED | {Law.LINEAR, Law.GROWS}
 )
 
 
@@ -149,7 +131,6 @@ def bejewelled_player(
     moves what the reader is after, and how long. $d$ is `depth`.
 
     Title: Bejewelled player model: the gain of a reader who stops with enough, or after enough.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: ir_measures' `BPM(T=…, max_rel=…)@k`; cwl_eval's static model, and its dynamic one with
         `hc=0`, whose patience never moves: it changes the other variable.
     References: Zhang, Liu, Li, Zhang, Xu and Ma. Evaluating web search with a bejeweled player model. SIGIR
@@ -167,13 +148,11 @@ def bejewelled_player(
     ).rate
 
 
-BPM = Measure(
+BPM = _measure(
     "BPM",
     bejewelled_player,
-    terms=bpm_terms,
-    note=_GAIN,
+    terms=browsing_terms(bpm_reader),
     at_parameter="cutoff",
-    family="browsing",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY}),
 )
 
@@ -189,7 +168,6 @@ def scaled_discounted_gain(
     the ideal ignores how many relevant documents there are.
 
     Title: Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
         doi:10.1145/582415.582418
@@ -205,13 +183,11 @@ def scaled_discounted_gain(
     return browse(ranking, gain_share(ranking, gain, max_grade), sdcg_reader(cutoff)).rate
 
 
-SDCG = Measure(
+SDCG = _measure(
     "SDCG",
     scaled_discounted_gain,
-    terms=sdcg_terms,
-    note=_GAIN,
+    terms=browsing_terms(sdcg_reader),
     at_parameter="cutoff",
-    family="browsing",
     laws=GRADED | {Law.LINEAR, Law.GROWS},
 )
 
@@ -229,7 +205,6 @@ def nearly_expected_reciprocal(
     first relevant result among the first $k$.
 
     Title: Nearly ERR, equation 8: the gain of a reader who goes on until satisfied.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq8CWLMetric` and ir_measures' `NERR8(max_rel=…)@k`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
         reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
@@ -243,14 +218,8 @@ def nearly_expected_reciprocal(
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr8_reader(cutoff)).rate
 
 
-NERR8 = Measure(
-    "NERR8",
-    nearly_expected_reciprocal,
-    terms=nerr8_terms,
-    note=_GAIN,
-    at_parameter="cutoff",
-    family="browsing",
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
+NERR8 = _growing(
+    "NERR8", nearly_expected_reciprocal, terms=browsing_terms(nerr8_reader), at_parameter="cutoff"
 )
 
 
@@ -266,7 +235,6 @@ def nearly_expected_reciprocal_falling(
     going on from there. The weights $W$ add up to 1. The weights fall with the rank as those of ERR do.
 
     Title: Nearly ERR, equation 9: satisfaction stops the reader, and so does the rank.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq9CWLMetric` and ir_measures' `NERR9(max_rel=…)@k`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
         reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
@@ -281,14 +249,8 @@ def nearly_expected_reciprocal_falling(
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr9_reader(cutoff)).rate
 
 
-NERR9 = Measure(
-    "NERR9",
-    nearly_expected_reciprocal_falling,
-    terms=nerr9_terms,
-    note=_GAIN,
-    at_parameter="cutoff",
-    family="browsing",
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
+NERR9 = _growing(
+    "NERR9", nearly_expected_reciprocal_falling, terms=browsing_terms(nerr9_reader), at_parameter="cutoff"
 )
 
 
@@ -310,7 +272,6 @@ def nearly_expected_reciprocal_patient(
     `depth`.
 
     Title: Nearly ERR, equation 10: satisfaction stops the reader, and so does impatience.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq10CWLMetric` and ir_measures' `NERR10(p=…, max_rel=…)`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
         reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
@@ -324,14 +285,7 @@ def nearly_expected_reciprocal_patient(
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr10_reader(p, depth)).rate
 
 
-NERR10 = Measure(
-    "NERR10",
-    nearly_expected_reciprocal_patient,
-    terms=nerr10_terms,
-    note=_GAIN,
-    family="browsing",
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
-)
+NERR10 = _growing("NERR10", nearly_expected_reciprocal_patient, terms=browsing_terms(nerr10_reader))
 
 
 def nearly_expected_reciprocal_goal(
@@ -352,7 +306,6 @@ def nearly_expected_reciprocal_goal(
     `depth`.
 
     Title: Nearly ERR, equation 11: satisfaction stops the reader, and so does a goal as in INSQ.
-    Empty: 0 when nothing with a positive grade is retrieved.
     Agrees with: cwl_eval's `NERReq11CWLMetric` and ir_measures' `NERR11(T=…, max_rel=…)`.
     References: Azzopardi, Mackenzie and Moffat. ERR is not C/W/L: exploring the relationship between expected
         reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
@@ -366,11 +319,4 @@ def nearly_expected_reciprocal_goal(
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr11_reader(T, depth)).rate
 
 
-NERR11 = Measure(
-    "NERR11",
-    nearly_expected_reciprocal_goal,
-    terms=nerr11_terms,
-    note=_GAIN,
-    family="browsing",
-    laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.GAIN_ONLY, Law.GROWS}),
-)
+NERR11 = _growing("NERR11", nearly_expected_reciprocal_goal, terms=browsing_terms(nerr11_reader))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from judged.kernels.diversity.intent_aware import intent_mean, split_by_intent
+from judged.kernels.diversity import intent_mean, split_by_intent
 from judged.kernels.ranked.precision import precision_sum, targets_found, targets_judged
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import Floats, divide

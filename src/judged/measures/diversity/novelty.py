@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from judged.kernels.diversity.intent_aware import intent_weight
-from judged.kernels.diversity.novelty import (
+from judged.kernels.diversity import (
     GREEDY_RATIO,
     best_novelty,
     geometric_discount,
+    intent_weight,
     log_discount,
     novelty,
     reciprocal_discount,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,8 @@ from judged.measures.measure import Measure
 from judged.measures.parameters import BLEND
 
 __all__ = ["NCU", "O", "P_measure", "P_plus", "Q"]
+
+_measure = partial(Measure, extra_parameters={"beta": BLEND})
 
 
 def q_measure(
@@ -67,12 +70,11 @@ def q_measure(
     return divide(segment_sum(np.where(ranking.within(cutoff), ratio, 0.0), ranking.offset), relevant)
 
 
-Q = Measure(
+Q = _measure(
     "Q",
     q_measure,
     terms=q_terms,
     at_parameter="cutoff",
-    extra_parameters={"beta": BLEND},
     laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
 )
 
@@ -113,13 +115,7 @@ def o_measure(
     return segment_sum(np.where(first, gained / ideal, 0.0), ranking.offset)
 
 
-O = Measure(  # noqa: E741 - its published name
-    "O",
-    o_measure,
-    terms=first_ratio_terms,
-    extra_parameters={"beta": BLEND},
-    laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE},
-)
+O = _measure("O", o_measure, terms=first_ratio_terms, laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE})  # noqa: E741 - its published name
 
 
 def preferred_ratio(
@@ -158,11 +154,10 @@ def preferred_ratio(
     return segment_sum(np.where(is_top_document(ranking, rel), ratio, 0.0), ranking.offset)
 
 
-P_measure = Measure(
+P_measure = _measure(
     "P_measure",
     preferred_ratio,
     terms=top_ratio_terms,
-    extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
 )
 
@@ -207,11 +202,10 @@ def preferred_average(
     return divide(total, segment_count(above, ranking.offset))
 
 
-P_plus = Measure(
+P_plus = _measure(
     "P_plus",
     preferred_average,
     terms=top_mean_terms,
-    extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY}),
 )
 
@@ -269,10 +263,9 @@ def normalised_utility(
     return divide(segment_sum(here * ratio, ranking.offset), readers)
 
 
-NCU = Measure(
+NCU = _measure(
     "NCU",
     normalised_utility,
     terms=blended_terms,
-    extra_parameters={"beta": BLEND},
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ONE_IF_IDEAL, Law.GAIN_ONLY, Law.STEPWISE}),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from judged.measures.laws import Law
 from judged.measures.measure import Measure
 
 __all__ = ["NumNonrelJudgedRet", "NumQ", "NumRel", "NumRelRet", "NumRet", "relstring"]
+
+_count = partial(Measure, bounds=(0.0, math.inf), aggregate="sum", higher_is_better=None)
 
 
 def number_of_queries(ranking: Ranking) -> Floats:
@@ -39,12 +42,9 @@ def number_of_queries(ranking: Ranking) -> Floats:
     return np.ones(len(ranking))
 
 
-NumQ = Measure(
+NumQ = _count(
     "NumQ",
     number_of_queries,
-    bounds=(0.0, math.inf),
-    aggregate="sum",
-    higher_is_better=None,
     zero_if_missing=False,
     laws=frozenset(
         {Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
@@ -74,12 +74,9 @@ def number_retrieved(ranking: Ranking) -> Floats:
     return ranking.retrieved.astype(np.float64)
 
 
-NumRet = Measure(
+NumRet = _count(
     "NumRet",
     number_retrieved,
-    bounds=(0.0, math.inf),
-    aggregate="sum",
-    higher_is_better=None,
     laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.GRADE_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
 )
 
@@ -105,12 +102,9 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return ranking.relevant(rel).astype(np.float64)
 
 
-NumRel = Measure(
+NumRel = _count(
     "NumRel",
     number_relevant,
-    bounds=(0.0, math.inf),
-    aggregate="sum",
-    higher_is_better=None,
     zero_if_missing=False,
     laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.RUN_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}),
 )
@@ -137,13 +131,10 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
     return ranking.hits_within(None, rel).astype(np.float64)
 
 
-NumRelRet = Measure(
+NumRelRet = _count(
     "NumRelRet",
     number_relevant_retrieved,
     terms=hits_terms,
-    bounds=(0.0, math.inf),
-    aggregate="sum",
-    higher_is_better=None,
     laws=frozenset(
         {Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ORDER_FREE, Law.RELEVANCE_ONLY, Law.LINEAR, Law.GROWS}
     ),
@@ -173,12 +164,9 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
     return segment_count(refuted, ranking.offset).astype(np.float64)
 
 
-NumNonrelJudgedRet = Measure(
+NumNonrelJudgedRet = _count(
     "NumNonrelJudgedRet",
     number_refuted_retrieved,
-    bounds=(0.0, math.inf),
-    aggregate="sum",
-    higher_is_better=None,
     laws=frozenset({Law.WHOLE, Law.ORDER_FREE, Law.JUDGMENT_ONLY, Law.LINEAR, Law.IN_ORDER}),
 )
 

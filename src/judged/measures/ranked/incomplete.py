@@ -8,10 +8,12 @@ from judged.kernels.ranked.precision import binary_preference
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import bpref_terms, judged_terms
 from judged.kernels.segments import Floats, divide, segment_count, segment_running_count, segment_sum
-from judged.measures.laws import Law
+from judged.measures.laws import BINARY_IN_ORDER, Law
 from judged.measures.measure import Measure
 
 __all__ = ["Bpref", "Judged", "Unjudged", "gm_Bpref", "infAP"]
+
+_PREFERENCE = BINARY_IN_ORDER - {Law.RELEVANCE_ONLY} | {Law.JUDGMENT_ONLY, Law.STEPWISE}
 
 
 def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
@@ -40,22 +42,7 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     return binary_preference(ranking, rel)
 
 
-Bpref = Measure(
-    "Bpref",
-    preference,
-    terms=bpref_terms,
-    laws=frozenset(
-        {
-            Law.SWAP,
-            Law.ZERO_IF_NOTHING_FOUND,
-            Law.ONE_IF_IDEAL,
-            Law.JUDGMENT_ONLY,
-            Law.STEPWISE,
-            Law.BY_GRADE,
-            Law.IN_ORDER,
-        }
-    ),
-)
+Bpref = Measure("Bpref", preference, terms=bpref_terms, laws=_PREFERENCE)
 
 
 def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
@@ -87,17 +74,7 @@ gm_Bpref = Measure(
     geometric_preference,
     terms=bpref_terms,
     aggregate="geometric",
-    laws=frozenset(
-        {
-            Law.SWAP,
-            Law.ZERO_IF_NOTHING_FOUND,
-            Law.ONE_IF_IDEAL,
-            Law.JUDGMENT_ONLY,
-            Law.STEPWISE,
-            Law.BY_GRADE,
-            Law.IN_ORDER,
-        }
-    ),
+    laws=_PREFERENCE,
     compare_by="Bpref",
 )
 

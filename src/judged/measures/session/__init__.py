@@ -30,7 +30,7 @@ SESSION = Scope(
             "mean, and counted. A rate rises when an agent stops early, so it is never shown alone, but "
             "with `CG` and `N`. Some names are those of other families (`DCG`, `nDCG`, `R`): a name is "
             "looked up in the family of what is scored."
-        ),
+        )
     },
     aliases={
         "DupR": Alias("Dup"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Beyond,
     Discount,
     Iteration,
+    SessionView,
     Worth,
     average_gain,
     discounted_total_until,
@@ -16,12 +19,20 @@ from judged.kernels.sessions.good_gain import (
     value_at,
     weight_sum,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
 
 __all__ = ["DRAG", "RAG", "AvgGain", "nDRAG"]
+
+_rate = partial(
+    Measure,
+    family="session",
+    at_parameter="iteration",
+    bounds=(0.0, 4.0),
+    laws=SESSION_RATE,
+    companions=("CG", "N"),
+)
 
 
 def iteration_yield(
@@ -54,16 +65,7 @@ def iteration_yield(
     return mask_not_found(view, value_at(view, average_gain(view, good, gain), iteration, beyond))
 
 
-AvgGain = Measure(
-    "AvgGain",
-    iteration_yield,
-    at_parameter="iteration",
-    bounds=(0.0, 4.0),
-    family="session",
-    laws=SESSION_RATE,
-    extra_parameters=LOOKED_AT,
-    companions=("CG", "N"),
-)
+AvgGain = _rate("AvgGain", iteration_yield, extra_parameters=LOOKED_AT)
 
 
 def yield_rate(
@@ -83,8 +85,6 @@ def yield_rate(
     retrieval-augmented generation.
 
     Title: Rate of average gain: what a result brings, averaged over iterations.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 6.
 
     Example:
@@ -97,15 +97,7 @@ def yield_rate(
     return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
 
 
-RAG = Measure(
-    "RAG",
-    yield_rate,
-    at_parameter="iteration",
-    bounds=(0.0, 4.0),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+RAG = _rate("RAG", yield_rate)
 
 
 def discounted_yield_rate(
@@ -126,8 +118,6 @@ def discounted_yield_rate(
     2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`.
 
     Title: Discounted rate of average gain: what a result brings, less the later it comes.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 7.
 
     Example:
@@ -140,15 +130,7 @@ def discounted_yield_rate(
     return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
 
 
-DRAG = Measure(
-    "DRAG",
-    discounted_yield_rate,
-    at_parameter="iteration",
-    bounds=(0.0, 4.0),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+DRAG = _rate("DRAG", discounted_yield_rate)
 
 
 def weighted_yield(
@@ -168,8 +150,6 @@ def weighted_yield(
     yield is its own mean, however many iterations there are, which `DRAG` does not grant.
 
     Title: Weighted mean of average gain: what a result brings, early iterations weighing more.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 7.
 
     Example:
@@ -182,12 +162,4 @@ def weighted_yield(
     return mask_not_found(view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount)))
 
 
-nDRAG = Measure(
-    "nDRAG",
-    weighted_yield,
-    at_parameter="iteration",
-    bounds=(0.0, 4.0),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+nDRAG = _rate("nDRAG", weighted_yield)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Iteration,
     ReferenceKind,
+    SessionView,
     Worth,
     completion_iteration,
     count_until,
     reference_gain_found,
     reference_gain_total,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 

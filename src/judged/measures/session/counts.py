@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import Iteration, count_until, good_results
-from judged.kernels.sessions.view import SessionView
+from judged.kernels.sessions import Iteration, SessionView, count_until, good_results
 from judged.measures.laws import SESSION_COUNT, Law
 from judged.measures.measure import Measure
 
 __all__ = ["GR", "UR", "Coverage", "Dup", "N", "R", "Searches"]
+
+_measure = partial(Measure, family="session", at_parameter="iteration")
+_count = partial(_measure, bounds=(0.0, math.inf), higher_is_better=None)
 
 
 def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Floats:
@@ -35,15 +38,7 @@ def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Flo
     return count_until(view, view.results, iteration).astype(float)
 
 
-R = Measure(
-    "R",
-    results_returned,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    higher_is_better=None,
-    laws=SESSION_COUNT,
-)
+R = _count("R", results_returned, laws=SESSION_COUNT)
 
 
 def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
@@ -65,15 +60,7 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
     return count_until(view, view.new, iteration).astype(float)
 
 
-UR = Measure(
-    "UR",
-    unique_results,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    higher_is_better=None,
-    laws=SESSION_COUNT,
-)
+UR = _count("UR", unique_results, laws=SESSION_COUNT)
 
 
 def good_unique_results(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
@@ -97,12 +84,10 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
     return count_until(view, good_results(view, good), iteration).astype(float)
 
 
-GR = Measure(
+GR = _measure(
     "GR",
     good_unique_results,
-    at_parameter="iteration",
     bounds=(0.0, math.inf),
-    family="session",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ACCUMULATES, Law.GROWS}),
 )
 
@@ -127,15 +112,7 @@ def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Fl
     return count_until(view, view.duplicates, iteration).astype(float)
 
 
-Dup = Measure(
-    "Dup",
-    duplicate_results,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    higher_is_better=None,
-    laws=SESSION_COUNT,
-)
+Dup = _count("Dup", duplicate_results, laws=SESSION_COUNT)
 
 
 def iterations_searched(view: SessionView) -> Floats:
@@ -190,15 +167,7 @@ def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats
     return count_until(view, view.searches, iteration).astype(float)
 
 
-Searches = Measure(
-    "Searches",
-    searches_made,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    higher_is_better=None,
-    laws=frozenset({Law.WHOLE, Law.ACCUMULATES, Law.GAIN_FREE}),
-)
+Searches = _count("Searches", searches_made, laws=frozenset({Law.WHOLE, Law.ACCUMULATES, Law.GAIN_FREE}))
 
 
 def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Floats:
@@ -225,11 +194,6 @@ def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Float
     return np.where(unique > 0, divide(labelled, unique), np.nan)
 
 
-Coverage = Measure(
-    "Coverage",
-    label_coverage,
-    at_parameter="iteration",
-    family="session",
-    higher_is_better=None,
-    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}),
+Coverage = _measure(
+    "Coverage", label_coverage, higher_is_better=None, laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND})
 )

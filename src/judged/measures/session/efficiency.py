@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from judged.kernels.segments import Floats, Ints, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Iteration,
+    SessionView,
     Worth,
     count_until,
     gain_per_cost,
     good_results,
     mask_not_found,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 
 __all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "SRE_micro", "SRR_micro"]
+
+_measure = partial(Measure, family="session", at_parameter="iteration")
+_rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
@@ -47,14 +51,7 @@ def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[
     return count_until(view, good_results(view, good), iteration), count_until(view, view.results, iteration)
 
 
-SRE = Measure(
-    "SRE",
-    result_efficiency,
-    at_parameter="iteration",
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+SRE = _rate("SRE", result_efficiency)
 
 
 def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
@@ -83,16 +80,8 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
     return result_efficiency(view, iteration=iteration, good=good)
 
 
-SRE_micro = Measure(
-    "SRE_micro",
-    pooled_result_efficiency,
-    at_parameter="iteration",
-    aggregate="pooled",
-    family="session",
-    laws=SESSION_RATE,
-    parts=good_of_all,
-    compare_by="SRE",
-    companions=("CG", "N"),
+SRE_micro = _rate(
+    "SRE_micro", pooled_result_efficiency, aggregate="pooled", parts=good_of_all, compare_by="SRE"
 )
 
 
@@ -123,11 +112,9 @@ def again_of_all(view: SessionView, *, iteration: Iteration) -> tuple[Ints, Ints
     return count_until(view, view.duplicates, iteration), count_until(view, view.results, iteration)
 
 
-SRR = Measure(
+SRR = _measure(
     "SRR",
     result_redundancy,
-    at_parameter="iteration",
-    family="session",
     higher_is_better=False,
     laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND, Law.GAIN_FREE}),
     companions=("CG", "N"),
@@ -159,12 +146,10 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
     return result_redundancy(view, iteration=iteration)
 
 
-SRR_micro = Measure(
+SRR_micro = _measure(
     "SRR_micro",
     pooled_result_redundancy,
-    at_parameter="iteration",
     aggregate="pooled",
-    family="session",
     higher_is_better=False,
     laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND, Law.GAIN_FREE}),
     parts=again_of_all,
@@ -182,8 +167,6 @@ def gain_per_search(
     where several searches of one iteration, asked for at once, are counted each.
 
     Title: Good gain for each search.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
@@ -196,15 +179,7 @@ def gain_per_search(
     return gain_per_cost(view, view.searches, iteration, good, gain)
 
 
-GainPerSearch = Measure(
-    "GainPerSearch",
-    gain_per_search,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+GainPerSearch = _rate("GainPerSearch", gain_per_search, bounds=(0.0, math.inf))
 
 
 def gain_per_kilo_token(
@@ -231,15 +206,7 @@ def gain_per_kilo_token(
     return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
 
-GainPerKiloToken = Measure(
-    "GainPerKiloToken",
-    gain_per_kilo_token,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+GainPerKiloToken = _rate("GainPerKiloToken", gain_per_kilo_token, bounds=(0.0, math.inf))
 
 
 def gain_per_second(
@@ -266,12 +233,4 @@ def gain_per_second(
     return gain_per_cost(view, view.seconds, iteration, good, gain)
 
 
-GainPerSecond = Measure(
-    "GainPerSecond",
-    gain_per_second,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+GainPerSecond = _rate("GainPerSecond", gain_per_second, bounds=(0.0, math.inf))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from judged.kernels.segments import Floats, divide
-from judged.kernels.sessions.good_gain import (
+from judged.kernels.sessions import (
     Beyond,
     Discount,
     Iteration,
+    SessionView,
     Worth,
     best_gain,
     count_until,
@@ -20,12 +22,14 @@ from judged.kernels.sessions.good_gain import (
     mask_not_found,
     value_at,
 )
-from judged.kernels.sessions.view import SessionView
 from judged.measures.laws import SESSION_RATE, Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import LOOKED_AT
 
 __all__ = ["CG", "DCG", "DRG", "RG", "Lost", "MarginalGain", "nDCG"]
+
+_measure = partial(Measure, family="session", at_parameter="iteration")
+_rate = partial(_measure, bounds=(0.0, math.inf), laws=SESSION_RATE, companions=("CG", "N"))
 
 
 def cumulative_gain(
@@ -51,12 +55,10 @@ def cumulative_gain(
     return count_until(view, iteration_gain(view, good, gain), iteration).astype(float)
 
 
-CG = Measure(
+CG = _measure(
     "CG",
     cumulative_gain,
-    at_parameter="iteration",
     bounds=(0.0, math.inf),
-    family="session",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.ACCUMULATES, Law.GROWS}),
 )
 
@@ -76,8 +78,6 @@ def gain_rate(
     where $i$ is at most the number of the session's iterations, unless they are padded.
 
     Title: Rate of good gain: what an iteration brings on average.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 2.
 
     Example:
@@ -90,15 +90,7 @@ def gain_rate(
     return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
 
 
-RG = Measure(
-    "RG",
-    gain_rate,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+RG = _rate("RG", gain_rate)
 
 
 def discounted_iteration_gain(
@@ -131,12 +123,10 @@ def discounted_iteration_gain(
     return discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
 
 
-DCG = Measure(
+DCG = _measure(
     "DCG",
     discounted_iteration_gain,
-    at_parameter="iteration",
     bounds=(0.0, math.inf),
-    family="session",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.ACCUMULATES, Law.GROWS}),
 )
 
@@ -158,8 +148,6 @@ def discounted_gain_rate(
     diminished twice, by its weight and by the divisor.
 
     Title: Discounted rate of good gain: what an iteration brings on average, less the later it comes.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all.
     References: Source document 001, Retrieved Good Gain Metrics, section 4.
 
     Example:
@@ -172,15 +160,7 @@ def discounted_gain_rate(
     return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
 
 
-DRG = Measure(
-    "DRG",
-    discounted_gain_rate,
-    at_parameter="iteration",
-    bounds=(0.0, math.inf),
-    family="session",
-    laws=SESSION_RATE,
-    companions=("CG", "N"),
-)
+DRG = _rate("DRG", discounted_gain_rate)
 
 
 def order_of_gain(
@@ -220,13 +200,7 @@ def order_of_gain(
     return np.where(best > 0, divide(reached, best), np.nan)
 
 
-nDCG = Measure(
-    "nDCG",
-    order_of_gain,
-    at_parameter="iteration",
-    family="session",
-    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}),
-)
+nDCG = _measure("nDCG", order_of_gain, laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}))
 
 
 def marginal_gain(
@@ -259,12 +233,10 @@ def marginal_gain(
     return value_at(view, iteration_gain(view, good, gain), iteration, beyond)
 
 
-MarginalGain = Measure(
+MarginalGain = _measure(
     "MarginalGain",
     marginal_gain,
-    at_parameter="iteration",
     bounds=(0.0, math.inf),
-    family="session",
     laws=frozenset({Law.ZERO_IF_NOTHING_FOUND, Law.WHOLE, Law.GROWS}),
     extra_parameters=LOOKED_AT,
 )
@@ -298,11 +270,4 @@ def gain_lost(
     return np.where(everything > 0, 1.0 - divide(kept, everything), np.nan)
 
 
-Lost = Measure(
-    "Lost",
-    gain_lost,
-    at_parameter="iteration",
-    family="session",
-    higher_is_better=False,
-    laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}),
-)
+Lost = _measure("Lost", gain_lost, higher_is_better=False, laws=frozenset({Law.UNDEFINED_IF_NOTHING_FOUND}))

@@ -9,7 +9,7 @@ from datetime import datetime
 from judged.traces.context import FOREIGN, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head
-from judged.traces.json_values import Json, JsonObject, first_text, get_body, get_object, get_str
+from judged.traces.json_values import Json, JsonObject, add_counts, first_text, get_body, get_object, get_str
 from judged.traces.open import Document, Trace
 
 __all__ = [
@@ -122,19 +122,7 @@ def count_tokens(message: JsonObject) -> float | None:
             (holder[name] for name in ("usage", "token_usage", "usage_metadata") if holder.get(name)), None
         )
         if isinstance(usage, dict):
-            return _sum_usage(usage)
-    return None
-
-
-def _sum_usage(usage: JsonObject) -> float | None:
-    total = usage.get("total_tokens")
-    if isinstance(total, (int, float)):
-        return float(total)
-    names = (("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
-    for pair in names:
-        parts = [usage[name] for name in pair if isinstance(usage.get(name), (int, float))]
-        if parts:
-            return float(sum(parts))
+            return add_counts(usage)
     return None
 
 
@@ -145,9 +133,8 @@ def parse_time(message: JsonObject) -> float | None:
         if isinstance(value, bool) or value is None:
             continue
         if isinstance(value, (int, float)):
-            return (
-                value / 1000 if value > 1e11 else float(value)
-            )  # milliseconds, if it would be after the year 5000
+            # Milliseconds, if it would be after the year 5000.
+            return value / 1000 if value > 1e11 else float(value)
         if isinstance(value, str):
             try:
                 return datetime.fromisoformat(value).timestamp()

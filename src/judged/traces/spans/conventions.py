@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from judged.traces.json_values import Json, JsonObject
+from judged.traces.json_values import Json, JsonObject, add_counts
 from judged.traces.spans.attributes import decode, first_value, get_list, to_object
 from judged.traces.spans.payloads import (
-    add_counts,
-    count_tokens,
+    extract_text,
     find_answers,
     find_call_id,
     find_question,
     find_requests,
-    join_text,
     unwrap_arguments,
     unwrap_output,
 )
@@ -73,7 +71,7 @@ def _decode_output(message: Json) -> Json:
     if not isinstance(blocks, list) or not all(to_object(item).keys() <= {"text", "json"} for item in blocks):
         return blocks
     held = next((block["json"] for block in map(to_object, blocks) if "json" in block), None)
-    return join_text(blocks) if held is None else held
+    return extract_text(blocks) if held is None else held
 
 
 Event: TypeAlias = Mapping[str, Json]
@@ -180,7 +178,7 @@ def _values_under(
 def _count_tokens(attributes: Mapping[str, Json]) -> float | None:
     """Return all tokens of a call of a model, in and out."""
     found = add_counts(attributes, TOKENS)
-    return count_tokens(attributes.get("mlflow.chat.tokenUsage")) if found is None else found
+    return add_counts(to_object(attributes.get("mlflow.chat.tokenUsage"))) if found is None else found
 
 
 def _describe_tool(attributes: Mapping[str, Json], name: str, events: Sequence[Event]) -> JsonObject:

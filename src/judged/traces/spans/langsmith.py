@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from judged.traces.format import Head, TraceFormat
-from judged.traces.json_values import Json, JsonObject
+from judged.traces.json_values import Json, JsonObject, add_counts
 from judged.traces.spans.attributes import decode, first_value, to_object
 from judged.traces.spans.conversations import make_reader
 from judged.traces.spans.payloads import (
-    count_tokens,
     find_answers,
     find_call_id,
     find_call_ids,
@@ -111,7 +110,7 @@ def _tokens(
         *(run, outputs.get("usage_metadata"), metadata.get("usage_metadata")),
         *(outputs.get("usage"), inner.get("token_usage"), inner.get("usage")),
     )
-    return next((found for item in places if (found := count_tokens(item))), None)
+    return next((found for item in places if (found := add_counts(to_object(item)))), None)
 
 
 def _text(value: Json) -> str | None:

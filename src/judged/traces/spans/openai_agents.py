@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from judged.traces.format import Head, TraceFormat
-from judged.traces.json_values import Json, JsonObject
+from judged.traces.json_values import Json, JsonObject, add_counts
 from judged.traces.spans.attributes import to_object
 from judged.traces.spans.conversations import make_reader
-from judged.traces.spans.payloads import count_tokens, find_call_ids, find_question, unwrap_output
+from judged.traces.spans.payloads import find_call_ids, find_question, unwrap_output
 from judged.traces.spans.span import Span, SpanKind, parse_nanoseconds
 
 __all__ = ["FORMAT"]
@@ -69,7 +69,7 @@ def _describe(data: Mapping[str, Json]) -> JsonObject:
     if kind == "llm":
         return facts | {
             "calls": find_call_ids(data.get("output")),
-            "tokens": count_tokens(data.get("usage")),
+            "tokens": add_counts(to_object(data.get("usage"))),
             "question": find_question(data.get("input")),
         }
     if kind == "other":

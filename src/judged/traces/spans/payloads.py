@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeGuard
+from collections.abc import Iterator, Mapping
 
 from judged.traces.conversation import Call
 from judged.traces.json_values import Json, JsonObject
@@ -11,8 +10,7 @@ from judged.traces.results.outputs import LISTS
 from judged.traces.spans.attributes import decode, to_object
 
 __all__ = [
-    "add_counts",
-    "count_tokens",
+    "extract_text",
     "find_answers",
     "find_call_id",
     "find_call_ids",
@@ -20,7 +18,6 @@ __all__ = [
     "find_question",
     "find_requests",
     "get_call_id",
-    "join_text",
     "unwrap_arguments",
     "unwrap_output",
 ]
@@ -34,9 +31,6 @@ _QUESTIONS = (
     *("question", "query", "input", "inputs", "q", "prompt", "user_input"),
     *("messages", "text", "contents", "task", "user_msg"),
 )
-_MOST = 10**15
-"""Larger numbers are no token counts."""
-USAGE = (("total_tokens",), ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"))
 _USERS = ("user", "human")
 _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
 
@@ -147,24 +141,6 @@ def get_call_id(call: Mapping[str, Json]) -> str | None:
     return identity if isinstance(identity, str) else None
 
 
-def count_tokens(value: Json) -> float | None:
-    """Return the total tokens of a usage record, by any of its names; None if there are none."""
-    return add_counts(to_object(value), USAGE)
-
-
-def add_counts(counts: Mapping[str, Json], names: Iterable[tuple[str, ...]]) -> float | None:
-    """Return the sum of the first of these groups with any count present; None if all are missing."""
-    for group in names:
-        found = [count for name in group if _is_count(count := counts.get(name))]
-        if found:
-            return float(sum(found))
-    return None
-
-
-def _is_count(value: Json) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST
-
-
 def find_question(value: Json) -> str | None:
     """Return what the user wrote: a text, the likeliest field of an object, or the user's last message."""
     value = decode(value)
@@ -200,18 +176,18 @@ def _user_text(message: Json) -> str | None:
     if message.get("role", message.get("type")) not in _USERS:
         return None
     held = (message.get(name) for name in ("content", "contents", "parts"))
-    return next((found for item in held if (found := join_text(item))), None)
+    return next((found for item in held if (found := extract_text(item))), None)
 
 
-def join_text(content: Json) -> str | None:
-    """Return the text of a message, joined from its parts."""
+def extract_text(content: Json) -> str | None:
+    """Return the text of a message, joined from its parts at any depth; None if there is none."""
     if isinstance(content, str):
         return content.strip() or None
     if isinstance(content, dict):
         content = content.get("message_content", content)
-        return join_text(content.get("text") or content.get("content"))
+        return extract_text(content.get("text") or content.get("content"))
     if isinstance(content, list):
-        return "\n".join(found for item in content if (found := join_text(item))) or None
+        return "\n".join(found for item in content if (found := extract_text(item))) or None
     return None
 
 
@@ -268,7 +244,9 @@ def _message_answers(message: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
     if isinstance(own, str):
         yield (
             own,
-            next((message[name] for name in _GIVEN if name in message), join_text(message.get("contents"))),
+            next(
+                (message[name] for name in _GIVEN if name in message), extract_text(message.get("contents"))
+            ),
         )
         return
     for name in ("parts", "content"):

@@ -15,7 +15,7 @@ import numpy as np
 
 from judged.arrays import Floats, Ints
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.ties.arrangements import Valuation
+from judged.kernels.ties import Valuation
 
 __all__ = ["UnjudgedResults", "best_completion_counts", "find_unjudged", "grade_levels"]
 

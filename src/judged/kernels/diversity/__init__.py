@@ -1,1 +1,0 @@
-"""Arithmetic of diversity measures: intents, novelty, greedy ideal rankings."""

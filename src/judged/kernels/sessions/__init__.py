@@ -1,1 +1,0 @@
-"""Arithmetic of session measures: gain by iteration."""

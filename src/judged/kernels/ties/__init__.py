@@ -1,1 +1,0 @@
-"""Bounds and expectations over tied orders and over unjudged documents."""
