@@ -166,7 +166,7 @@ class _Document(Struct):
 
     provenance: _Provenance = msgspec.field(default_factory=_Provenance)
     tables: dict[str, msgspec.Raw] = {}
-    state: msgspec.Raw | None = None
+    state: msgspec.Raw = msgspec.Raw()
 
 
 def _read_result(path: Path) -> tuple[System, ...] | None:
@@ -176,7 +176,7 @@ def _read_result(path: Path) -> tuple[System, ...] | None:
         return None
     try:
         document = msgspec.json.decode(bytes(file.data), type=_Document)
-        if document.state is not None:
+        if bytes(document.state):
             loaded = load(path)
             results = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
             found = [to_system(result) for result in results if isinstance(result, Evaluation)]
