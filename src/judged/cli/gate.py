@@ -21,7 +21,7 @@ from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input, n
 from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import check_extension, print_notes, supports_bold
 from judged.errors import BadProtocol, JudgedError
-from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import PROFILES
 from judged.result import write_file
 
 if TYPE_CHECKING:
