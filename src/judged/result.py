@@ -101,7 +101,7 @@ class ProtocolRecord:
     text: str
     """The protocol in words."""
     fingerprint: str
-    conventions: Mapping[str, Any] = field(default_factory=dict)
+    conventions: Mapping[str, object] = field(default_factory=dict)
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
@@ -120,7 +120,7 @@ class Provenance:
     """The version of judged."""
     protocols: tuple[ProtocolRecord, ...] = ()
     inputs: tuple[InputFile, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     """Test, correction, level, seed, and whatever else changes a number."""
     machine: str = ""
     """Recorded when the result is saved; empty: this one."""
@@ -164,7 +164,7 @@ class Result:
         """Return what people see, the answer first."""
         raise NotImplementedError
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return the few facts that stand before the tables in JSON."""
         return {}
 
@@ -291,7 +291,7 @@ def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:
     return pa.table({name: _to_column([record.get(name) for record in records]) for name in names})
 
 
-def to_records(table: pa.Table) -> list[dict[str, Any]]:
+def to_records(table: pa.Table) -> list[dict[str, object]]:
     """Return a table as records for JSON: None where a number is undefined, text where it is infinite."""
     columns = {name: [_to_json(value) for value in table[name].to_pylist()] for name in table.column_names}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,25 +1,31 @@
-"""`judged gate`: a run against a baseline, with a margin; the exit code says whether it passes."""
+"""`judged gate`: a run against a baseline, with a margin; the exit code says whether it passes.
+
+A gate is described by the command line, or several by a YAML file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
 
-from judged.cli.inputs import InputPath, check_standard_input, named_runs
+from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
 from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import check_extension, print_notes, supports_bold
+from judged.errors import BadProtocol, JudgedError
 from judged.result import write_file
 
 if TYPE_CHECKING:
+    from judged.blocks import Display
+    from judged.cli.configuration import Gate
     from judged.cli.output import OutputOptions
+    from judged.gates.result import GateReport
     from judged.gates.summaries import Gated
     from judged.profiles.profile import Profile
-    from judged.stats.margin import OneSidedTest
 
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
@@ -45,7 +51,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
 
     name = "pass|fail|CODE"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the exit code."""
         words = {"pass": 0, "fail": REGRESSION}
         text = str(value)
@@ -126,7 +132,7 @@ def command(
     measures: tuple[str, ...],
     min_delta: str,
     alpha: float,
-    test: OneSidedTest,
+    test: Literal["t", "randomisation"],
     seed: int,
     inconclusive: int | None,
     allow_other_protocol: bool,
@@ -140,7 +146,8 @@ def command(
     and otherwise `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
-    from judged.cli.gates import Gate, decide, decide_all, read_gates
+    from judged.blocks import Display
+    from judged.cli.configuration import Gate, read_gates
 
     formats = {path: check_extension(path, EXTENSIONS) for path in output.paths}
     started = perf_counter()
@@ -149,9 +156,9 @@ def command(
     if config is not None:
         _check_config_alone(click.get_current_context())
         file = read_gates(config)
-        gates, chosen = decide_all(file.gates), file.inconclusive
+        gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
     else:
-        described = Gate(
+        gate = Gate(
             *_check_inputs(qrels, run, baseline),
             measures=measures or DEFAULT_MEASURES,
             min_delta=min_delta,
@@ -161,17 +168,18 @@ def command(
             baseline_run=baseline_run,
             allow_other_protocol=allow_other_protocol,
         )
-        gates = [decide(described, profile)]
+        gates = [_run_gate(gate, profile)]
     if inconclusive is not None:
         chosen = inconclusive
-    rendering = _Rendering(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
+    render = _make_renderer(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
     for path, kind in formats.items():
-        write_file(path, rendering.render(kind, output.digits))
-    click.echo(rendering.render(output.format, output.digits, bold=supports_bold()), nl=False)
+        write_file(path, render(kind, Display(digits=output.digits)))
+    click.echo(render(output.format, Display(digits=output.digits, bold=supports_bold())), nl=False)
     if not output.quiet:
         _print_notes(gates, output.paths)
-    if rendering.code:
-        raise click.exceptions.Exit(rendering.code)
+    code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
+    if code:
+        raise click.exceptions.Exit(code)
 
 
 def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:
@@ -205,27 +213,24 @@ def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
     return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[find_outcome(gates)]
 
 
-class _Rendering:
-    """The gates in every format."""
+def _make_renderer(
+    gates: Sequence[Gated], inconclusive: int, seconds: float
+) -> Callable[[str, Display], str]:
+    """Return the function that renders the gates in a format."""
+    from judged import __version__
+    from judged.gates.summaries import render_junit, render_markdown, render_text, to_document
+    from judged.report.data import to_json
 
-    def __init__(self, gates: Sequence[Gated], inconclusive: int, seconds: float) -> None:
-        self.gates, self.inconclusive, self.seconds = gates, inconclusive, seconds
-        self.code = exit_code(gates, inconclusive)
-
-    def render(self, kind: str, digits: int, *, bold: bool = False) -> str:
-        """Return the gates in a format."""
-        from judged import __version__
-        from judged.blocks import Display
-        from judged.gates.summaries import render_junit, render_markdown, render_text, to_document
-        from judged.report.data import to_json
-
+    def render(kind: str, display: Display) -> str:
         if kind == "json":
-            return to_json({"judged": __version__, **to_document(self.gates, exit_code=self.code)})
+            code = exit_code(gates, inconclusive)
+            return to_json({"judged": __version__, **to_document(gates, exit_code=code)})
         if kind == "junit":
-            passes = self.inconclusive == 0
-            return render_junit(self.gates, inconclusive_passes=passes, seconds=self.seconds)
-        render = render_markdown if kind == "markdown" else render_text
-        return render(self.gates, Display(digits=digits, bold=bold))
+            return render_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
+        render_blocks = render_markdown if kind == "markdown" else render_text
+        return render_blocks(gates, display)
+
+    return render
 
 
 def _print_notes(gates: Sequence[Gated], paths: Sequence[Path]) -> None:
@@ -236,3 +241,49 @@ def _print_notes(gates: Sequence[Gated], paths: Sequence[Path]) -> None:
     for protocol in dict.fromkeys(report.protocol for report in reports):
         click.echo(f"Protocol: {protocol}", err=True)
     print_notes(dict.fromkeys(note for report in reports for note in report.notes), paths)
+
+
+def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:
+    """Return the outcome of one gate."""
+    from judged.gates.api import gate as compare_with_baseline
+    from judged.measures.parse import split_measures
+
+    (run,), (baseline,) = named_runs((gate.run,)), named_runs((gate.baseline,))
+    measures = [gate.measures] if isinstance(gate.measures, str) else gate.measures
+    return compare_with_baseline(
+        gate.qrels,
+        run.path,
+        [name for text in measures for name in split_measures(text)],
+        baseline=baseline.path,
+        min_delta=gate.min_delta,
+        alpha=gate.alpha,
+        test=gate.test,
+        seed=gate.seed,
+        protocol=profile or gate.profile(),
+        baseline_run=gate.baseline_run,
+        allow_other_protocol=gate.allow_other_protocol,
+        name=gate.name,
+        run_name=run.name,
+        baseline_name=split_name(gate.baseline)[0],
+    )
+
+
+def _try_gate(gate: Gate) -> Gated:
+    """Return the outcome of one gate of several; an error does not stop the others."""
+    from judged.gates.result import RefusedGate
+
+    try:
+        return _run_gate(gate)
+    except JudgedError as error:
+        return RefusedGate(gate.name or gate.run, str(error))
+
+
+def _read_code(given: int | str | None, path: Path) -> int | None:
+    """Return the exit code that the file chooses for an inconclusive verdict."""
+    if given is None:
+        return None
+    try:
+        return Inconclusive().convert(given, None, None)
+    except click.BadParameter as error:
+        msg = f"{path}: `inconclusive`: {error.message}"
+        raise BadProtocol(msg) from None

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeAlias
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.parameters import format_value
-from judged.profiles.catalogue import PROFILES, as_profile
-from judged.profiles.profile import Profile
+from judged.profiles.profile import PROFILES, Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import ProtocolRecord
 
@@ -101,7 +100,7 @@ def blend(first: ScoringRule, taken: Collection[RuleDifference]) -> tuple[Measur
     return values["measure"].get("measure") or first.measure(**values["parameter"]), protocol
 
 
-def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict[str, Any], str]:
+def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict[str, object], str]:
     """Return the profile, the changes to it, and the name of both."""
     if not isinstance(conventions, str):
         profile = as_profile(conventions)
@@ -116,7 +115,7 @@ def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict
     return PROFILES[head], _parse_changes(tail), conventions
 
 
-def _parse_changes(parts: list[str]) -> dict[str, Any]:
+def _parse_changes(parts: list[str]) -> dict[str, object]:
     """Parse changes such as `ties=input-order`, `depth=10`, `gain=exp`."""
     changes = {}
     for part in parts:
@@ -128,7 +127,7 @@ def _parse_changes(parts: list[str]) -> dict[str, Any]:
     return changes
 
 
-def _parse_value(text: str) -> Any:
+def _parse_value(text: str) -> object:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

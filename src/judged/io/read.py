@@ -1,4 +1,4 @@
-"""`read_judgments`, `read_run` and their like: whatever holds a table, as that table."""
+"""`read_judgments`, `read_run` and the other readers: tables from files, data frames and dicts."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
 
 
 def _read_judgments(
-    source: Any,
+    source: object,
     format: str | None,  # noqa: A002
     name: str | None,
     *,
@@ -220,7 +220,7 @@ def _read_judgments(
     return _make_judgments(_read_object(opened, schema, called), File(b"", called, called))
 
 
-def _read_object(source: Any, schema: Schema, name: str) -> RawTable | Mapping[Any, Any]:
+def _read_object(source: object, schema: Schema, name: str) -> RawTable | Mapping[object, object]:
     if ir_datasets.is_dataset(source):
         return from_rows(ir_datasets.iterate(source, schema), schema, subject=name)
     return read_raw(source, schema, name=name)
@@ -271,7 +271,7 @@ def _check_labels(table: Table) -> Labels:
     return Labels(pa.table(held, schema=LABEL_COLUMNS), name=table.name, notes=table.notes)
 
 
-def _open_file(source: Any, schema: Schema) -> tuple[File, Format]:
+def _open_file(source: object, schema: Schema) -> tuple[File, Format]:
     opened = open_path(source, schema)
     if not _is_opened(opened):
         msg = f"{source} is no file, expected one that holds {schema.name}"
@@ -293,7 +293,7 @@ def _is_pair(source: object) -> bool:
     return isinstance(source, tuple) and len(source) == 2 and all(_is_matrix(matrix) for matrix in source)
 
 
-def _is_nested(mapping: Mapping[Any, Any]) -> bool:
+def _is_nested(mapping: Mapping[object, object]) -> bool:
     return any(isinstance(inner, Mapping) for inner in mapping.values()) or not mapping
 
 

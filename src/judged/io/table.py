@@ -1,4 +1,4 @@
-"""`read_table`: whatever holds a table, in any format, as checked columns under the names of its schema."""
+"""`read_table`: a table in any format or object, as checked columns under the names of its schema."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RawTable:
     text: bool = False
     """Whether values are cells of text: grades are parsed, and empty cells are missing."""
     others: dict[str, Column] = field(default_factory=dict)
-    """Columns that are no field, where the schema keeps them."""
+    """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What a Parquet or Arrow file says about itself."""
 
@@ -67,7 +67,7 @@ class Table:
     problems: Problems
     notes: tuple[str, ...] = ()
     others: Mapping[str, list[object]] = field(default_factory=dict)
-    """Columns that are no field, where the schema keeps them."""
+    """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What a Parquet or Arrow file says about itself."""
 
@@ -84,7 +84,7 @@ def read_table(
 ) -> Table:
     r"""Return the columns of a schema from a file of any format, a data frame, dicts or rows.
 
-    Whatever is wrong with single rows is collected in the table's problems; call their `raise_if_any`.
+    Errors in single rows are collected in the table's problems; call their `raise_if_any`.
 
     >>> from judged.tables.schema import TIMINGS
     >>> table = read_table(b"run,ms\nbm25,250\n", TIMINGS)
@@ -215,7 +215,7 @@ def from_frame(source: Any, schema: Schema, *, subject: str, locate: Locate = lo
     return raw
 
 
-def from_rows(source: Iterable[Any], schema: Schema, *, subject: str) -> RawTable:
+def from_rows(source: Iterable[object], schema: Schema, *, subject: str) -> RawTable:
     """Return the columns of dicts, named tuples (as of ir_measures and ir_datasets), structs or dataclasses."""
     items = list(source)
     if not items or isinstance(items[0], Mapping):
@@ -231,7 +231,7 @@ def from_rows(source: Iterable[Any], schema: Schema, *, subject: str) -> RawTabl
     return choose(match, schema, lambda name: [getattr(item, name) for item in items], Problems(subject))
 
 
-def from_records(records: Sequence[Any], schema: Schema, problems: Problems) -> RawTable:
+def from_records(records: Sequence[object], schema: Schema, problems: Problems) -> RawTable:
     """Return the columns of objects that name their values, those under `results` with their outer values."""
     rows, owner = _flatten_records(records, problems)
     line = problems.line
@@ -273,7 +273,7 @@ def is_record(value: object, schema: Schema) -> bool:
 
 
 def _unnest(
-    inner: Mapping[Any, Any],
+    inner: Mapping[object, object],
     schema: Schema,
     above: tuple[object, ...],
     rows: list[tuple[object, ...]],
@@ -297,9 +297,11 @@ def _unnest(
             raise WrongKind(msg)
 
 
-def _flatten_records(records: Sequence[Any], problems: Problems) -> tuple[list[Mapping[str, Any]], list[int]]:
+def _flatten_records(
+    records: Sequence[object], problems: Problems
+) -> tuple[list[Mapping[str, object]], list[int]]:
     """Return every row, and the record that each came from."""
-    rows: list[Mapping[str, Any]] = []
+    rows: list[Mapping[str, object]] = []
     owner: list[int] = []
     for number, record in enumerate(records):
         if not isinstance(record, Mapping):
@@ -315,12 +317,12 @@ def _flatten_records(records: Sequence[Any], problems: Problems) -> tuple[list[M
     return rows, owner
 
 
-def _has_results(record: Mapping[str, Any]) -> bool:
+def _has_results(record: Mapping[str, object]) -> bool:
     results = record.get(RESULTS)
     return isinstance(results, list) and all(isinstance(result, Mapping) for result in results)
 
 
-def _field_names(item: Any) -> list[str] | None:
+def _field_names(item: object) -> list[str] | None:
     if isinstance(item, tuple) and hasattr(item, "_fields"):
         return list(item._fields)
     if dataclasses.is_dataclass(item):
@@ -341,12 +343,12 @@ def _drop_empty(column: Column) -> list[object]:
     return [None if value == "" else value for value in _to_list(column)]
 
 
-def _to_list(column: Column) -> list[Any]:
+def _to_list(column: Column) -> list[object]:
     return list(column) if isinstance(column, (list, tuple)) else column.to_pylist()
 
 
 def _divide(column: Column, divisor: float) -> Column:
-    """Return numbers in another unit; what is no number stays, to be reported."""
+    """Return numbers in another unit; values that are not numbers stay, and are reported later."""
     if not isinstance(column, (list, tuple)):
         return pc.divide(column, pa.scalar(divisor)) if pa.types.is_primitive(column.type) else column
     return [value / divisor if isinstance(value, (int, float)) else value for value in column]
