@@ -59,7 +59,7 @@ odd_lines = st.sampled_from(["\n", "# note\n", "q1 0 d1\n", "q1\n", " \t\n"])
 def texts(lines: Any) -> st.SearchStrategy[bytes]:
     """Texts of some lines, now and then with an odd one among them."""
     mostly = st.lists(st.one_of(lines, lines, lines, lines, odd_lines), max_size=7)
-    return st.one_of(st.lists(lines, max_size=4), mostly).map(lambda each: "".join(each).encode())
+    return st.one_of(st.lists(lines, max_size=4), mostly).map(lambda chosen: "".join(chosen).encode())
 
 
 def refused(qrels: bytes, run: bytes) -> bool:
@@ -81,7 +81,7 @@ def test_an_error_is_what_evaluate_refuses(qrels: bytes, run: bytes) -> None:
 
 
 def _repeats_unseen(qrels: bytes, run: bytes) -> bool:
-    """Whether a document stands twice for a query that nobody judged, which no number depends on."""
+    """Whether a document is repeated for an unjudged query, which no number depends on."""
     known = {line.split()[0] for line in qrels.split(b"\n") if len(line.split()) >= 4}
     rows = [tuple(line.split()[:3:2]) for line in run.split(b"\n") if len(line.split()) >= 6]
     strange = [row for row in rows if row[0] not in known]

@@ -54,7 +54,7 @@ def test_the_installed_package_has_that_version() -> None:
     assert installed == judged.__version__
 
 
-def test_the_changelog_tells_of_this_version() -> None:
+def test_the_changelog_lists_this_version() -> None:
     """There is a section for it, and the citation names the same version."""
     assert re.search(rf"^## {re.escape(judged.__version__)}\b", read("CHANGELOG.md"), flags=re.MULTILINE)
     assert f"version: {judged.__version__}" in read("CITATION.cff")
@@ -92,7 +92,7 @@ def test_every_measure_is_on_the_page_of_measures() -> None:
 
 
 def test_every_error_is_on_the_page_of_errors() -> None:
-    """Whoever catches an error can read when it is raised."""
+    """The docstring of every error says when it is raised."""
     page = read("docs/errors-and-exit-codes.md")
     names = [name for name in errors.__all__ if issubclass(getattr(errors, name), errors.JudgedError)]
 
@@ -142,7 +142,11 @@ def test_everything_that_tests_need_is_pinned() -> None:
     extras = project["optional-dependencies"]
     wanted = [
         *project["dependencies"],
-        *(each for name in ("demo", "label", "pandas", "polars", "test") for each in extras[name]),
+        *(
+            requirement
+            for name in ("demo", "label", "pandas", "polars", "test")
+            for requirement in extras[name]
+        ),
     ]
     pinned = {
         _canonical(name) for name in re.findall(r"^([\w.-]+)==", read("tests/constraints.txt"), re.MULTILINE)
