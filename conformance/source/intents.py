@@ -152,7 +152,7 @@ THEME = Theme(
             },
         ),
         Case(
-            "intents/barren-query",
+            "intents/no-relevant-query",
             "A query without anything relevant beside another",
             "It scores 0; 0 over 0 is not a number in ndeval's nNRBP.",
             [m("alpha_nDCG", 10), m("nNRBP"), m("NRBP"), m("StRecall", 10), m("AP_IA")],
@@ -161,7 +161,7 @@ THEME = Theme(
             by_hand={"nNRBP": {"1": "0", "2": "1"}, "alpha_nDCG@10": {"all": "1/2"}},
         ),
         Case(
-            "intents/barren-intent",
+            "intents/no-relevant-intent",
             "An intent for which nothing is relevant",
             "It is left out, so that the others can be answered in full.",
             [m("StRecall", 2), m("P_IA", 2), m("AP_IA"), m("ERR_IA", 2)],

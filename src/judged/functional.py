@@ -11,7 +11,7 @@ relevant, or nothing retrieved, scores 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from judged.engine.evaluate import evaluate
 from judged.errors import BadInput, UnknownName
@@ -118,8 +118,8 @@ def precision_at_k(relevant_ids: Ids, predicted_ids: Ids, k: int = 10) -> float:
 
 
 def evaluate_retrieval_batch(
-    queries: Sequence[Mapping[str, Any]],
-    retrieval_results: Sequence[Sequence[Mapping[str, Any]]],
+    queries: Sequence[Mapping[str, object]],
+    retrieval_results: Sequence[Sequence[Mapping[str, object]]],
     metrics: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return the mean of every metric over all queries, by the name it was asked for.
@@ -154,13 +154,24 @@ def calculate_confidence_interval(
     return interval.low, interval.high
 
 
+class SignificanceTest(TypedDict):
+    """The result of `statistical_significance_test`."""
+
+    t_statistic: float
+    p_value: float
+    significant: bool
+    mean_a: float
+    mean_b: float
+    test: Literal["paired", "independent"]
+
+
 def statistical_significance_test(
     scores_a: Sequence[float],
     scores_b: Sequence[float],
     alpha: float = 0.05,
     *,
     test: Literal["paired", "independent"] | None = None,
-) -> dict[str, Any]:
+) -> SignificanceTest:
     """Compare two systems by Student's t-test, paired if both have equally many scores, unless `test` is given.
 
     Scores that do not differ at all, and single scores, give t = 0 and p = 1; differences that are all the
@@ -206,7 +217,7 @@ class RetrievalMetricsSuite:
             "precision": precision_at_k,
         }
 
-    def evaluate(self, metric_name: str, *args: Any, **kwargs: Any) -> float:
+    def evaluate(self, metric_name: str, *args: object, **kwargs: object) -> float:
         """Return the value of the metric of that name for the arguments."""
         if metric_name not in self.metrics:
             kind = "metric"
@@ -283,7 +294,7 @@ def _find_unused(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _field(mapping: Mapping[str, Any], name: str, where: str) -> Any:
+def _field(mapping: Mapping[str, object], name: str, where: str) -> Any:
     if name not in mapping:
         known = ", ".join(f"`{key}`" for key in mapping) or "nothing"
         raise BadInput(BATCH, [Problem.error("missing-field", where, f"has {known}, expected `{name}`")])

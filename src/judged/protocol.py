@@ -26,15 +26,15 @@ class Convention:
     """What is known of one field of a protocol."""
 
     name: str
-    type: Any
-    default: Any
+    type: object
+    default: object
     help: str
     """One sentence, for command-line help and documentation."""
-    words: Mapping[Any, str] | Callable[[Any], str]
+    words: Mapping[object, str] | Callable[[object], str]
     """How each value is printed in the protocol's line; an empty phrase is left out."""
     outcomes: Mapping[str, str]
     """What became of the queries or documents concerned, for notes."""
-    alternatives: tuple[Any, ...]
+    alternatives: tuple[object, ...]
     """Values that another tool may have used, tried when a published number is explained."""
     affects: Literal["queries", "ranks", "values"]
     """Whether the convention decides which queries are scored, at which rank documents are, or values only."""
@@ -42,7 +42,7 @@ class Convention:
     """What the queries have or lack that the convention decides about."""
     expected: str
     """What values are allowed, for error messages."""
-    check: Callable[[Any], bool]
+    check: Callable[[object], bool]
     hint: str | None
     metavar: str | None
 
@@ -56,11 +56,11 @@ class Convention:
         """The command-line option that sets this convention."""
         return f"--{self.name.replace('_', '-')}"
 
-    def phrase(self, value: Any) -> str:
+    def phrase(self, value: object) -> str:
         """Return the words for a value."""
         return self.words(value) if callable(self.words) else self.words[value]
 
-    def validate(self, value: Any, subject: str) -> None:
+    def validate(self, value: object, subject: str) -> None:
         """Raise `BadProtocol` unless the value is allowed."""
         if self.options and value not in self.options:
             expected = "one of " + ", ".join(f"`{option}`" for option in self.options)
@@ -75,9 +75,9 @@ def convention(
     default: T,
     *,
     help: str = "",  # noqa: A002 - what click calls it
-    words: Mapping[Any, str] | Callable[[Any], str] | str = "",
+    words: Mapping[object, str] | Callable[[object], str] | str = "",
     outcomes: Mapping[str, str] | None = None,
-    alternatives: Sequence[Any] | None = None,
+    alternatives: Sequence[object] | None = None,
     affects: Literal["queries", "ranks", "values"] = "values",
     concerns: str = "",
     expected: str = "",
@@ -149,12 +149,12 @@ class BaseProtocol:
         }
 
     @classmethod
-    def from_dict(cls, conventions: Mapping[str, Any]) -> Self:
+    def from_dict(cls, conventions: Mapping[str, object]) -> Self:
         """Return the protocol that `to_dict` wrote."""
         known = cls.conventions()
         return cls(**{name: _from_plain(value, known[name].type) for name, value in conventions.items()})
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: object) -> Self:
         """Return this protocol with some conventions changed."""
         for name in changes:
             if name not in self.conventions():

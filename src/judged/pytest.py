@@ -6,13 +6,16 @@ No entry point names it: it is never loaded into a session that did not ask for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Literal, Unpack
 
 import pytest
 
-from judged.gates.api import gate
-from judged.gates.result import GateReport, MeasureGate
+from judged.comparison.systems import ScoresLike
+from judged.engine.family import Measures
+from judged.gates.api import GateSettings, gate
+from judged.gates.result import Delta, GateReport, MeasureGate
 from judged.gates.verdict_text import format_figure
+from judged.tables.inputs import RunLike, TruthLike
 from judged.testing import assert_passed
 from judged.wording import counted
 
@@ -27,10 +30,18 @@ def judged_gate(request: pytest.FixtureRequest) -> Callable[..., GateReport]:
     """Return `judged.testing.assert_no_regression`, whose outcome is also listed at the end of the session."""
 
     def check(
-        qrels: Any, run: Any, measures: Any = "nDCG@10", *, inconclusive: Any = "fail", **settings: Any
+        qrels: TruthLike,
+        run: RunLike,
+        measures: Measures = "nDCG@10",
+        *,
+        baseline: RunLike | ScoresLike,
+        min_delta: float | str | Delta = -0.01,
+        alpha: float = 0.05,
+        inconclusive: Literal["pass", "fail"] = "fail",
+        **settings: Unpack[GateSettings],
     ) -> GateReport:
         __tracebackhide__ = True
-        report = gate(qrels, run, measures, **settings)
+        report = gate(qrels, run, measures, baseline=baseline, min_delta=min_delta, alpha=alpha, **settings)
         request.node.user_properties += [(PROPERTY, _describe(report, measure)) for measure in report.results]
         assert_passed(report, inconclusive=inconclusive)
         return report

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -102,7 +101,7 @@ class ProtocolRecord:
     text: str
     """The protocol in words."""
     fingerprint: str
-    conventions: Mapping[str, Any] = field(default_factory=dict)
+    conventions: Mapping[str, object] = field(default_factory=dict)
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
@@ -121,13 +120,10 @@ class Provenance:
     """The version of judged."""
     protocols: tuple[ProtocolRecord, ...] = ()
     inputs: tuple[InputFile, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     """Test, correction, level, seed, and whatever else changes a number."""
-    machine: str = field(
-        default_factory=lambda: (
-            f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-        )
-    )
+    machine: str = ""
+    """Recorded when the result is saved; empty: this one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, for JSON."""
@@ -135,12 +131,19 @@ class Provenance:
             "protocols": [protocol.to_dict() for protocol in self.protocols],
             "inputs": [file.to_dict() for file in self.inputs],
             "settings": dict(self.settings),
-            "machine": self.machine,
+            "machine": self.machine or _describe_machine(),
         }
 
     def with_digests(self) -> Provenance:
-        """Return the same with the SHA-256 of every input file recorded."""
-        return replace(self, inputs=tuple(replace(file, digest=file.sha256) for file in self.inputs))
+        """Return the same with the machine and the SHA-256 of every input file recorded."""
+        inputs = tuple(replace(file, digest=file.sha256) for file in self.inputs)
+        return replace(self, inputs=inputs, machine=self.machine or _describe_machine())
+
+
+def _describe_machine() -> str:
+    import platform
+
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
 class Result:
@@ -161,7 +164,7 @@ class Result:
         """Return what people see, the answer first."""
         raise NotImplementedError
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return the few facts that stand before the tables in JSON."""
         return {}
 
@@ -205,17 +208,23 @@ class Result:
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+    def to_json(self, *, per_query: bool = False) -> str:
+        """Return the result as a JSON document that people and `judged.load` can read."""
+        import json
+
         import msgspec
 
-        provenance = self.provenance.with_digests()
-        document = {
-            "schema": f"judged.{self.kind}/{SCHEMA_VERSION}",
-            "judged": self.provenance.version,
-            "state": {**to_state(self), "provenance": to_state(provenance)},
-        }
-        data = msgspec.json.encode(document)
+        document = json.dumps(
+            self.to_dict(per_query=per_query), indent=2, ensure_ascii=False, allow_nan=False
+        )
+        if self.kind not in RESULTS:
+            return document + "\n"
+        state = {**to_state(self), "provenance": to_state(self.provenance.with_digests())}
+        return f'{document[:-2]},\n  "state": {msgspec.json.encode(state).decode()}\n}}\n'
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+        data = self.to_json().encode()
         write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
     def __repr__(self) -> str:
@@ -240,9 +249,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise Unreadable(msg) from None
     except (ValueError, KeyError, TypeError, EOFError):
         msg = f"{path} is not a saved result"
-        raise Unreadable(
-            msg, hint="`result.save(path)` writes one; `-o result.json` writes tables for other programs"
-        ) from None
+        raise Unreadable(msg, hint="`result.save(path)` writes one, and so does `-o result.json`") from None
     if version != str(SCHEMA_VERSION):
         msg = f"{path} has version {version} of its format, expected {SCHEMA_VERSION}"
         raise Unreadable(msg, hint=f"it was written by judged {document.get('judged', '?')}")
@@ -284,7 +291,7 @@ def tabulate(records: Sequence[Mapping[str, Value]]) -> pa.Table:
     return pa.table({name: _to_column([record.get(name) for record in records]) for name in names})
 
 
-def to_records(table: pa.Table) -> list[dict[str, Any]]:
+def to_records(table: pa.Table) -> list[dict[str, object]]:
     """Return a table as records for JSON: None where a number is undefined, text where it is infinite."""
     columns = {name: [_to_json(value) for value in table[name].to_pylist()] for name in table.column_names}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal, Unpack
 
+from judged.comparison.systems import ScoresLike
+from judged.engine.family import Measures
 from judged.errors import BadProtocol
-from judged.gates.api import gate
+from judged.gates.api import GateSettings, gate
 from judged.gates.result import Delta, GateReport
-from judged.measures.measure import Measure
+from judged.tables.inputs import RunLike, TruthLike
 
 __all__ = ["assert_no_regression", "assert_passed"]
 
 
 def assert_no_regression(
-    qrels: Any,
-    run: Any,
-    measures: Iterable[Measure | str] | Measure | str = "nDCG@10",
+    qrels: TruthLike,
+    run: RunLike,
+    measures: Measures = "nDCG@10",
     *,
-    baseline: Any,
+    baseline: RunLike | ScoresLike,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
     inconclusive: Literal["pass", "fail"] = "fail",
-    **settings: Any,
+    **settings: Unpack[GateSettings],
 ) -> GateReport:
     """Run `judged.gate` with these arguments and raise `AssertionError` unless it passes.
 
@@ -42,6 +43,6 @@ def assert_passed(report: GateReport, *, inconclusive: Literal["pass", "fail"] =
         msg = f"`inconclusive` is `{inconclusive}`, expected `pass` or `fail`"
         raise BadProtocol(msg)
     grave = {"fail", "inconclusive"} if inconclusive == "fail" else {"fail"}
-    bad = [each.text for each in report.results if each.verdict in grave]
+    bad = [result.text for result in report.results if result.verdict in grave]
     if bad:
         raise AssertionError("\n\n".join([f"{report.name}: {report.verdict}", *bad]))

@@ -188,7 +188,7 @@ PREFERENCES = b"# levels\nq1 ann 1 d1 2\nq1 ann 1 d2 1\nq2 bob 1 d1 3\n"
 
 @pytest.mark.parametrize("ended", [True, False])
 def test_preferences_are_reported_in_one_finding(*, ended: bool) -> None:
-    """No flood of grades that are not numbers, and nothing about unjudged queries."""
+    """No flood of grades that are not numbers, and nothing about queries without judgments."""
     report = judged.lint(PREFERENCES if ended else PREFERENCES.rstrip(), b"q1 Q0 d1 1 1 t\n")
 
     assert [(file.role, finding.code, finding.count) for file, finding in report] == [

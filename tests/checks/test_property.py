@@ -81,7 +81,7 @@ def test_an_error_is_what_evaluate_refuses(qrels: bytes, run: bytes) -> None:
 
 
 def _repeats_unseen(qrels: bytes, run: bytes) -> bool:
-    """Whether a document is repeated for an unjudged query, which no number depends on."""
+    """Whether a document is listed twice for a query without judgments, which no number depends on."""
     known = {line.split()[0] for line in qrels.split(b"\n") if len(line.split()) >= 4}
     rows = [tuple(line.split()[:3:2]) for line in run.split(b"\n") if len(line.split()) >= 6]
     strange = [row for row in rows if row[0] not in known]

@@ -180,7 +180,7 @@ def test_of_several_stored_runs_one_must_be_named(folder: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["means.parquet", "means.csv", "means.jsonl", "means.json"])
+@pytest.mark.parametrize("name", ["means.parquet", "means.csv", "means.jsonl"])
 def test_means_alone_are_no_baseline(folder: Path, name: str) -> None:
     """They are known for what they are, and the command that makes a baseline is given."""
     path = folder / name
@@ -192,6 +192,18 @@ def test_means_alone_are_no_baseline(folder: Path, name: str) -> None:
         judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
 
     assert "--per-query -o scores.parquet" in str(refused.value.hint)
+
+
+def test_a_saved_result_is_a_baseline_without_per_query_output(folder: Path) -> None:
+    """JSON keeps the scores of every query, whether or not its tables show them."""
+    path = folder / "result.json"
+    inputs = [str(folder / "qrels.txt"), str(folder / "old.run")]
+    CliRunner().invoke(program, ["score", *inputs, "-m", "AP", "-q", "-o", str(path)])
+    direct = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=folder / "old.run")
+    report = judged.gate(folder / "qrels.txt", folder / "new.run", "AP", baseline=path)
+
+    assert report["AP"].test == direct["AP"].test
+    assert isinstance(judged.load(path), judged.Evaluations)
 
 
 def test_a_run_in_parquet_is_a_run(folder: Path) -> None:

@@ -21,7 +21,7 @@ RUN = {"1": {"a": 2.0, "b": 1.0}}
 
 @EVERY
 def test_every_profile_says_what_it_imitates_and_what_not(name: str) -> None:
-    """Tool, call and departures are stated, and no name stands twice for one thing."""
+    """Tool, call and departures are stated, and no name is listed twice for one thing."""
     profile = PROFILES[name]
 
     assert profile.name == name
@@ -146,7 +146,7 @@ def test_later_conventions_do_what_they_say(changes: dict[str, str], expected: f
 
 
 def test_queries_without_a_relevant_document_may_be_left_out() -> None:
-    """Two queries, one of them without relevant documents: 1/2, or 1."""
+    """Two queries, one of them without a relevant document: 1/2, or 1."""
     qrels, run = {"1": {"a": 1}, "2": {"a": 0}}, {"1": {"a": 1.0}, "2": {"a": 1.0}}
     skipped = evaluate(qrels, run, "AP", protocol=Protocol(no_relevant="skip"))
 

@@ -33,7 +33,7 @@ def test_says_what_the_tool_says(name: str, case: Case) -> None:
 @settings(max_examples=15)
 @given(case=cases(grades=(-2, -1, 0, 1, 2), relevant=True))
 def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> None:
-    """A document with a negative grade counts as unjudged."""
+    """A negative grade is an unjudged document."""
     found = pytrec_eval.RelevanceEvaluator(case.qrels, {name}).evaluate(case.run)
     queries = {query: values[name] for query, values in found.items()}
 

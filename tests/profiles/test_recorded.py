@@ -29,7 +29,7 @@ CASES: dict[str, Tables] = {
         {"1": {"a": 1, "b": 0}, "2": {"a": 1}},
         {"1": {"a": 2.0, "b": 1.0}},
     ),
-    "C2: an unjudged query": (
+    "C2: a query without judgments": (
         {"1": {"a": 1, "b": 0}},
         {"1": {"a": 2.0, "b": 1.0}, "9": {"a": 2.0}},
     ),

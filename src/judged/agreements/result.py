@@ -314,7 +314,7 @@ class Agreement(Result):
             return Estimate(kappa, reason=str(interval))
         return Estimate(kappa, interval.low, interval.high)
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return who is compared, and the threshold."""
         return {"labels": self.labels, "human": self.human, "threshold": self.threshold, "level": self.level}
 

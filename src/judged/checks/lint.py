@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ class Survey:
 
 
 def _survey(
-    given: Any, role: Role, name: str, judged: Grades | Inversion, *, intents: bool = False
+    given: object, role: Role, name: str, judged: Grades | Inversion, *, intents: bool = False
 ) -> Survey | FileReport:
     """Read a file and check everything that can be found in it without the others."""
     try:
@@ -155,7 +154,7 @@ def _report(seen: Survey | FileReport) -> FileReport:
     return seen if isinstance(seen, FileReport) else seen.findings.report(seen.rows)
 
 
-def _provenance(qrels: Any, runs: tuple[Any, ...]) -> Provenance:
+def _provenance(qrels: object, runs: tuple[object, ...]) -> Provenance:
     given = [("judgments", qrels), *(("run", run) for run in runs)]
     paths = [(role, source) for role, source in given if isinstance(source, (str, os.PathLike))]
     return Provenance(inputs=tuple(InputFile(role, os.fspath(path)) for role, path in paths))

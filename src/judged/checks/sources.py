@@ -49,7 +49,7 @@ class Source:
     """The bytes that hold the documents' ids, among others."""
 
 
-def open_source(given: Any, role: Role, *, name: str, intents: bool = False) -> Source:
+def open_source(given: object, role: Role, *, name: str, intents: bool = False) -> Source:
     """Return the rows of a file or an object, ready to be checked; what a reader finds is in the findings."""
     schema = RUN if role == "run" else JUDGMENTS_BY_ITERATION if intents else JUDGMENTS
     if not is_file(given):

@@ -54,8 +54,8 @@ else:
         [
             ("profile", str | UnsetType, UNSET),
             *(
-                (name, (str if each.options else each.type) | UnsetType, UNSET)
-                for name, each in Protocol.conventions().items()
+                (name, (str if declared.options else declared.type) | UnsetType, UNSET)
+                for name, declared in Protocol.conventions().items()
             ),
         ],
         frozen=True,
@@ -68,6 +68,11 @@ class Configuration(Struct, frozen=True):
 
     retrieval_metrics: RetrievalMetrics = RetrievalMetrics()
     protocol: Conventions = Conventions()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that the file names."""
+        return self.retrieval_metrics.enabled_metrics
 
     @property
     def statistics(self) -> Statistics:
@@ -128,7 +133,7 @@ def read_configuration(path: Path) -> Configuration:
     return configuration
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path) -> object:
     """Return the content of a YAML file; a syntax error names its line."""
     import yaml
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
@@ -66,7 +65,7 @@ def command(
         _report(f"the run `{run.name}`", destination, run.notes)
 
 
-def _kind(content: Any, source: str, read_as: str | None) -> str:
+def _kind(content: object, source: str, read_as: str | None) -> str:
     """Return what the source holds; raise an error if that cannot be detected."""
     from judged.io.read import kind_of
 

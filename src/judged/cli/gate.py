@@ -1,25 +1,34 @@
-"""`judged gate`: a run against a baseline, with a margin; the exit code says whether it passes."""
+"""`judged gate`: a run against a baseline, with a margin; the exit code says whether it passes.
+
+A gate is described by the command line, or several by a YAML file, whose keys are checked first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
+import msgspec
 from click.core import ParameterSource
+from msgspec import Struct
 
-from judged.cli.inputs import InputPath, check_standard_input, named_runs
+from judged.blocks import Display
+from judged.cli.configuration import Conventions, check_keys, given_conventions, read_yaml
+from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input, named_runs, split_name
 from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import check_extension, print_notes, supports_bold
+from judged.errors import BadProtocol, JudgedError
+from judged.profiles.catalogue import PROFILES
 from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.cli.output import OutputOptions
+    from judged.gates.result import GateReport
     from judged.gates.summaries import Gated
     from judged.profiles.profile import Profile
-    from judged.stats.margin import OneSidedTest
 
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
@@ -45,7 +54,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
 
     name = "pass|fail|CODE"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the exit code."""
         words = {"pass": 0, "fail": REGRESSION}
         text = str(value)
@@ -57,6 +66,33 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
                 ctx,
             )
         return code
+
+
+class Gate(Struct, frozen=True):
+    """The description of one gate."""
+
+    qrels: str
+    run: str
+    baseline: str
+    name: str | None = None
+    measures: tuple[str, ...] | str = DEFAULT_MEASURES
+    min_delta: float | str = -0.01
+    alpha: float = 0.05
+    test: Literal["t", "randomisation"] = "t"
+    seed: int = 0
+    baseline_run: str | None = None
+    allow_other_protocol: bool = False
+    protocol: Conventions = Conventions()
+
+
+class GateFile(Struct, frozen=True):
+    """The keys of a file of gates."""
+
+    gates: tuple[Gate, ...]
+    defaults: object = None
+    """What every gate has that does not say otherwise."""
+    inconclusive: int | str | None = None
+    """The exit code of an inconclusive verdict, or `pass` or `fail`."""
 
 
 @click.command("gate", epilog=EXAMPLES)
@@ -126,7 +162,7 @@ def command(
     measures: tuple[str, ...],
     min_delta: str,
     alpha: float,
-    test: OneSidedTest,
+    test: Literal["t", "randomisation"],
     seed: int,
     inconclusive: int | None,
     allow_other_protocol: bool,
@@ -140,8 +176,6 @@ def command(
     and otherwise `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
-    from judged.cli.gates import Gate, decide, decide_all, read_gates
-
     formats = {path: check_extension(path, EXTENSIONS) for path in output.paths}
     started = perf_counter()
     chosen: int | None = None
@@ -149,9 +183,9 @@ def command(
     if config is not None:
         _check_config_alone(click.get_current_context())
         file = read_gates(config)
-        gates, chosen = decide_all(file.gates), file.inconclusive
+        gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
     else:
-        described = Gate(
+        gate = Gate(
             *_check_inputs(qrels, run, baseline),
             measures=measures or DEFAULT_MEASURES,
             min_delta=min_delta,
@@ -161,17 +195,18 @@ def command(
             baseline_run=baseline_run,
             allow_other_protocol=allow_other_protocol,
         )
-        gates = [decide(described, profile)]
+        gates = [_run_gate(gate, profile)]
     if inconclusive is not None:
         chosen = inconclusive
-    rendering = _Rendering(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
+    render = _make_renderer(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
     for path, kind in formats.items():
-        write_file(path, rendering.render(kind, output.digits))
-    click.echo(rendering.render(output.format, output.digits, bold=supports_bold()), nl=False)
+        write_file(path, render(kind, Display(digits=output.digits)))
+    click.echo(render(output.format, Display(digits=output.digits, bold=supports_bold())), nl=False)
     if not output.quiet:
         _print_notes(gates, output.paths)
-    if rendering.code:
-        raise click.exceptions.Exit(rendering.code)
+    code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
+    if code:
+        raise click.exceptions.Exit(code)
 
 
 def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:
@@ -205,27 +240,24 @@ def exit_code(gates: Sequence[Gated], inconclusive: int) -> int:
     return {"pass": 0, "fail": REGRESSION, "error": FAULTY, "inconclusive": inconclusive}[find_outcome(gates)]
 
 
-class _Rendering:
-    """The gates in every format."""
+def _make_renderer(
+    gates: Sequence[Gated], inconclusive: int, seconds: float
+) -> Callable[[str, Display], str]:
+    """Return the function that renders the gates in a format."""
+    from judged import __version__
+    from judged.gates.summaries import render_junit, render_markdown, render_text, to_document
+    from judged.report.data import to_json
 
-    def __init__(self, gates: Sequence[Gated], inconclusive: int, seconds: float) -> None:
-        self.gates, self.inconclusive, self.seconds = gates, inconclusive, seconds
-        self.code = exit_code(gates, inconclusive)
-
-    def render(self, kind: str, digits: int, *, bold: bool = False) -> str:
-        """Return the gates in a format."""
-        from judged import __version__
-        from judged.blocks import Display
-        from judged.gates.summaries import render_junit, render_markdown, render_text, to_document
-        from judged.report.data import to_json
-
+    def render(kind: str, display: Display) -> str:
         if kind == "json":
-            return to_json({"judged": __version__, **to_document(self.gates, exit_code=self.code)})
+            code = exit_code(gates, inconclusive)
+            return to_json({"judged": __version__, **to_document(gates, exit_code=code)})
         if kind == "junit":
-            passes = self.inconclusive == 0
-            return render_junit(self.gates, inconclusive_passes=passes, seconds=self.seconds)
-        render = render_markdown if kind == "markdown" else render_text
-        return render(self.gates, Display(digits=digits, bold=bold))
+            return render_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
+        render_blocks = render_markdown if kind == "markdown" else render_text
+        return render_blocks(gates, display)
+
+    return render
 
 
 def _print_notes(gates: Sequence[Gated], paths: Sequence[Path]) -> None:
@@ -236,3 +268,115 @@ def _print_notes(gates: Sequence[Gated], paths: Sequence[Path]) -> None:
     for protocol in dict.fromkeys(report.protocol for report in reports):
         click.echo(f"Protocol: {protocol}", err=True)
     print_notes(dict.fromkeys(note for report in reports for note in report.notes), paths)
+
+
+def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:
+    """Return the outcome of one gate."""
+    from judged.gates.api import gate as compare_with_baseline
+    from judged.measures.parse import split_measures
+
+    (run,), (baseline,) = named_runs((gate.run,)), named_runs((gate.baseline,))
+    measures = [gate.measures] if isinstance(gate.measures, str) else gate.measures
+    return compare_with_baseline(
+        gate.qrels,
+        run.path,
+        [name for text in measures for name in split_measures(text)],
+        baseline=baseline.path,
+        min_delta=gate.min_delta,
+        alpha=gate.alpha,
+        test=gate.test,
+        seed=gate.seed,
+        protocol=profile or _to_profile(gate.protocol),
+        baseline_run=gate.baseline_run,
+        allow_other_protocol=gate.allow_other_protocol,
+        name=gate.name,
+        run_name=run.name,
+        baseline_name=split_name(gate.baseline)[0],
+    )
+
+
+def _try_gate(gate: Gate) -> Gated:
+    """Return the outcome of one gate of several; an error does not stop the others."""
+    from judged.gates.result import RefusedGate
+
+    try:
+        return _run_gate(gate)
+    except JudgedError as error:
+        return RefusedGate(gate.name or gate.run, str(error))
+
+
+def read_gates(path: Path) -> GateFile:
+    """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
+    content = read_yaml(path)
+    check_keys(content, GateFile, path, "")
+    hint = "each gate has `qrels`, `run` and `baseline`"
+    if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
+        msg = f"{path}: `gates` is not there, expected a list of one gate or more"
+        raise BadProtocol(msg, hint=hint)
+    defaults = content.get("defaults") or {}
+    check_keys(defaults, Gate, path, "defaults.")
+    for number, entry in enumerate(content["gates"]):
+        check_keys(entry, Gate, path, f"gates[{number}].")
+    gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
+    try:
+        file = msgspec.convert({**content, "gates": gates}, GateFile)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at ")
+        msg = f"{path}: `{place.strip('`').removeprefix('$.')}`: {what[:1].lower()}{what[1:]}"
+        raise BadProtocol(msg, hint=hint) from None
+    for number, gate in enumerate(file.gates):
+        _check_gate(gate, f"gates[{number}]", path)
+    _check_names(file.gates, path)
+    return msgspec.structs.replace(file, gates=tuple(_resolve(gate, path.parent) for gate in file.gates))
+
+
+def _check_gate(gate: Gate, place: str, path: Path) -> None:
+    """Raise BadProtocol for settings that could only fail later, naming their place."""
+    from judged.gates.result import parse_delta
+
+    if not 0 < gate.alpha < 0.5:
+        msg = f"{path}: `{place}.alpha` is {gate.alpha}, expected a number above 0 and below 0.5"
+        raise BadProtocol(msg)
+    try:
+        parse_delta(gate.min_delta)
+        _to_profile(gate.protocol)
+    except JudgedError as error:
+        msg = f"{path}: `{place}`: {error.message}"
+        raise BadProtocol(msg, hint=error.hint) from None
+
+
+def _resolve(gate: Gate, folder: Path) -> Gate:
+    """Resolve files relative to the file that names them; ids of data sets and standard input stay unchanged."""
+
+    def resolve(text: str) -> str:
+        name, path = split_name(text)
+        if path == STANDARD_INPUT or (":" in path and not (folder / path).exists()):
+            return text
+        return str(folder / path) if name is None else f"{name}={folder / path}"
+
+    files = {"qrels": gate.qrels, "run": gate.run, "baseline": gate.baseline}
+    return msgspec.structs.replace(gate, **{name: resolve(text) for name, text in files.items()})
+
+
+def _check_names(gates: Sequence[Gate], path: Path) -> None:
+    names = [gate.name for gate in gates if gate.name is not None]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"{path}: two gates are called `{twice}`, expected different names"
+        raise BadProtocol(msg)
+
+
+def _to_profile(settings: Conventions) -> Profile:
+    given = given_conventions(settings)
+    return PROFILES[given.pop("profile", next(iter(PROFILES)))].replace(**given)
+
+
+def _read_code(given: int | str | None, path: Path) -> int | None:
+    """Return the exit code that the file chooses for an inconclusive verdict."""
+    if given is None:
+        return None
+    try:
+        return Inconclusive().convert(given, None, None)
+    except click.BadParameter as error:
+        msg = f"{path}: `inconclusive`: {error.message}"
+        raise BadProtocol(msg) from None

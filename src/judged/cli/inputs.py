@@ -39,7 +39,7 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
     def __init__(self, *, named: bool = False) -> None:
         self.named = named
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the argument, after checking that the file exists: of several runs, a missing one is found at once."""
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -41,7 +41,7 @@ class Command(click.Command):
     """`judged label`; with `--similarity`, which needs no endpoint, another command."""
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """Return the context of this command, or of the one without a language model."""
         if SIMILARITY not in args:
@@ -51,80 +51,32 @@ class Command(click.Command):
         return similar.make_context(f"{info_name} {SIMILARITY}", args, parent, **extra)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Options:
-    """Options of the command, apart from those of the pool."""
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Where labels, failures and answers are written."""
 
-    judged: Path | None
-    relabel: bool
-    endpoint: str
-    model: str
-    key_variable: str | None
-    prompt: Path | None
-    structure: Structure | None
-    temperature: float
-    seed: int | None
-    max_tokens: int
-    text_limit: int
-    logprobs: bool
-    concurrency: int
-    rate: float | None
-    timeout: float
-    attempts: int
-    reasks: int
     output: Path | None
     failures: Path | None
-    cache: Path | None
-    retry_failed: bool
-    force: bool
-    dry_run: bool
-    price_in: float | None
-    price_out: float | None
-    budget: float | None
-    quiet: bool
+    given_cache: Path | None
 
     @property
-    def cache_path(self) -> Path | None:
+    def cache(self) -> Path | None:
         """The cache: as given, or beside the output."""
-        if self.cache is not None or self.output is None:
-            return self.cache
+        if self.given_cache is not None or self.output is None:
+            return self.given_cache
         return self.output.with_name(f"{self.output.name}.cache.sqlite")
 
-    def labeller(self) -> Labeller:
-        """Return the model with its prompt and settings."""
-        from judged.label.prompt import Labeller, read_prompt
 
-        return Labeller(
-            self.model,
-            read_prompt(self.prompt),
-            temperature=None if self.temperature < 0 else self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            structure=self.structure,
-            text_limit=self.text_limit,
-            logprobs=self.logprobs,
-        )
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What is labelled, by whom, at what price, and where it is written."""
 
-    def address(self) -> Endpoint:
-        """Return the endpoint with its settings."""
-        from judged.label.client import Endpoint, RetryPolicy
-
-        return Endpoint(
-            self.endpoint,
-            key_variable=self.key_variable,
-            concurrency=self.concurrency,
-            rate=self.rate,
-            timeout=self.timeout,
-            retries=RetryPolicy(self.attempts, self.reasks),
-        )
-
-    def prices(self) -> Prices | None:
-        """Return the prices, if any were given."""
-        from judged.label.budget import Prices
-
-        if self.price_in is None and self.price_out is None:
-            return None
-        return Prices(self.price_in or 0.0, self.price_out or 0.0)
+    pool: Pool
+    labeller: Labeller
+    files: _Files
+    prices: Prices | None
+    retry_failed: bool
+    quiet: bool
 
 
 @click.command("label", cls=Command, epilog=EXAMPLES)
@@ -242,7 +194,37 @@ class _Options:
     help="Stop before the total cost of all answers exceeds this.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary on standard error.")
-def command(inputs: PoolInputs, **given: Any) -> None:
+def command(
+    inputs: PoolInputs,
+    *,
+    judged: Path | None,
+    relabel: bool,
+    endpoint: str,
+    model: str,
+    key_variable: str | None,
+    prompt: Path | None,
+    structure: Structure | None,
+    temperature: float,
+    seed: int | None,
+    max_tokens: int,
+    text_limit: int,
+    logprobs: bool,
+    concurrency: int,
+    rate: float | None,
+    timeout: float,
+    attempts: int,
+    reasks: int,
+    output: Path | None,
+    failures: Path | None,
+    cache: Path | None,
+    retry_failed: bool,
+    force: bool,
+    dry_run: bool,
+    price_in: float | None,
+    price_out: float | None,
+    budget: float | None,
+    quiet: bool,
+) -> None:
     """Grade every distinct result of the TRACEs or RUNs from 0 to 4 with a language model.
 
     A run contains only ids, so it needs --queries and --docs; traces of agents mostly contain all texts. The API key
@@ -251,86 +233,111 @@ def command(inputs: PoolInputs, **given: Any) -> None:
     left without a label, or the budget is reached, the exit code is 4. For labels without a language model see
     `judged label --similarity --help`.
     """
-    options = _Options(**given)
-    if not options.dry_run:
-        _check_paths(options)
-    pool, labeller = inputs.build(judged=options.judged, relabel=options.relabel), options.labeller()
-    if options.dry_run:
-        _print_estimate(pool, labeller, options)
+    from judged.label.budget import Prices
+    from judged.label.client import Endpoint, RetryPolicy
+    from judged.label.prompt import Labeller, read_prompt
+
+    files = _Files(output, failures, cache)
+    if not dry_run:
+        _check_paths(files, force=force)
+    pool = inputs.build(judged=judged, relabel=relabel)
+    labeller = Labeller(
+        model,
+        read_prompt(prompt),
+        temperature=None if temperature < 0 else temperature,
+        seed=seed,
+        max_tokens=max_tokens,
+        structure=structure,
+        text_limit=text_limit,
+        logprobs=logprobs,
+    )
+    unpriced = price_in is None and price_out is None
+    prices = None if unpriced else Prices(price_in or 0.0, price_out or 0.0)
+    job = _Job(pool, labeller, files, prices, retry_failed, quiet)
+    if dry_run:
+        _print_estimate(job, concurrency, rate)
         return
-    _check_output(pool, options)
-    labelling = _label(pool, labeller, options)
-    _write(labelling, options)
+    _check_output(pool, output)
+    address = Endpoint(
+        endpoint,
+        key_variable=key_variable,
+        concurrency=concurrency,
+        rate=rate,
+        timeout=timeout,
+        retries=RetryPolicy(attempts, reasks),
+    )
+    labelling = _label(job, address, budget)
+    _write(labelling, files, quiet=quiet)
     if not labelling.complete:
         raise click.exceptions.Exit(INCOMPLETE)
 
 
-def _check_paths(options: _Options) -> None:
+def _check_paths(files: _Files, *, force: bool) -> None:
     """Refuse a job whose labels have no place, or would overwrite other files."""
-    output, cache = options.output, options.cache_path
+    output, cache = files.output, files.cache
     if output is None or cache is None:
         msg = "no file is given for the labels: `-o FILE`, or `--dry-run`"
         raise click.UsageError(msg)
-    if str(output) == "-" and options.cache is None:
+    if str(output) == "-" and files.given_cache is None:
         msg = "labels on standard output need a file for the answers: `--cache FILE`"
         raise click.UsageError(msg)
-    if output.is_file() and not cache.exists() and not options.force:
+    if output.is_file() and not cache.exists() and not force:
         msg = f"{output} exists already and is not from an earlier job: {cache} does not exist"
         raise JudgedError(msg, hint="`--force` overwrites it")
-    for path in (output, cache, *([options.failures] if options.failures else [])):
+    for path in filter(None, (output, cache, files.failures)):
         if not path.absolute().parent.is_dir():
             msg = f"the folder of {path} does not exist"
             raise JudgedError(msg)
 
 
-def _check_output(pool: Pool, options: _Options) -> None:
+def _check_output(pool: Pool, output: Path | None) -> None:
     """Refuse an output format that cannot hold these labels, before anything is paid."""
     from judged.io.write import encode_labels
 
-    if options.output is not None:
-        encode_labels([{**item.row, "gain": 0} for item in pool.items], options.output)
+    if output is not None:
+        encode_labels([{**item.row, "gain": 0} for item in pool.items], output)
 
 
-def _print_estimate(pool: Pool, labeller: Labeller, options: _Options) -> None:
+def _print_estimate(job: _Job, concurrency: int, rate: float | None) -> None:
     from judged.label.budget import estimate_pool
 
     estimate = estimate_pool(
-        pool,
-        labeller,
-        cache=options.cache_path,
-        retry_failed=options.retry_failed,
-        prices=options.prices(),
-        concurrency=options.concurrency,
-        rate=options.rate,
+        job.pool,
+        job.labeller,
+        cache=job.files.cache,
+        retry_failed=job.retry_failed,
+        prices=job.prices,
+        concurrency=concurrency,
+        rate=rate,
     )
     for sentence in estimate.sentences():
         click.echo(sentence)
-    if not options.quiet:
-        print_notes(pool.notes)
+    if not job.quiet:
+        print_notes(job.pool.notes)
 
 
-def _label(pool: Pool, labeller: Labeller, options: _Options) -> Labelling:
+def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
     """Label the pool; if it is interrupted, write what is finished."""
     from judged.label.api import label_pool
     from judged.label.budget import Budget
 
     finished: list[Labelling] = []
     try:
-        with Progress("Labelling", enabled=not options.quiet, delay=0.0, lines=True) as display:
+        with Progress("Labelling", enabled=not job.quiet, delay=0.0, lines=True) as display:
             return label_pool(
-                pool,
-                labeller,
-                options.address(),
-                cache=options.cache_path,
-                budget=Budget(options.prices(), options.budget),
-                retry_failed=options.retry_failed,
+                job.pool,
+                job.labeller,
+                address,
+                cache=job.files.cache,
+                budget=Budget(job.prices, budget),
+                retry_failed=job.retry_failed,
                 progress=_JobDisplay(display),
                 on_stop=finished.append,
             )
     except (KeyboardInterrupt, JudgedError):
         for labelling in finished:
             if labelling.rows:
-                _write(labelling, options)
+                _write(labelling, job.files, quiet=job.quiet)
         raise
 
 
@@ -354,21 +361,21 @@ class _JobDisplay:
         self._display(job.done, job.total, ", ".join(parts))
 
 
-def _write(labelling: Labelling, options: _Options) -> None:
+def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
     from msgspec.json import Encoder
 
     from judged.io.write import write_labels
     from judged.result import write_file
 
-    if options.output is not None:
-        write_labels(labelling.rows, options.output)
-    if options.failures is not None:
-        write_file(options.failures, Encoder().encode_lines(labelling.failures))
-    if options.quiet:
+    if files.output is not None:
+        write_labels(labelling.rows, files.output)
+    if files.failures is not None:
+        write_file(files.failures, Encoder().encode_lines(labelling.failures))
+    if quiet:
         return
     for sentence in labelling.sentences():
         click.echo(f"{sentence[0].upper()}{sentence[1:]}", err=True)
     if labelling.failures:
         hint = "To see failures with their answers: `--failures FILE`; to ask again: `--retry-failed`"
         click.echo(hint, err=True)
-    print_notes(labelling.notes, [options.output] if options.output else [])
+    print_notes(labelling.notes, [files.output] if files.output else [])

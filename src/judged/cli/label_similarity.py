@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -71,7 +71,7 @@ def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Pa
         _print_summary(pool, found, output)
 
 
-def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, Any]]:
+def _make_rows(pool: Pool, found: SimilarityLabels) -> Iterable[Label | dict[str, object]]:
     """Return the labels to write: those of a run as judgments, which `judged score` reads."""
     if pool.kind == "trace":
         return found.labels

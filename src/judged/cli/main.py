@@ -126,7 +126,7 @@ class Commands(click.Group):
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(code), meaning) for code, meaning in EXIT_CODES.items()])
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run the command, and turn the library's errors into those of the command line."""
         try:
             return super().invoke(ctx)
@@ -144,7 +144,7 @@ class Commands(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run the whole program and leave with its exit code."""
-        run: Callable[..., Any] = super().main
+        run: Callable[..., object] = super().main
         if not extra.pop("standalone_mode", True):
             return run(args, *rest, standalone_mode=False, **extra)
         try:

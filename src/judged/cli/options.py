@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import click
 
 from judged.cli.output import FORMATS, OutputOptions
-from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 from judged.profiles.catalogue import PROFILES
 from judged.profiles.profile import Profile
 from judged.protocol import Convention, Protocol
@@ -27,7 +26,7 @@ __all__ = [
     "protocol_options",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 
 
@@ -37,7 +36,7 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
     def decorate(command: Command) -> Command:
         @wraps(command)
         def receive(
-            *, output_format: str, paths: tuple[Path, ...], digits: int, quiet: bool, **options: Any
+            *, output_format: str, paths: tuple[Path, ...], digits: int, quiet: bool, **options: object
         ) -> None:
             command(output=OutputOptions(output_format, paths, digits, quiet), **options)
 
@@ -77,10 +76,11 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
 
 def comparison_options(command: Command) -> Command:
     """Add the options that say how systems are compared; the command receives `settings`."""
+    from judged.comparison.settings import CORRECTIONS, TESTS, choose_settings
 
     @wraps(command)
     def receive(
-        *, test: str, correction: str | None, level: float, resamples: int, seed: int, **options: Any
+        *, test: str, correction: str | None, level: float, resamples: int, seed: int, **options: object
     ) -> None:
         settings = choose_settings(
             test=test, correction=correction, level=level, resamples=resamples, seed=seed
@@ -120,9 +120,9 @@ class ProfileChoice:
     """The profile and the conventions named on the command line."""
 
     name: str | None
-    changes: Mapping[str, Any]
+    changes: Mapping[str, object]
 
-    def to_profile(self, name: str | None = None, **settings: Any) -> Profile:
+    def to_profile(self, name: str | None = None, **settings: object) -> Profile:
         """Return the profile, changed by the settings of a file and then by the command line."""
         return PROFILES[self.name or name or next(iter(PROFILES))].replace(**{**settings, **self.changes})
 
@@ -131,7 +131,7 @@ def profile_options(command: Command) -> Command:
     """Add the options that choose a profile and change its protocol; the command receives `choice`."""
 
     @wraps(command)
-    def receive(*, profile: str | None, **options: Any) -> None:
+    def receive(*, profile: str | None, **options: object) -> None:
         given = {name: options.pop(name) for name in Protocol.conventions()}
         changes = {name: value for name, value in given.items() if value is not None}
         command(choice=ProfileChoice(profile, changes), **options)
@@ -148,7 +148,7 @@ def protocol_options(command: Command) -> Command:
     """Add the same options; the command receives `profile`."""
 
     @wraps(command)
-    def receive(*, choice: ProfileChoice, **options: Any) -> None:
+    def receive(*, choice: ProfileChoice, **options: object) -> None:
         command(profile=choice.to_profile(), **options)
 
     return profile_options(receive)

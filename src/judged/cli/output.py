@@ -113,6 +113,8 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
         from judged.report.html import render_page
 
         return render_page(result, display)
+    if extension == ".json":
+        return result.to_json(per_query=display.per_query)
     return result.render(EXTENSIONS[extension], display)
 
 

@@ -17,7 +17,7 @@ from judged.problem import Note
 from judged.wording import counted
 
 if TYPE_CHECKING:
-    from judged.cli.configuration import Configuration
+    from judged.cli.configuration import Configuration, Statistics
     from judged.engine.evaluations import Evaluations
     from judged.profiles.profile import Profile
     from judged.tables.judgments import Judgments
@@ -82,39 +82,45 @@ def command(
     named after its file; NAME=FILE gives it another name. Results go to standard output, the protocol and notes to
     standard error.
     """
-    from judged.cli.configuration import Configuration, read_configuration
     from judged.cli.progress import Progress
     from judged.engine.evaluate import evaluate_many
-
-    output.check()
-    named = named_runs(runs)
-    check_standard_input([qrels, *(run.path for run in named)])
-    configuration = Configuration() if config is None else read_configuration(config)
-    profile = choice.to_profile(**configuration.conventions())
-    chosen = _choose_measures(measures, configuration, profile)
-    evaluations = evaluate_many(
-        _read_judgments(qrels, chosen, profile, binary=configuration.binary, intents=intents),
-        {run.name: run.path for run in named},
-        chosen,
-        protocol=profile,
-        threads=threads or configuration.threads,
-        progress=lambda name: Progress(f"Scoring {name}", enabled=not output.quiet),
-    )
-    evaluations = replace(_add_statistics(evaluations, configuration), bounds=bounds)
-    notes = _list_notes(
-        evaluations, configuration, named=bool(measures), per_query=per_query, digits=output.digits
-    )
-    emit(evaluations, output, per_query=per_query, notes=tuple(notes))
-
-
-def _choose_measures(
-    named: tuple[str, ...], configuration: Configuration, profile: Profile
-) -> tuple[str, ...]:
     from judged.measures.parse import split_measures
 
-    if named:
-        return tuple(name for text in named for name in split_measures(text))
-    return configuration.retrieval_metrics.enabled_metrics or profile.default_measures or DEFAULT_MEASURES
+    output.check()
+    inputs = named_runs(runs)
+    check_standard_input([qrels, *(run.path for run in inputs)])
+    file = None if config is None else _read_configuration(config)
+    profile = choice.to_profile() if file is None else choice.to_profile(**file.conventions())
+    chosen = file.measures if file else ()
+    if measures:
+        chosen = tuple(name for text in measures for name in split_measures(text))
+    by_default = not measures and not chosen
+    if by_default:
+        chosen = profile.default_measures or DEFAULT_MEASURES
+    binary = file is not None and file.binary
+    evaluations = evaluate_many(
+        _read_judgments(qrels, chosen, profile, binary=binary, intents=intents),
+        {run.name: run.path for run in inputs},
+        chosen,
+        protocol=profile,
+        threads=threads or (file.threads if file else None),
+        progress=lambda name: Progress(f"Scoring {name}", enabled=not output.quiet),
+    )
+    evaluations = replace(evaluations, bounds=bounds)
+    notes = list(_list_notes(evaluations, per_query=per_query, digits=output.digits))
+    if by_default:
+        names = " ".join(map(str, evaluations.measures))
+        notes.append(Note("default-measures", "info", f"no measure was named: {names}"))
+    if file is not None:
+        evaluations = _add_statistics(evaluations, file.statistics)
+        notes += _list_configuration_notes(file, runs=len(evaluations))
+    emit(evaluations, output, per_query=per_query, notes=notes)
+
+
+def _read_configuration(path: Path) -> Configuration:
+    from judged.cli.configuration import read_configuration
+
+    return read_configuration(path)
 
 
 def _read_judgments(
@@ -137,12 +143,11 @@ def _read_judgments(
     return judgments.to_binary() if binary else judgments
 
 
-def _add_statistics(evaluations: Evaluations, configuration: Configuration) -> Evaluations:
+def _add_statistics(evaluations: Evaluations, statistics: Statistics) -> Evaluations:
     """Add the confidence intervals and tests that the configuration asks for."""
-    from judged.stats.intervals import student_interval
-
-    statistics = configuration.statistics
     if statistics.confidence_intervals:
+        from judged.stats.intervals import student_interval
+
         level = 1 - statistics.alpha_level
         intervals: dict[str, dict[str, tuple[float, float]]] = {}
         for name, evaluation in evaluations.items():
@@ -170,30 +175,25 @@ def add_tests(evaluations: Evaluations) -> Evaluations:
     return replace(evaluations, extra={title: tuple(test.to_dict() for test in tests)})
 
 
-def _list_notes(
-    evaluations: Evaluations, configuration: Configuration, *, named: bool, per_query: bool, digits: int
-) -> Iterator[Note]:
+def _list_configuration_notes(configuration: Configuration, *, runs: int) -> Iterator[Note]:
+    """Yield notes on the settings of a configuration file."""
+    for sentence in configuration.without_effect():
+        yield Note("no-effect", "info", sentence)
+    statistics = configuration.statistics
+    if statistics.significance_testing and runs == 1:
+        message = "`significance_testing` needs two runs or more: one was given"
+        yield Note("nothing-to-compare", "info", message)
+    if statistics.confidence_intervals:
+        percent = 100 * (1 - statistics.alpha_level)
+        message = f"brackets hold the {percent:.4g} % confidence interval of each mean (Student's t)"
+        yield Note("intervals", "info", message)
+
+
+def _list_notes(evaluations: Evaluations, *, per_query: bool, digits: int) -> Iterator[Note]:
     """Yield the notes of this command, beside those of the evaluations."""
     counts = dict.fromkeys(part.units for evaluation in evaluations.values() for part in evaluation.parts)
     if len(counts) == 1:
         yield Note("scored", "info", f"{counted(next(iter(counts)), 'query')} scored")
-    for sentence in configuration.without_effect():
-        yield Note("no-effect", "info", sentence)
-    if not named and not configuration.retrieval_metrics.enabled_metrics:
-        names = " ".join(map(str, evaluations.measures))
-        yield Note("default-measures", "info", f"no measure was named: {names}")
-    statistics = configuration.statistics
-    if statistics.significance_testing and len(evaluations) == 1:
-        yield Note(
-            "nothing-to-compare", "info", "`significance_testing` needs two runs or more: one was given"
-        )
-    if statistics.confidence_intervals:
-        percent = 100 * (1 - statistics.alpha_level)
-        yield Note(
-            "intervals",
-            "info",
-            f"brackets hold the {percent:.4g} % confidence interval of each mean (Student's t)",
-        )
     if not per_query and evaluations.shows_ties(digits):
         yield Note(
             "tie-ranges",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
@@ -12,7 +12,7 @@ from judged.comparison.extra_tests import ROPE
 from judged.comparison.result import Comparison, Latency
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, AttributesLike, find_interactions, read_attributes
-from judged.comparison.systems import System, read_systems, to_system
+from judged.comparison.systems import ScoresLike, System, read_systems, to_system
 from judged.engine.evaluate import Runs, evaluate, evaluate_many
 from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
@@ -23,7 +23,7 @@ from judged.protocol import Protocol
 from judged.result import Provenance
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
-from judged.tables.inputs import TimingsLike
+from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
 from judged.wording import plural
 
@@ -34,7 +34,7 @@ LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 
 
 def compare(
-    qrels: Any,
+    qrels: TruthLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
     runs: Runs | None = None,
     measures: Measures | None = None,
     *,
@@ -71,12 +71,14 @@ def compare(
     attributes = None if slices is None else read_attributes(slices)
     samples = None if timings is None else read_timings(timings)
     if runs is None:
-        systems = read_systems(qrels, measures)
+        systems = read_systems(cast("Sequence[ScoresLike] | Mapping[str, ScoresLike]", qrels), measures)
     elif measures is None:
         msg = "no measure was given to score the runs by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
-        evaluations = evaluate_many(qrels, runs, measures, protocol=protocol, threads=threads)
+        evaluations = evaluate_many(
+            cast("TruthLike", qrels), runs, measures, protocol=protocol, threads=threads
+        )
         systems = [to_system(evaluation) for evaluation in evaluations.values()]
     whole = _compare_systems(systems, _to_names(baseline), settings)
     if attributes is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -201,7 +201,7 @@ class Comparison(Result):
         """Return the leaderboard, differences, queries that changed most, trade-off, slices and extra tests."""
         return make_blocks(self, display)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return systems, baselines and measures."""
         return {
             "systems": list(self.systems),

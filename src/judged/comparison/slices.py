@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Attributes:
     values: Mapping[str, Mapping[str, str]]
 
 
-AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, Any]]
+AttributesLike: TypeAlias = Attributes | FileLike | ArrowStream | Rows | Mapping[str, Mapping[str, object]]
 """A table with a column of queries, or a dict of dicts by query."""
 
 

@@ -26,12 +26,12 @@ from judged.result import InputFile, ProtocolRecord, Provenance, load
 from judged.tables.schema import SCORES
 from judged.tables.scores import Scores
 
-__all__ = ["System", "SystemLike", "read_scores", "read_systems", "to_system"]
+__all__ = ["ScoresLike", "System", "read_scores", "read_systems", "to_system"]
 
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
 
-SystemLike: TypeAlias = Evaluation | Scores | str | os.PathLike[str]
+ScoresLike: TypeAlias = Evaluation | Scores | str | os.PathLike[str]
 """An evaluation, scores, or a file of either."""
 
 
@@ -81,7 +81,7 @@ def to_system(scored: Evaluation | Scores) -> System:
 
 
 def read_systems(
-    sources: Sequence[SystemLike] | Mapping[str, SystemLike],
+    sources: Sequence[ScoresLike] | Mapping[str, ScoresLike],
     measures: Measures | None = None,
 ) -> list[System]:
     """Return the systems of evaluations, of scores, or of files of them, by the measures wanted or by all."""
@@ -100,7 +100,7 @@ def read_systems(
     return [replace(system, measures=chosen) for system in systems]
 
 
-def _read(source: SystemLike) -> list[System]:
+def _read(source: ScoresLike) -> list[System]:
     if not isinstance(source, str | os.PathLike):
         return [to_system(source)]
     found = read_scores(Path(source))
@@ -162,11 +162,11 @@ class _Provenance(Struct):
 
 
 class _Document(Struct):
-    """A result as `judged score --format json` writes it, or as `Result.save` does: then with a `state`."""
+    """A result in JSON: with its state if `judged.load` reads it, else with its tables only."""
 
     provenance: _Provenance = msgspec.field(default_factory=_Provenance)
-    tables: dict[str, list[dict[str, str | float | None]]] = {}
-    state: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    tables: dict[str, msgspec.Raw] = {}
+    state: msgspec.Raw = msgspec.Raw()
 
 
 def _read_result(path: Path) -> tuple[System, ...] | None:
@@ -176,18 +176,18 @@ def _read_result(path: Path) -> tuple[System, ...] | None:
         return None
     try:
         document = msgspec.json.decode(bytes(file.data), type=_Document)
+        if bytes(document.state):
+            loaded = load(path)
+            results = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
+            found = [to_system(result) for result in results if isinstance(result, Evaluation)]
+            return tuple(replace(system, saved=True) for system in found) or None
+        if "scores" not in document.tables:
+            raise _only_means(path)
+        rows = msgspec.json.decode(document.tables["scores"], type=list[dict[str, str | float | None]])
     except msgspec.DecodeError:
         msg = f"{path} holds scores, and not as `judged score --per-query` writes them"
         raise Unreadable(msg, hint=AGAIN) from None
-    if document.state is not msgspec.UNSET:
-        loaded = load(path)
-        results = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
-        found = [to_system(result) for result in results if isinstance(result, Evaluation)]
-        return tuple(replace(system, saved=True) for system in found) or None
-    if "scores" not in document.tables:
-        raise _only_means(path)
-    table = read_table(document.tables["scores"], SCORES, name=str(path))
-    return _to_systems(table, document.provenance.restore())
+    return _to_systems(read_table(rows, SCORES, name=str(path)), document.provenance.restore())
 
 
 def _has_scores(columns: Sequence[str], path: Path) -> bool:

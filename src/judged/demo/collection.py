@@ -167,7 +167,7 @@ def find_entries(modules: Iterable[str] = MODULES) -> list[Entry]:
     """Find every documented function, class, method and property of these modules, sorted by name."""
     seen: dict[int, _Sighting] = {}
 
-    def note(thing: Any, name: str, owner: int | None = None, attribute: str = "") -> None:
+    def note(thing: object, name: str, owner: int | None = None, attribute: str = "") -> None:
         sighting = seen.setdefault(id(thing), _Sighting(thing, [], owner, attribute))
         if name not in sighting.names:
             sighting.names.append(name)
@@ -194,7 +194,7 @@ def _import_all(modules: Iterable[str]) -> Iterator[ModuleType]:
             continue
 
 
-def _find_public(module: ModuleType) -> Iterator[tuple[str, Any]]:
+def _find_public(module: ModuleType) -> Iterator[tuple[str, object]]:
     """Return the functions and classes that a module exports; without `__all__`, those that it defines."""
     for name in sorted(getattr(module, "__all__", None) or vars(module)):
         thing = getattr(module, name, None)

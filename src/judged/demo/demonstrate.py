@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import numpy as np
 
@@ -189,7 +188,7 @@ def _write_texts(path: Path, texts: Iterable[Text]) -> None:
     _write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in objects))
 
 
-def _write_table(path: Path, names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> None:
+def _write_table(path: Path, names: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([names, *rows])
 

@@ -22,7 +22,6 @@ from judged.kernels.diversity import INTENTS_HINT
 from judged.kernels.ranked.ranking import Intents, Ranking
 from judged.kernels.scan.align import Aligned, Progress
 from judged.kernels.segments import Flags, Floats, Ints, segment_count, segment_ids
-from judged.kernels.ties import order_ties_by_grade
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
@@ -52,6 +51,8 @@ class RankedAlignment(Alignment):
     @cached_property
     def by_grade(self) -> tuple[Ranking, Ranking]:
         """The view with tied documents in ascending order of grade, and in descending order."""
+        from judged.kernels.ties import order_ties_by_grade
+
         worst, best = (
             order_ties_by_grade(self.untied, self.protocol.depth, best=best) for best in (False, True)
         )

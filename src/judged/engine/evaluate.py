@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from judged.engine.evaluation import Evaluation, score
 from judged.engine.evaluations import Evaluations
@@ -21,7 +21,9 @@ from judged.profiles.catalogue import as_profile
 from judged.profiles.profile import Profile, Reading
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import InputFile, Provenance
-from judged.tables.inputs import SystemLike, TruthLike
+
+if TYPE_CHECKING:
+    from judged.tables.inputs import SystemLike, TruthLike
 
 __all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
 

@@ -293,7 +293,7 @@ class Evaluation(Result):
                 for part in self.parts
             ],
             "notes": to_state(self.notes),
-            "provenance": to_state(self.provenance),
+            "provenance": to_state(self.provenance.with_digests()),
             "written": dict(self.written),
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import factorial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class Difference(Result):
         return self.second.value - self.first.value
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """The causes as dicts from column to value."""
         return to_records(self.causes)
 
@@ -101,7 +101,7 @@ class Difference(Result):
         """Return the causes and the queries."""
         return {"causes": table_to_arrow(self.causes), "queries": table_to_arrow(self.queries)}
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return the run, both sides and the difference."""
         sides = {
             name: {key: getattr(side, key) for key in Side.__dataclass_fields__}

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from judged.blocks import Block, Display, Sentence, Table, Value, format_value
 from judged.engine.evaluate import evaluate
@@ -105,7 +105,7 @@ class Published(Result):
     provenance: Provenance = field(default_factory=Provenance)
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """The matches as dicts from column to value."""
         return to_records(self.matches)
 
@@ -118,7 +118,7 @@ class Published(Result):
         """Return the matches and the nearest values."""
         return {"matches": table_to_arrow(self.matches), "nearest": table_to_arrow(self.nearest)}
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return the published number, the value, and what the search tried."""
         printed = self.printed
         return {

@@ -37,7 +37,7 @@ CELLS = 1_000_000
 """The number of judged documents in the cuts computed at once, which bounds the memory for long lists."""
 
 
-def read_graded_judgments(qrels: Any, measure: Measure) -> Judgments:
+def read_graded_judgments(qrels: object, measure: Measure) -> Judgments:
     """Return the judgments that the measure needs; raise `BadMeasure` if it needs no grades."""
     if measure.family == "preference":
         msg = f"{measure} uses preferences, not grades, and cannot be explained rank by rank"

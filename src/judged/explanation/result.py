@@ -31,7 +31,9 @@ OMITTED = {
 }
 
 
-def make_provenance(qrels: Any, run: Any, protocols: Iterable[ProtocolRecord], **settings: Any) -> Provenance:
+def make_provenance(
+    qrels: object, run: object, protocols: Iterable[ProtocolRecord], **settings: object
+) -> Provenance:
     """Return the provenance of an explanation; inputs that are files are recorded."""
     paths = (("judgments", qrels), ("run", run))
     files = tuple(
@@ -40,7 +42,7 @@ def make_provenance(qrels: Any, run: Any, protocols: Iterable[ProtocolRecord], *
     return Provenance(protocols=tuple(protocols), inputs=files, settings=settings)
 
 
-def to_records(table: Table) -> list[dict[str, Any]]:
+def to_records(table: Table) -> list[dict[str, object]]:
     """Return the rows of a table as dicts from column to value."""
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
@@ -97,7 +99,7 @@ class Explanation(Result):
         """Return the ranking, the ideal order if there is one, and the missed documents."""
         return {name: table_to_arrow(table) for name, table in self._tables().items()}
 
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """Return the measure, the query, the run, the value and the formula."""
         return {
             "measure": self.measure,

@@ -101,7 +101,7 @@ def blend(first: ScoringRule, taken: Collection[RuleDifference]) -> tuple[Measur
     return values["measure"].get("measure") or first.measure(**values["parameter"]), protocol
 
 
-def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict[str, Any], str]:
+def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict[str, object], str]:
     """Return the profile, the changes to it, and the name of both."""
     if not isinstance(conventions, str):
         profile = as_profile(conventions)
@@ -116,7 +116,7 @@ def _resolve(conventions: Conventions, base: Conventions) -> tuple[Profile, dict
     return PROFILES[head], _parse_changes(tail), conventions
 
 
-def _parse_changes(parts: list[str]) -> dict[str, Any]:
+def _parse_changes(parts: list[str]) -> dict[str, object]:
     """Parse changes such as `ties=input-order`, `depth=10`, `gain=exp`."""
     changes = {}
     for part in parts:
@@ -128,7 +128,7 @@ def _parse_changes(parts: list[str]) -> dict[str, Any]:
     return changes
 
 
-def _parse_value(text: str) -> Any:
+def _parse_value(text: str) -> object:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -31,7 +31,7 @@ class Change:
     """A convention with another value."""
 
     name: str
-    value: Any
+    value: object
 
     def __str__(self) -> str:
         shown = f"{self.value:g}" if isinstance(self.value, float) else self.value
@@ -105,7 +105,7 @@ def _apply(base: ScoringRule, changes: tuple[Change, ...]) -> Variant | None:
         return None
 
 
-def _options(measure: Measure, name: str) -> list[Any]:
+def _options(measure: Measure, name: str) -> list[object]:
     """Return the values that a parameter may have had: its words, or numbers that people publish."""
     own = measure.parameters.get(name)
     if name == "rel" and own is None:

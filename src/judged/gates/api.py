@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 
-from judged.comparison.systems import System, read_scores, read_systems, to_system
+from judged.comparison.systems import ScoresLike, System, read_scores, read_systems, to_system
 from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
@@ -32,20 +32,36 @@ from judged.protocol import Protocol
 from judged.result import InputFile
 from judged.stats.margin import OneSidedTest, margin_test
 from judged.stats.paired import pair_by_query
+from judged.tables.inputs import RunLike, TruthLike
 from judged.tables.scores import Scores
 
-__all__ = ["gate"]
+__all__ = ["GateSettings", "gate"]
 
 SHOWN = 5
 """How many of the most hurt and most helped queries are kept."""
 
 
+class GateSettings(TypedDict, total=False):
+    """The arguments of `gate` beside the inputs, the measures, `min_delta` and `alpha`."""
+
+    test: OneSidedTest
+    protocol: Protocol | Profile | str
+    baseline_run: str | None
+    allow_other_protocol: bool
+    resamples: int
+    seed: int
+    name: str | None
+    run_name: str | None
+    baseline_name: str | None
+    threads: int | None
+
+
 def gate(
-    qrels: Any,
-    run: Any = None,
+    qrels: TruthLike | ScoresLike,
+    run: RunLike | None = None,
     measures: Measures | None = None,
     *,
-    baseline: Any,
+    baseline: RunLike | ScoresLike,
     min_delta: float | str | Delta = -0.01,
     alpha: float = 0.05,
     test: OneSidedTest = "t",
@@ -72,12 +88,12 @@ def gate(
     delta = parse_delta(min_delta)
     if run is None:
         scoring = None
-        ours = _rename(read_systems([qrels], measures)[0], run_name)
+        ours = _rename(read_systems([cast("ScoresLike", qrels)], measures)[0], run_name)
     elif measures is None:
         msg = "no measure was given to score the run by"
         raise BadMeasure(msg, hint='name one or more, such as "nDCG@10"')
     else:
-        scoring = _Scoring.prepare(qrels, measures, protocol, threads)
+        scoring = _Scoring.prepare(cast("TruthLike", qrels), measures, protocol, threads)
         ours = scoring.score(run, run_name)
     for measure in ours.measures:
         _check_measure(measure)
@@ -107,7 +123,7 @@ def gate(
 class _Scoring:
     """Everything that a run is scored with."""
 
-    judgments: Any
+    truth: TruthLike
     measures: Sequence[Measure | str] | Measure | str
     profile: Profile
     threads: int | None
@@ -116,7 +132,7 @@ class _Scoring:
     @classmethod
     def prepare(
         cls,
-        qrels: Any,
+        qrels: TruthLike,
         measures: Measures,
         protocol: Protocol | Profile | str,
         threads: int | None,
@@ -130,10 +146,10 @@ class _Scoring:
         inputs = (InputFile("judgments", str(qrels)),) if isinstance(qrels, str | os.PathLike) else ()
         return cls(read_truth(qrels, chosen), named, profile, threads, inputs)
 
-    def score(self, run: Any, name: str | None, *, apart_from: str | None = None) -> System:
+    def score(self, run: RunLike, name: str | None, *, apart_from: str | None = None) -> System:
         """Return a run's scores under its name."""
         evaluation = evaluate(
-            self.judgments, run, self.measures, protocol=self.profile, threads=self.threads, name=name
+            self.truth, run, self.measures, protocol=self.profile, threads=self.threads, name=name
         )
         system = to_system(replace(evaluation, system=_set_apart(evaluation.system, apart_from)))
         inputs = (*self.inputs, *system.provenance.inputs)
@@ -149,7 +165,11 @@ class _TestSettings:
 
 
 def _read_baseline(
-    baseline: Any, run: str | None, name: str | None, ours: System, scoring: _Scoring | None
+    baseline: RunLike | ScoresLike,
+    run: str | None,
+    name: str | None,
+    ours: System,
+    scoring: _Scoring | None,
 ) -> System:
     """Return the baseline's scores: those made before, or those of a run that is scored now."""
     saved: Sequence[System] | None = None
@@ -166,7 +186,7 @@ def _read_baseline(
     if scoring is None:
         msg = "the baseline is a run, and there are no judgments to score it with"
         raise Unreadable(msg, hint="use `gate(qrels, run, measures, baseline=…)`, or scores as the baseline")
-    return scoring.score(baseline, name, apart_from=ours.name)
+    return scoring.score(cast("RunLike", baseline), name, apart_from=ours.name)
 
 
 def _choose_run(systems: Sequence[System], path: str, wanted: str | None) -> System:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -206,7 +206,7 @@ class GateReport(Result):
         if display.notes:
             yield Notes(self.notes)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return name, verdict, run and baseline."""
         return {"name": self.name, "verdict": self.verdict, "run": self.run, "baseline": self.baseline}
 

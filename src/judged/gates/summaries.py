@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from judged.blocks import Block, Display, Sentence
 from judged.gates.result import GateReport, MeasureGate, RefusedGate, find_worst, measure_table
@@ -80,7 +80,7 @@ def render_junit(gates: Sequence[Gated], *, inconclusive_passes: bool, seconds: 
     return to_junit(suites, name="judged gate", seconds=seconds)
 
 
-def to_document(gates: Sequence[Gated], *, exit_code: int) -> dict[str, Any]:
+def to_document(gates: Sequence[Gated], *, exit_code: int) -> dict[str, object]:
     """Return everything as one object, for JSON."""
     return {
         "verdict": find_outcome(gates),

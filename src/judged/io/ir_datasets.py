@@ -16,7 +16,7 @@ __all__ = ["PREFIXES", "find_folder_or_dataset", "is_dataset", "iterate"]
 PREFIXES = ("irds:", "ir_datasets:")
 
 
-def find_folder_or_dataset(source: str) -> Any:
+def find_folder_or_dataset(source: str) -> object:
     """Return the folder or the data set that a text names; None if it names a file."""
     identity = next((source.removeprefix(prefix) for prefix in PREFIXES if source.startswith(prefix)), None)
     if identity is not None:
@@ -47,11 +47,11 @@ def iterate(dataset: Any, schema: Schema) -> Iterable[Any]:
             f"the data set `{dataset.dataset_id()}` has no {'judgments' if judgments else 'scored documents'}"
         )
         raise Unreadable(msg)
-    rows: Iterable[Any] = dataset.qrels_iter() if judgments else dataset.scoreddocs_iter()
+    rows: Iterable[object] = dataset.qrels_iter() if judgments else dataset.scoreddocs_iter()
     return rows
 
 
-def _load(identity: str) -> Any:
+def _load(identity: str) -> object:
     package = need("ir_datasets", extra="ir-datasets", needed_by=f"the data set `{identity}`")
     try:
         return package.load(identity)

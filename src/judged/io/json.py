@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ MTEB = "mteb_model_meta"
 _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, Any]:
+def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, object]:
     """Return the rows of a list of objects, or a nested object as it is."""
     value = _decode(file, schema)
     if isinstance(value, list):
@@ -30,7 +30,7 @@ def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, Any]:
     return value
 
 
-def _decode(file: File, schema: Schema) -> list[Any] | Mapping[str, Any]:
+def _decode(file: File, schema: Schema) -> list[object] | Mapping[str, object]:
     """Return the object or list that the file holds."""
     try:
         value = msgspec.json.decode(bytes(read_text(file)))
@@ -45,7 +45,7 @@ def _decode(file: File, schema: Schema) -> list[Any] | Mapping[str, Any]:
     raise Unreadable(msg)
 
 
-def _open_envelope(value: Mapping[str, Any], label: str) -> Mapping[str, Any]:
+def _open_envelope(value: Mapping[str, object], label: str) -> Mapping[str, object]:
     """Return the predictions inside MTEB's object of subsets and splits; any other object as it is."""
     if MTEB not in value:
         return value
@@ -90,7 +90,7 @@ def _read_jsonl(file: File, schema: Schema) -> RawTable:
     return from_records(records, schema, problems)
 
 
-def read_lines(file: File) -> tuple[list[Any], Problems]:
+def read_lines(file: File) -> tuple[list[object], Problems]:
     """Return the value of every line that is not blank; lines that are no JSON become problems."""
     lines = bytes(read_text(file)).split(b"\n")
     filled = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]

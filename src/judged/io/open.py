@@ -151,7 +151,7 @@ def _is_utf16(head: bytes) -> bool:
     return marked or (every_other and head[:8].strip(b"\0") != b"")
 
 
-def _map(path: Path) -> Any:
+def _map(path: Path) -> object:
     """Return the bytes of a file: a read-only memory map of a regular one, else whatever can be read."""
     with _explain(path), path.open("rb") as file:
         status = os.fstat(file.fileno())
@@ -216,7 +216,7 @@ class _KeptOpen(io.RawIOBase):
 def _arrow_compression(codec: str, magic: bytes, extension: str) -> Compression:
     """Return a compression that Arrow knows."""
 
-    def unpack(data: Any) -> bytes:
+    def unpack(data: object) -> bytes:
         with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
             whole: bytes = stream.read()
         return whole

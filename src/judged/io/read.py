@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,7 @@ from judged.io.open import File, is_file
 from judged.io.sniff import Format, Kind, kind_of_columns
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Problem
-from judged.tables.inputs import JudgmentsLike, LabelsLike, PreferencesLike, RunLike, TimingsLike
 from judged.tables.judgments import Judgments
-from judged.tables.labels import KEYS, SCHEMA as LABEL_COLUMNS, Labels
-from judged.tables.preferences import Preferences
 from judged.tables.run import Run
 from judged.tables.schema import (
     ITERATION,
@@ -31,7 +28,12 @@ from judged.tables.schema import (
     TIMINGS,
     Schema,
 )
-from judged.tables.timings import Timings
+
+if TYPE_CHECKING:  # the tables below are loaded by the readers that return them
+    from judged.tables.inputs import JudgmentsLike, LabelsLike, PreferencesLike, RunLike, TimingsLike
+    from judged.tables.labels import Labels
+    from judged.tables.preferences import Preferences
+    from judged.tables.timings import Timings
 
 __all__ = [
     "kind_of",
@@ -116,6 +118,8 @@ def read_preferences(
     >>> read_preferences(b"q1 ann d1 2\nq1 ann d2 1\nq1 bob d2 1\n")
     Preferences(preferences: 3 levels by 2 groups on 1 query)
     """
+    from judged.tables.preferences import Preferences
+
     if isinstance(source, Preferences):
         return source if name is None else replace(source, name=name)
     if isinstance(source, Run | Judgments):
@@ -148,6 +152,8 @@ def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
     >>> [(label.task, label.url, label.gain) for label in read_labels(b'{"task": "t1", "url": "a.org", "gain": 3}')]
     [('t1', 'a.org', 3)]
     """
+    from judged.tables.labels import Labels
+
     if isinstance(source, Labels):
         return source if name is None else replace(source, name=name)
     table = read_table(source, LABELS, name=source.name if isinstance(source, Judgments) else None)
@@ -165,6 +171,8 @@ def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:
     >>> read_timings(b"system,ms\nbm25,250\n").samples("bm25").tolist()
     [0.25]
     """
+    from judged.tables.timings import Timings
+
     if isinstance(source, Timings):
         return source if name is None else replace(source, name=name)
     table = read_table(source, TIMINGS, name=name)
@@ -183,7 +191,7 @@ def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: 
 
 
 def _read_judgments(
-    source: Any,
+    source: object,
     format: str | None,  # noqa: A002
     name: str | None,
     *,
@@ -212,7 +220,7 @@ def _read_judgments(
     return _make_judgments(_read_object(opened, schema, called), File(b"", called, called))
 
 
-def _read_object(source: Any, schema: Schema, name: str) -> RawTable | Mapping[Any, Any]:
+def _read_object(source: object, schema: Schema, name: str) -> RawTable | Mapping[object, object]:
     if ir_datasets.is_dataset(source):
         return from_rows(ir_datasets.iterate(source, schema), schema, subject=name)
     return read_raw(source, schema, name=name)
@@ -237,6 +245,8 @@ def _make_run(raw: RawTable | Mapping[Any, Any], file: File) -> Run:
 
 def _check_labels(table: Table) -> Labels:
     """Return labels; each needs exactly one kind of id, or another key."""
+    from judged.tables.labels import KEYS, SCHEMA as LABEL_COLUMNS, Labels
+
     columns, problems = table.columns, table.problems
     rows = len(table)
     present = {key: columns[key].is_valid().to_numpy(zero_copy_only=False) for key in KEYS if key in columns}
@@ -261,7 +271,7 @@ def _check_labels(table: Table) -> Labels:
     return Labels(pa.table(held, schema=LABEL_COLUMNS), name=table.name, notes=table.notes)
 
 
-def _open_file(source: Any, schema: Schema) -> tuple[File, Format]:
+def _open_file(source: object, schema: Schema) -> tuple[File, Format]:
     opened = open_path(source, schema)
     if not _is_opened(opened):
         msg = f"{source} is no file, expected one that holds {schema.name}"
@@ -283,7 +293,7 @@ def _is_pair(source: object) -> bool:
     return isinstance(source, tuple) and len(source) == 2 and all(_is_matrix(matrix) for matrix in source)
 
 
-def _is_nested(mapping: Mapping[Any, Any]) -> bool:
+def _is_nested(mapping: Mapping[object, object]) -> bool:
     return any(isinstance(inner, Mapping) for inner in mapping.values()) or not mapping
 
 

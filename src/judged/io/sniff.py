@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -45,7 +45,7 @@ class Format:
 
     name: str
     title: str
-    read: Callable[[File, Schema], RawTable | Mapping[str, Any]]
+    read: Callable[[File, Schema], RawTable | Mapping[str, object]]
     """Returns columns by field, or nested objects for the schema to flatten."""
     write: Callable[[pa.Table, BinaryIO, Writing], None] | None = None
     """None for a format that is only read."""

@@ -17,8 +17,7 @@ from judged.io.open import File, is_file, open_bytes, open_file, open_stream
 from judged.io.sniff import FORMATS, Format, detect
 from judged.problem import Locate, Place, Problems, locate_row
 from judged.tables.columns import Column, as_ids, as_numbers, as_texts, as_values, as_whole_numbers
-from judged.tables.schema import Match, Schema
-from judged.tables.sessions import GRADES
+from judged.tables.schema import GRADES, Match, Schema
 
 __all__ = [
     "RawTable",
@@ -216,7 +215,7 @@ def from_frame(source: Any, schema: Schema, *, subject: str, locate: Locate = lo
     return raw
 
 
-def from_rows(source: Iterable[Any], schema: Schema, *, subject: str) -> RawTable:
+def from_rows(source: Iterable[object], schema: Schema, *, subject: str) -> RawTable:
     """Return the columns of dicts, named tuples (as of ir_measures and ir_datasets), structs or dataclasses."""
     items = list(source)
     if not items or isinstance(items[0], Mapping):
@@ -232,7 +231,7 @@ def from_rows(source: Iterable[Any], schema: Schema, *, subject: str) -> RawTabl
     return choose(match, schema, lambda name: [getattr(item, name) for item in items], Problems(subject))
 
 
-def from_records(records: Sequence[Any], schema: Schema, problems: Problems) -> RawTable:
+def from_records(records: Sequence[object], schema: Schema, problems: Problems) -> RawTable:
     """Return the columns of objects that name their values, those under `results` with their outer values."""
     rows, owner = _flatten_records(records, problems)
     line = problems.line
@@ -274,7 +273,7 @@ def is_record(value: object, schema: Schema) -> bool:
 
 
 def _unnest(
-    inner: Mapping[Any, Any],
+    inner: Mapping[object, object],
     schema: Schema,
     above: tuple[object, ...],
     rows: list[tuple[object, ...]],
@@ -298,9 +297,11 @@ def _unnest(
             raise WrongKind(msg)
 
 
-def _flatten_records(records: Sequence[Any], problems: Problems) -> tuple[list[Mapping[str, Any]], list[int]]:
+def _flatten_records(
+    records: Sequence[object], problems: Problems
+) -> tuple[list[Mapping[str, object]], list[int]]:
     """Return every row, and the record that each came from."""
-    rows: list[Mapping[str, Any]] = []
+    rows: list[Mapping[str, object]] = []
     owner: list[int] = []
     for number, record in enumerate(records):
         if not isinstance(record, Mapping):
@@ -316,12 +317,12 @@ def _flatten_records(records: Sequence[Any], problems: Problems) -> tuple[list[M
     return rows, owner
 
 
-def _has_results(record: Mapping[str, Any]) -> bool:
+def _has_results(record: Mapping[str, object]) -> bool:
     results = record.get(RESULTS)
     return isinstance(results, list) and all(isinstance(result, Mapping) for result in results)
 
 
-def _field_names(item: Any) -> list[str] | None:
+def _field_names(item: object) -> list[str] | None:
     if isinstance(item, tuple) and hasattr(item, "_fields"):
         return list(item._fields)
     if dataclasses.is_dataclass(item):
@@ -342,7 +343,7 @@ def _drop_empty(column: Column) -> list[object]:
     return [None if value == "" else value for value in _to_list(column)]
 
 
-def _to_list(column: Column) -> list[Any]:
+def _to_list(column: Column) -> list[object]:
     return list(column) if isinstance(column, (list, tuple)) else column.to_pylist()
 
 

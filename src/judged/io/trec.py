@@ -112,7 +112,7 @@ def read_run(file: File) -> Run:
     return Run(Text(data, lambda: _parse_run(data, file), file=file.label), name=file.name)
 
 
-def _parse_run(data: Any, file: File) -> pa.Table:
+def _parse_run(data: object, file: File) -> pa.Table:
     """Return every line of a run as columns; raise `BadInput` for everything wrong with them."""
     columns = read_regular(data, _RUN)
     if columns is not None:
@@ -215,7 +215,7 @@ def read_regular(data: Any, layout: Layout) -> dict[str, Any] | None:
     texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
     if any(len(column) and pc.min(pc.binary_length(column)).as_py() == 0 for column in texts):
         return None  # beside a doubled delimiter
-    columns: dict[str, Any] = {id_: one_array(table[str(at)]) for id_, at in layout.ids}
+    columns: dict[str, object] = {id_: one_array(table[str(at)]) for id_, at in layout.ids}
     if pc.any(pc.starts_with(columns[layout.ids[0][0]], "#")).as_py():
         return None  # a comment
     return columns | {name: to_numpy(one_array(table[str(place)]))}
@@ -308,7 +308,7 @@ def _cut(text: NDArray[np.uint8]) -> Iterator[int]:
         yield len(text)
 
 
-def _read_stretch(text: NDArray[np.uint8], begin: int, layout: Layout) -> tuple[Any, ...]:
+def _read_stretch(text: NDArray[np.uint8], begin: int, layout: Layout) -> tuple[object, ...]:
     lines = split_lines(text, layout.columns)
     ids = [_to_binary(lines.columns[place]) for _, place in layout.ids]
     value, sound = parse_numbers(lines.columns[layout.number[1]])

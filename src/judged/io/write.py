@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import pyarrow as pa
@@ -136,7 +136,7 @@ def _check_run(run: Run) -> pa.Table:
 
 
 def write_labels(
-    labels: Iterable[Label | Mapping[str, Any]], destination: str | Path, *, force: bool = True
+    labels: Iterable[Label | Mapping[str, object]], destination: str | Path, *, force: bool = True
 ) -> None:
     """Write labels as the extension says: JSONL, CSV, TSV, else TREC judgments; `-` is JSONL on standard output.
 
@@ -150,7 +150,7 @@ def write_labels(
     write_file(destination, write, force=force)
 
 
-def encode_labels(labels: Iterable[Label | Mapping[str, Any]], destination: str | Path) -> bytes:
+def encode_labels(labels: Iterable[Label | Mapping[str, object]], destination: str | Path) -> bytes:
     """Return the bytes that `write_labels` writes; raise `Unwritable` for what the format cannot hold."""
     rows = [msgspec.to_builtins(label) if isinstance(label, Label) else dict(label) for label in labels]
     extension = ".jsonl" if str(destination) == "-" else split_name(Path(destination))[1]
@@ -166,7 +166,7 @@ def encode_labels(labels: Iterable[Label | Mapping[str, Any]], destination: str 
     return sink.getvalue().encode()
 
 
-def _encode_trec_labels(rows: list[dict[str, Any]], subject: str) -> bytes:
+def _encode_trec_labels(rows: list[dict[str, object]], subject: str) -> bytes:
     """Return lines `task 0 id gain`; a label without task or id, or with white space in one, is a problem."""
     problems = Problems(subject)
     lines = []

@@ -197,7 +197,7 @@ def _make_rows(
     return rows, failures
 
 
-def _make_row(pool: Pool, item: Item, labeller: Labeller, answer: Answer) -> dict[str, Any]:
+def _make_row(pool: Pool, item: Item, labeller: Labeller, answer: Answer) -> dict[str, object]:
     """Return a row of the output: like a judgment for a run, with all keys of the result for a trace."""
     scale = labeller.prompt.scale
     row = {

@@ -155,9 +155,9 @@ class Dialect:
     omitted: frozenset[str] = frozenset()
     """Settings that the endpoint does not accept."""
 
-    def parameters(self, labeller: Labeller) -> dict[str, Any]:
+    def parameters(self, labeller: Labeller) -> dict[str, object]:
         """Return the parameters of a request besides its messages."""
-        settings: dict[str, Any] = {"temperature": labeller.temperature, "seed": labeller.seed}
+        settings: dict[str, object] = {"temperature": labeller.temperature, "seed": labeller.seed}
         if labeller.logprobs and "logprobs" not in self.omitted:
             settings |= {"logprobs": True, "top_logprobs": 20}
         sent = {k: value for k, value in settings.items() if value is not None and k not in self.omitted}
@@ -309,7 +309,7 @@ class Client:
         return self._key.redact(text)[:_MESSAGE_LENGTH]
 
 
-def _read_reply(completion: Any, *, scale: Sequence[int], redact: Callable[[str], str]) -> Reply | None:
+def _read_reply(completion: object, *, scale: Sequence[int], redact: Callable[[str], str]) -> Reply | None:
     """Extract the reply of a completion, all texts redacted; None if it has none."""
     choices = getattr(completion, "choices", None) or []
     message = getattr(choices[0], "message", None) if choices else None
@@ -334,7 +334,7 @@ def _read_reply(completion: Any, *, scale: Sequence[int], redact: Callable[[str]
     )
 
 
-def _grade_mass(logprobs: Any, scale: Sequence[int]) -> float | None:
+def _grade_mass(logprobs: object, scale: Sequence[int]) -> float | None:
     """Return the probability of all legal grades at the last digit of the answer."""
     legal = {str(grade) for grade in scale}
     for token in reversed(getattr(logprobs, "content", None) or []):

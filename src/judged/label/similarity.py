@@ -376,7 +376,7 @@ def _load_onnx(name: str, model: Path, tokenizer: Path, *, max_tokens: int, pool
 
 
 def _read_settings(path: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    settings: dict[str, object] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return settings
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -27,7 +27,7 @@ __all__ = ["Text", "TextSource", "read_documents", "read_queries"]
 WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
 """Extensions of formats that are read as a whole; the others are streamed."""
 
-Row: TypeAlias = tuple[int, Mapping[str, Any]]
+Row: TypeAlias = tuple[int, Mapping[str, object]]
 Source: TypeAlias = FileLike | ArrowStream | Rows
 TextSource: TypeAlias = Source | Mapping[str, str] | Mapping[str, Mapping[str, str]]
 """A file, a data frame, rows, or a dict from ids to texts or to dicts with title and text."""
@@ -96,7 +96,7 @@ def _read_texts(
     return texts
 
 
-def _first_value(row: Mapping[str, Any], columns: Iterable[str]) -> str | None:
+def _first_value(row: Mapping[str, object], columns: Iterable[str]) -> str | None:
     values = (row.get(name) for name in columns)
     return next((str(value) for value in values if value is not None and value != ""), None)
 

@@ -31,7 +31,7 @@ _COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 def define(
     name: str,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *,
     at_parameter: str | None = None,
     bounds: tuple[float, float] = (0.0, 1.0),
@@ -96,7 +96,7 @@ def define_per_query(name: str, function: Callable[..., float], **settings: Any)
     _check_function(name, function, ("ranks", "grades", "retrieved", "judged"))
 
     @wraps(function)
-    def every_query(ranking: Ranking, **parameters: Any) -> list[float]:
+    def every_query(ranking: Ranking, **parameters: object) -> list[float]:
         return [function(*query, **parameters) for query in _split_queries(ranking)]
 
     every_query.__signature__ = _replace_arguments(function)  # type: ignore[attr-defined]
@@ -139,7 +139,7 @@ def _check_name(name: str) -> None:
         raise BadMeasure(msg, hint="names are compared without regard to case; take another one")
 
 
-def _check_function(name: str, function: Callable[..., Any], takes: tuple[str, ...]) -> None:
+def _check_function(name: str, function: Callable[..., object], takes: tuple[str, ...]) -> None:
     """Raise `BadMeasure` unless the function takes these arguments first, and all others by keyword only."""
     try:
         signature = list(inspect.signature(function).parameters.values())
@@ -199,11 +199,11 @@ def _check_settings(measure: Measure) -> None:
             normalise_value(measure.name, name, default, words=words, parameter=parameter)
 
 
-def _guard(name: str, function: Callable[..., Any], bounds: tuple[float, float]) -> Callable[..., Floats]:
+def _guard(name: str, function: Callable[..., object], bounds: tuple[float, float]) -> Callable[..., Floats]:
     """Wrap the function so that its values are checked: a number for each query, within the bounds."""
 
     @wraps(function)
-    def values(ranking: Ranking, **parameters: Any) -> Floats:
+    def values(ranking: Ranking, **parameters: object) -> Floats:
         try:
             returned = function(ranking, **parameters)
         except JudgedError:
@@ -216,7 +216,7 @@ def _guard(name: str, function: Callable[..., Any], bounds: tuple[float, float])
     return values
 
 
-def _check_values(name: str, returned: Any, queries: int, bounds: tuple[float, float]) -> Floats:
+def _check_values(name: str, returned: object, queries: int, bounds: tuple[float, float]) -> Floats:
     try:
         numbers = np.asarray(returned, dtype=np.float64)
     except (TypeError, ValueError):
@@ -236,7 +236,7 @@ def _check_values(name: str, returned: Any, queries: int, bounds: tuple[float, f
     return numbers
 
 
-def _split_queries(ranking: Ranking) -> Iterator[tuple[Any, Any, int, Any]]:
+def _split_queries(ranking: Ranking) -> Iterator[tuple[object, object, int, object]]:
     """Yield the part of the view that belongs to each query, read-only."""
     for number, retrieved in enumerate(ranking.retrieved.tolist()):
         own = slice(int(ranking.offset[number]), int(ranking.offset[number + 1]))
@@ -247,7 +247,7 @@ def _split_queries(ranking: Ranking) -> Iterator[tuple[Any, Any, int, Any]]:
         yield parts[0], parts[1], retrieved, parts[2]
 
 
-def _replace_arguments(function: Callable[..., Any]) -> inspect.Signature:
+def _replace_arguments(function: Callable[..., object]) -> inspect.Signature:
     """Return the signature of a function of one query with its four arguments replaced by the view of all queries."""
     view = inspect.Parameter("ranking", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.signature(function).parameters.values()

@@ -40,7 +40,7 @@ class Measure:
     """
 
     name: str
-    function: Callable[..., Any]
+    function: Callable[..., object]
     title: str = ""
     """The name in words, where several measures share a function; else its docstring says it (`Title:`)."""
     family: str = "ranked"
@@ -174,7 +174,7 @@ class Measure:
             raise BadMeasure(msg, hint=f"write it as `{example}`")
         return self.function(view, **self.parameters, **self.fixed)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return name, family, aggregate, direction and bounds, for JSON; a bound that is infinite is None."""
         return {
             "name": str(self),
@@ -207,13 +207,13 @@ class Measure:
         return hash(self._identity)
 
 
-def pooled_value(measure: Measure, view: Any) -> float:
+def pooled_value(measure: Measure, view: object) -> float:
     """Return the value of all sessions taken together; NaN where there is nothing to divide by."""
     numerator, denominator = (float(part.sum()) for part in pooled_parts(measure, view))
     return numerator / denominator if denominator else math.nan
 
 
-def pooled_parts(measure: Measure, view: Any) -> tuple[Floats, Floats]:
+def pooled_parts(measure: Measure, view: object) -> tuple[Floats, Floats]:
     """Return the numerator and the denominator of each session."""
     if measure.parts is None:
         msg = f"{measure} is not pooled over sessions: each has its own value, and they have a mean"
@@ -222,7 +222,7 @@ def pooled_parts(measure: Measure, view: Any) -> tuple[Floats, Floats]:
     return numerators.astype(float), denominators.astype(float)
 
 
-def _read_hints(function: Callable[..., Any]) -> dict[str, Any]:
+def _read_hints(function: Callable[..., object]) -> dict[str, object]:
     """Return the annotations of a function; empty if one cannot be resolved, as in a notebook."""
     try:
         return get_type_hints(function)

@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
-from typing import Any
 
 import pyarrow as pa
 
@@ -83,7 +82,7 @@ def _to_cells(column: pa.ChunkedArray) -> list[object]:
     return [None if isinstance(value, float) and isnan(value) else value for value in column.to_pylist()]
 
 
-def to_json(document: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
+def to_json(document: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
     """Return a document as indented JSON.
 
     >>> print(to_json({"AP": 0.5}))
@@ -94,7 +93,7 @@ def to_json(document: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def to_json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+def to_json_lines(records: Iterable[Mapping[str, object]]) -> str:
     """Return a JSON object for each record; None is left out.
 
     >>> print(to_json_lines([{"run": "bm25", "value": 0.5, "text": None}]))

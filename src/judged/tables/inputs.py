@@ -53,7 +53,7 @@ class ArrowArray(Protocol):
 class DataClass(Protocol):
     """A row with declared fields."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __dataclass_fields__: ClassVar[dict[str, object]]
 
 
 class Dataset(Protocol):
@@ -65,7 +65,7 @@ class Dataset(Protocol):
 
 
 FileLike: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable
-Rows: TypeAlias = Iterable[Mapping[str, Any]] | Iterable[tuple[Any, ...]] | Iterable[DataClass]
+Rows: TypeAlias = Iterable[Mapping[str, object]] | Iterable[tuple[object, ...]] | Iterable[DataClass]
 Frame: TypeAlias = FileLike | ArrowStream | ArrowArray | Rows
 """Whatever every table can be read from."""
 Matrix: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.str_]

@@ -114,7 +114,9 @@ class Judgments:
         return Judgments.from_columns(**columns, name=self.name, notes=notes)
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[Any, Mapping[Any, Any]], *, name: str = "judgments") -> Judgments:
+    def from_mapping(
+        cls, mapping: Mapping[object, Mapping[object, object]], *, name: str = "judgments"
+    ) -> Judgments:
         """Return judgments of a dict of dicts: query → document → grade, or query → document → intent → grade.
 
         >>> Judgments.from_mapping({"q1": {"d1": 1, "d2": 0}}).table["grade"].to_pylist()
@@ -136,7 +138,7 @@ class Judgments:
         return judgments
 
     @classmethod
-    def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "judgments") -> Judgments:
+    def from_lists(cls, lists: Mapping[object, object], *, name: str = "judgments") -> Judgments:
         """Return judgments of a dict of lists or sets of relevant documents, each of grade 1.
 
         >>> Judgments.from_lists({"q1": ["d1", "d2"]}).table["grade"].to_pylist()
@@ -147,7 +149,7 @@ class Judgments:
         return cls.from_columns(flat.query, flat.document, grades, name=name, locate=flat.locate)
 
     @classmethod
-    def from_matrix(cls, ids: Any, *, name: str = "judgments") -> Judgments:
+    def from_matrix(cls, ids: object, *, name: str = "judgments") -> Judgments:
         """Return judgments of a matrix of relevant ids, a row for each query "0", "1", …, each of grade 1.
 
         Negative whole numbers are padding.
@@ -303,7 +305,7 @@ def _sort_queries(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
         return mapping
 
 
-def _repeat_queries(mapping: Mapping[str, Mapping[Any, Any]]) -> pa.Array:
+def _repeat_queries(mapping: Mapping[str, Mapping[object, object]]) -> pa.Array:
     """Return the query of every row of a dict of dicts, each converted to Arrow once."""
     times = [len(inner) for inner in mapping.values()]
     heads = pa.array(list(mapping), pa.large_string())

@@ -65,7 +65,7 @@ def flatten_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) ->
     )
 
 
-def flatten_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> Flat:
+def flatten_lists(lists: Mapping[object, object], *, subject: str, ordered: bool) -> Flat:
     """Return the rows of a dict of lists of ids, numbered −1, −2, … within each query.
 
     Where order matters (`ordered`), a set is a problem.
@@ -85,7 +85,7 @@ def flatten_lists(lists: Mapping[Any, Any], *, subject: str, ordered: bool) -> F
     return flat
 
 
-def flatten_matrix(ids: Any, scores: Any = None, *, subject: str) -> Flat:
+def flatten_matrix(ids: object, scores: object = None, *, subject: str) -> Flat:
     """Return the rows of a matrix of ids, a row for each query, without its padding.
 
     Queries are called "0", "1", … by row; without scores, cells score −1, −2, … from the left. Negative
@@ -113,12 +113,12 @@ def flatten_matrix(ids: Any, scores: Any = None, *, subject: str) -> Flat:
     )
 
 
-def has_text_queries(mapping: Mapping[Any, Any]) -> bool:
+def has_text_queries(mapping: Mapping[object, object]) -> bool:
     """Return whether all queries are text and hold dicts; documents and numbers are checked when aligned."""
     return _all(mapping, str) and _all(mapping.values(), Mapping)
 
 
-def need_mapping(mapping: Any, subject: str) -> Mapping[Any, Any]:
+def need_mapping(mapping: object, subject: str) -> Mapping[object, object]:
     """Return the mapping itself, or raise `WrongKind`."""
     if not isinstance(mapping, Mapping):
         msg = f"{subject} is {_describe_type(mapping)}, expected a dict"
@@ -131,7 +131,7 @@ def _all(values: Iterable[object], kind: type) -> bool:
     return all(issubclass(found, kind) for found in set(map(type, values)))
 
 
-def _to_list(ids: Any, *, ordered: bool) -> list[Any] | None:
+def _to_list(ids: object, *, ordered: bool) -> list[object] | None:
     """Return ids as a list; None if they are no collection, or have no order where one is needed."""
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
         return None
@@ -140,7 +140,7 @@ def _to_list(ids: Any, *, ordered: bool) -> list[Any] | None:
     return list(ids.tolist() if hasattr(ids, "tolist") else ids)
 
 
-def _check_matrix(values: Any, what: str, subject: str) -> NDArray[Any]:
+def _check_matrix(values: object, what: str, subject: str) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 2:
         got = f"{what} have shape {array.shape}, expected a matrix with a row for each query"
@@ -148,7 +148,7 @@ def _check_matrix(values: Any, what: str, subject: str) -> NDArray[Any]:
     return array
 
 
-def _check_scores(scores: Any, shape: tuple[int, ...], subject: str) -> NDArray[np.float64]:
+def _check_scores(scores: object, shape: tuple[int, ...], subject: str) -> NDArray[np.float64]:
     matrix = _check_matrix(scores, "scores", subject)
     got = None
     if matrix.shape != shape:

@@ -116,7 +116,7 @@ class Run:
         return cls._from_flat(flatten_mapping(mapping, subject=name, number="score"), name)
 
     @classmethod
-    def from_lists(cls, lists: Mapping[Any, Any], *, name: str = "run") -> Run:
+    def from_lists(cls, lists: Mapping[object, object], *, name: str = "run") -> Run:
         """Return a run of a dict of lists of documents, best first; they score −1, −2, … to keep the order.
 
         >>> Run.from_lists({"q1": ["d2", "d1"]}).to_arrow()["score"].to_pylist()
@@ -125,7 +125,7 @@ class Run:
         return cls._from_flat(flatten_lists(need_mapping(lists, name), subject=name, ordered=True), name)
 
     @classmethod
-    def from_matrix(cls, ids: Any, scores: Any = None, *, name: str = "run") -> Run:
+    def from_matrix(cls, ids: object, scores: object = None, *, name: str = "run") -> Run:
         """Return a run of a matrix of ids, a row for each query "0", "1", …, best first, and maybe scores.
 
         Negative whole numbers are padding: left out, and counted in the notes.

@@ -30,6 +30,10 @@ FieldKind: TypeAlias = Literal["id", "number", "value", "grade", "text"]
 """An id is text or a whole number; a value is a finite number or missing; a grade is a whole number from 0 to 4."""
 
 
+GRADES = range(5)
+"""The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One column of a table."""

@@ -66,11 +66,11 @@ class Scores:
             table["text"] = pa.chunked_array(text, type=pa.string())
         return pa.table(table)
 
-    def to_polars(self, layout: Literal["long", "wide"] = "long") -> Any:
+    def to_polars(self, layout: Literal["long", "wide"] = "long") -> object:
         """Return the scores as a Polars data frame."""
         return need("polars", extra="polars", needed_by="`to_polars`").from_arrow(self.to_arrow(layout))
 
-    def to_pandas(self, layout: Literal["long", "wide"] = "long") -> Any:
+    def to_pandas(self, layout: Literal["long", "wide"] = "long") -> object:
         """Return the scores as a pandas data frame."""
         need("pandas", extra="pandas", needed_by="`to_pandas`")
         return self.to_arrow(layout).to_pandas()

@@ -10,10 +10,9 @@ import msgspec
 import pyarrow as pa
 from msgspec import Struct
 
-__all__ = ["GRADES", "Iteration", "Result", "Search", "Session", "Sessions"]
+from judged.tables.schema import GRADES
 
-GRADES = range(5)
-"""The gains that a result may have: 0 (unrelated) to 4 (dedicated and complete)."""
+__all__ = ["GRADES", "Iteration", "Result", "Search", "Session", "Sessions"]
 
 
 class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
