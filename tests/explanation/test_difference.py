@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.errors import BadInput, BadMeasure, BadProtocol, UnknownName
 from judged.explanation.difference import shapley
-from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import PROFILES
 from judged.result import load
 
 TIED = {"q1": {f"d{i}": 1.0 for i in range(1, 7)}}

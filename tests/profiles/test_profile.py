@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from judged import PROFILES, Protocol, evaluate
 from judged.cli.main import judged
 from judged.errors import BadMeasure, UnknownName
-from judged.profiles.catalogue import as_profile
+from judged.profiles.profile import as_profile
 
 EVERY = pytest.mark.parametrize("name", list(PROFILES))
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
