@@ -86,7 +86,7 @@ def test_a_denominator_may_be_the_cause() -> None:
 
 
 def test_the_precision_of_scores_may_be_the_cause() -> None:
-    """16.0000001 and 16 are equal to trec_eval 9, and then stand by id; version 10 tells them apart."""
+    """16.0000001 and 16 are equal to trec_eval 9, and are then ordered by id; version 10 distinguishes them."""
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 16.0000001, "b": 16.0}}
     result = judged.explain_difference(qrels, run, "RR", against="trec_eval-10")
 
