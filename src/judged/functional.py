@@ -264,7 +264,8 @@ def _mean(
         retrieved = _to_list(found)
         judgments[str(number)] = _grade(_to_list(wanted), levels, retrieved)
         run[str(number)] = _score_by_place(retrieved, judgments[str(number)])
-    return evaluate(judgments, run, measure)[measure] if judgments else 0.0
+    found_any = any(run.values())
+    return evaluate(judgments, run, measure)[measure] if found_any else 0.0
 
 
 def _to_list(ids: Ids) -> list[str]:

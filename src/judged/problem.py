@@ -13,10 +13,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Line", "Locate", "Note", "Place", "Problem", "Problems", "Severity", "locate_row"]
+__all__ = [
+    "FEW_QUERIES",
+    "ZERO_RELEVANT",
+    "Line",
+    "Locate",
+    "Note",
+    "Place",
+    "Problem",
+    "Problems",
+    "Severity",
+    "locate_row",
+]
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """An error stops the work; a warning deserves a look; information is harmless."""
+FEW_QUERIES, ZERO_RELEVANT = "few-queries", "zero-relevant"
+"""Codes of notes that put all numbers in doubt."""
 
 KEPT = 100
 """How many problems of each code are kept with their words; the rest are counted."""
@@ -90,6 +103,11 @@ class Note:
     code: str
     severity: Severity
     message: str
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether it puts all numbers in doubt, and so is shown before them."""
+        return self.code in {FEW_QUERIES, ZERO_RELEVANT}
 
     def __str__(self) -> str:
         return self.message

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -62,13 +62,19 @@ class Convention:
 
     def validate(self, value: object, subject: str) -> None:
         """Raise `BadProtocol` unless the value is allowed."""
-        if self.options and value not in self.options:
+        if self.options and not (isinstance(value, Hashable) and value in self.options):
             expected = "one of " + ", ".join(f"`{option}`" for option in self.options)
             msg = f"`{self.name}` of {subject} is `{value}`, expected {expected}"
             raise BadProtocol(msg, hint=self.hint)
-        if not self.options and not self.check(value):
+        if not self.options and not self._passes(value):
             msg = f"`{self.name}` of {subject} is {value}, expected {self.expected}"
             raise BadProtocol(msg, hint=self.hint)
+
+    def _passes(self, value: object) -> bool:
+        try:
+            return bool(self.check(value))
+        except (TypeError, ValueError, AttributeError):  # of another kind than its values
+            return False
 
 
 def convention(

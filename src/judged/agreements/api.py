@@ -8,6 +8,7 @@ from os import PathLike, fspath
 
 import numpy as np
 
+from judged._arguments import worded
 from judged.agreements.grades import Grade, GradedResult, Grades, GradesLike, read_grades
 from judged.agreements.result import Agreement
 from judged.agreements.system_order import rank_runs
@@ -32,6 +33,7 @@ ENOUGH_RESULTS = 30
 """So is a smaller number of results."""
 
 
+@worded
 def agreement(
     labels: GradesLike,
     human: GradesLike,

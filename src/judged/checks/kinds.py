@@ -30,6 +30,12 @@ _KINDS = (
         "files",
         "The file holds preferences, not judgments: `judged.read_preferences` reads them.",
     ),
+    Kind(
+        "run-as-judgments",
+        "error",
+        "files",
+        "The file looks like a run, whose ranks would be taken for grades: six columns with a rank and a score.",
+    ),
     Kind("few-columns", "error", "lines", "The line has too few columns."),
     Kind("malformed-line", "error", "lines", "The line is not what its format says."),
     Kind("not-an-object", "error", "lines", "The line holds a JSON value that is not an object."),

@@ -14,7 +14,7 @@ from judged.checks.queries import Grades, Inversion, check_queries
 from judged.checks.result import FileReport, Findings, LintReport
 from judged.checks.rows import Blocks, Intents, Tags, check_rows
 from judged.checks.sources import HoldsPreferences, Source, open_source
-from judged.errors import JudgedError
+from judged.errors import BadInput, JudgedError
 from judged.io.sniff import Kind as Role
 from judged.kernels.segments import Flags
 from judged.problem import Place
@@ -81,6 +81,8 @@ def _survey(
     except JudgedError as error:
         findings = Findings(given if isinstance(given, str) else name, role)
         code = "preferences" if isinstance(error, HoldsPreferences) else "unreadable"
+        if isinstance(error, BadInput) and "run-as-judgments" in error.counts:
+            code = "run-as-judgments"
         message = " ".join(str(error).partition("\n\nhint:")[0].split())
         findings.add_at(code, Place(findings.file), message)
         return findings.report(0)

@@ -18,7 +18,7 @@ from judged.io.open import BOM, File, is_file, is_number_text
 from judged.io.read import read_judgments, read_run
 from judged.io.sniff import Kind as Role
 from judged.io.table import RawTable, check, is_frame, open_path, read_file, read_raw
-from judged.io.trec import read_line_text
+from judged.io.trec import read_line_text, refuse_run
 from judged.kernels.scan.rows import BLANK, COMMENT, RETURN, ROW, SHORT
 from judged.problem import Place
 from judged.tables.columns import one_array, to_arrow, to_numpy, to_strings
@@ -85,6 +85,7 @@ def _from_text(file: File, role: Role, *, intents: bool) -> Source:
     if role == "run" and data[:3].tobytes() == BOM:
         data = data[3:]  # as the scanner does
     if role == "judgments":
+        refuse_run(data[:HEAD].tobytes(), file.label)
         _check_preferences(data)
     first = True
 

@@ -62,7 +62,12 @@ def split_name(text: str) -> tuple[str | None, str]:
 
 def named_runs(arguments: tuple[str, ...]) -> list[Input]:
     """Return every run with its name; two runs of the same name are an error."""
-    runs = [Input(name or stem(path), path) for name, path in map(split_name, arguments)]
+    from judged.io.open import name_files
+
+    given = list(map(split_name, arguments))
+    unnamed = [path for name, path in given if name is None and path != STANDARD_INPUT]
+    names = dict(zip(unnamed, name_files(unnamed), strict=True))
+    runs = [Input(name or names.get(path) or stem(path), path) for name, path in given]
     first: dict[str, Input] = {}
     for run in runs:
         other = first.setdefault(run.name, run)

@@ -96,10 +96,13 @@ def emit(
         write_file(path, _render_file(result, path.suffix.lower(), display))
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
+    if not output.quiet:
+        print_notes(note for note in result.notes if note.comes_first)
     click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
     if not output.quiet:
         print_protocols(result)
-        print_notes((*result.notes, *notes), (*output.paths, *written))
+        later = (note for note in (*result.notes, *notes) if not note.comes_first)
+        print_notes(later, (*output.paths, *written))
 
 
 def _render_file(result: Result, extension: str, display: Display) -> str | bytes:

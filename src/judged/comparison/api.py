@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from judged._arguments import worded
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
@@ -33,6 +34,7 @@ LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 """The measures of timings, in the order of the fields of `Latency`."""
 
 
+@worded
 def compare(
     qrels: TruthLike | Sequence[ScoresLike] | Mapping[str, ScoresLike],
     runs: Runs | None = None,

@@ -15,7 +15,7 @@ from msgspec import Struct
 from judged.engine.evaluation import Evaluation
 from judged.engine.evaluations import Evaluations
 from judged.engine.family import Measures
-from judged.errors import BadInput, UnknownName, Unreadable
+from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io.open import open_file, split_name
 from judged.io.sniff import FORMATS, detect, find_by_extension
 from judged.io.table import Table, read_table
@@ -101,8 +101,11 @@ def read_systems(
 
 
 def _read(source: ScoresLike) -> list[System]:
-    if not isinstance(source, str | os.PathLike):
+    if isinstance(source, Evaluation | Scores):
         return [to_system(source)]
+    if not isinstance(source, str | os.PathLike):
+        msg = f"a system is of type `{type(source).__name__}`, expected an evaluation, scores, or a file of them"
+        raise WrongKind(msg, hint="`compare(qrels, runs, measures)` scores runs first")
     found = read_scores(Path(source))
     if found is None:
         msg = f"{source} holds no scores"

@@ -16,7 +16,7 @@ from judged.engine.alignment import Alignment
 from judged.engine.counts import RunCounts, to_notes
 from judged.engine.family import Family
 from judged.engine.locate import locate_judged
-from judged.errors import BadMeasure
+from judged.errors import BadMeasure, MissingQueries
 from judged.io.read import read_judgments, read_run
 from judged.kernels.diversity import INTENTS_HINT
 from judged.kernels.ranked.ranking import Intents, Ranking
@@ -98,6 +98,8 @@ def align(
         queries=int(keep.sum()),
         rows=ranks.rows,
         missing=located.missing,
+        judged_queries=len(present),
+        zero_relevant=int((_read_grades(judgments, protocol) == 0).sum()) if protocol.rel <= 0 else 0,
         unjudged_queries=ranks.unjudged_queries,
         without_relevant=int(without_relevant.sum()),
         tied_documents=int(tied.sum()),
@@ -118,6 +120,23 @@ def align(
     if protocol.unjudged_queries == "zero" and ranks.unjudged_queries:
         return _append_unjudged_queries(alignment, ranks.unjudged_queries)
     return alignment
+
+
+def check_overlap(alignment: Alignment, run: str) -> None:
+    """Raise `MissingQueries` if a run has results for no judged query at all: its values would all be 0."""
+    counts = alignment.counts
+    if not isinstance(counts, RunCounts) or not counts.missing or bool(alignment.present.any()):
+        return
+    some, judged = ", ".join(counts.missing[:3]), len(counts.missing)
+    if not counts.rows and not counts.unjudged_queries:
+        msg, hint = (
+            f"{run} is empty: it has no results for any of the {judged:,} judged queries ({some})",
+            None,
+        )
+    else:
+        msg = f"{run} has results for none of the {judged:,} judged queries ({some})"
+        hint = f"its own queries are {', '.join(counts.unjudged_queries[:3])}: are these the right judgments?"
+    raise MissingQueries(msg, hint=hint)
 
 
 def _append_unjudged_queries(alignment: RankedAlignment, queries: tuple[str, ...]) -> RankedAlignment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from judged.problem import Note
+from judged.problem import FEW_QUERIES, ZERO_RELEVANT, Note
 from judged.protocol import Protocol
 from judged.wording import counted
 
@@ -25,6 +25,10 @@ class RunCounts:
     """Rows of the run that were read."""
     missing: tuple[str, ...] = ()
     """Judged queries without results."""
+    judged_queries: int = 0
+    """Queries with judgments."""
+    zero_relevant: int = 0
+    """Judgments of grade 0 that count as relevant."""
     unjudged_queries: tuple[str, ...] = ()
     """Queries of the run without judgments."""
     without_relevant: int = 0
@@ -44,7 +48,7 @@ class RunCounts:
 
     def notes(self, protocol: Protocol) -> tuple[Note, ...]:
         """Return a note for each thing that happened under the protocol, the gravest first."""
-        found: list[Note] = []
+        found = self._doubts(protocol)
 
         def add(code: str, message: str, severity: str = "warning") -> None:
             found.append(Note(code, "info" if severity == "info" else "warning", message))
@@ -71,6 +75,22 @@ class RunCounts:
             queries = counted(self.interleaved, "query")
             add("interleaved-queries", f"{queries} with rows that are not consecutive", "info")
         return (*found, *self.input_notes)
+
+    def _doubts(self, protocol: Protocol) -> list[Note]:
+        """Return the notes that put all numbers in doubt."""
+        found = []
+        if 2 * len(self.missing) > self.judged_queries > 0:
+            share = f"{self.judged_queries - len(self.missing):,} of {counted(self.judged_queries, 'judged query')}"
+            message = f"the run has results for only {share}: are these the right judgments?"
+            found.append(Note(FEW_QUERIES, "warning", message))
+        if self.zero_relevant:
+            verb = "counts" if self.zero_relevant == 1 else "count"
+            message = (
+                f"{counted(self.zero_relevant, 'judgment')} of grade 0 {verb} as relevant, because documents are "
+                f"relevant from grade {protocol.rel:g}: with graded judgments, values are far too high"
+            )
+            found.append(Note(ZERO_RELEVANT, "warning", message))
+        return found
 
 
 def to_notes(messages: Iterable[Note | str], code: str = "input") -> tuple[Note, ...]:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from glob import glob
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from judged._arguments import worded
+from judged.engine.align import check_overlap
 from judged.engine.evaluation import Evaluation, score
 from judged.engine.evaluations import Evaluations
 from judged.engine.family import FAMILIES, Family, Measures, find_family
-from judged.errors import BadInput
+from judged.errors import BadInput, WrongKind
+from judged.io.open import name_files
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
 from judged.problem import Problem
@@ -30,12 +32,13 @@ Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str
 """Systems by name, a list of files, or a pattern such as `runs/*.run`."""
 
 
+@worded
 def evaluate(
     truth: TruthLike,
     system: SystemLike,
     measures: Measures | None = None,
     *,
-    protocol: BaseProtocol | Profile | str | None = None,
+    protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
     name: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -56,12 +59,13 @@ def evaluate(
     return _evaluate(plan, plan.read_truth(truth), system, name, _inputs(plan.family, truth, system), options)
 
 
+@worded
 def evaluate_many(
     truth: TruthLike,
     systems: Runs,
     measures: Measures | None = None,
     *,
-    protocol: BaseProtocol | Profile | str | None = None,
+    protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
     threads: int | None = None,
     progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
 ) -> Evaluations:
@@ -144,17 +148,25 @@ class _Plan:
 
 
 def _make_plan(
-    truth: Any, system: Any, measures: Measures | None, protocol: BaseProtocol | Profile | str | None
+    truth: Any,
+    system: Any,
+    measures: Measures | None,
+    protocol: BaseProtocol | Profile | Mapping[str, object] | str | None,
 ) -> _Plan:
     """Choose the family by the protocol, the table or the measures, and read the measures."""
     named = measures if measures is None or isinstance(measures, Measure | str) else list(measures)
     family = _find_family(truth, system, named, protocol)
     if family is not None:
         chosen = family.parse_measures(family.default_measures if named is None else named)
-        assert protocol is None or isinstance(protocol, BaseProtocol)  # noqa: S101 - profiles are of rankings
+        if not (protocol is None or isinstance(protocol, BaseProtocol)):
+            msg = (
+                f"the protocol is of type `{type(protocol).__name__}`, expected `{family.protocol.__name__}`"
+            )
+            raise WrongKind(msg)
         return _Plan.of_family(family, chosen, protocol or family.protocol())
-    assert protocol is None or isinstance(protocol, Protocol | Profile | str)  # noqa: S101 - others have a family
-    profile = as_profile("trec_eval-9" if protocol is None else protocol)
+    profile = as_profile(
+        "trec_eval-9" if protocol is None else cast("Protocol | Mapping[str, object]", protocol)
+    )
     default = profile.default_measures or FAMILIES["ranked"].default_measures
     return _Plan.of_profile(profile, profile.read_all(default if named is None else named))
 
@@ -192,6 +204,8 @@ def _evaluate(
         protocol: family.align(truth, system, protocol, measures, **options)
         for protocol, measures in plan.groups.items()
     }
+    for alignment in alignments.values():
+        check_overlap(alignment, getattr(system, "name", None) or name or family.input_roles[1])
     found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
     return score(
         family,
@@ -234,8 +248,11 @@ def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
         paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
         if not paths:
             raise BadInput("the systems", [Problem.error("no-file", f"`{systems}`", "matches no file")])
-        return ((Path(path).stem, path) for path in paths)
-    return ((None, system) for system in systems)
+        return zip(name_files(paths), paths, strict=True)
+    given = list(systems)
+    files = [str(system) for system in given if _is_path(system)]
+    names = dict(zip(files, name_files(files), strict=True))
+    return ((names.get(str(system)) if _is_path(system) else None, system) for system in given)
 
 
 def _count_processors() -> int:

@@ -129,6 +129,9 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the aggregates of all systems, every unit if it is asked for, bounds, and the notes."""
+        doubts = tuple(note for note in self.notes if note.comes_first)
+        if display.notes and doubts:
+            yield Notes(doubts)
         if display.per_query:
             for name, evaluation in self.items():
                 yield _unit_table(evaluation, title=name if len(self) > 1 else display.title)
@@ -138,8 +141,9 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             yield self._bounds_table()
         for title, records in self.extra.items():
             yield _records_table(title, records, display.digits)
-        if display.notes and self.notes:
-            yield Notes(self.notes)
+        others = tuple(note for note in self.notes if not note.comes_first)
+        if display.notes and others:
+            yield Notes(others)
 
     def shows_ties(self, digits: int) -> bool:
         """Return whether another order of ties would change a number at this many decimals."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from judged._arguments import worded
 from judged.arrays import Floats
 from judged.blocks import Table, Value
 from judged.engine.align import RankedAlignment, align
@@ -42,12 +43,13 @@ ROUNDING = 1e-9
 """The difference between a value and the sum of what its ranks add that rounding may cause."""
 
 
+@worded
 def explain(
     qrels: JudgmentsLike,
     run: RunLike,
     measure: Measure | str,
     *,
-    query: str,
+    query: str | int,
     protocol: Protocol | Profile | str = "trec_eval-9",
     name: str | None = None,
 ) -> Explanation:
@@ -57,6 +59,7 @@ def explain(
     That is defined for every measure, and sums to the value. Measures with `terms` also show their own arithmetic.
     `qrels`, `run`, `measure`, `protocol` and `name` are those of `judged.evaluate`.
     """
+    query = str(query)
     reading = as_profile(protocol).read(measure)
     judgments = read_graded_judgments(qrels, reading.measure)
     ranked = read_run(run) if name is None else read_run(run, name=name)

@@ -10,6 +10,7 @@ from typing import TypedDict, cast
 
 import numpy as np
 
+from judged._arguments import worded
 from judged.comparison.systems import ScoresLike, System, read_scores, read_systems, to_system
 from judged.engine.evaluate import evaluate, read_truth
 from judged.engine.evaluation import Evaluation
@@ -55,6 +56,7 @@ class GateSettings(TypedDict, total=False):
     threads: int | None
 
 
+@worded
 def gate(
     qrels: TruthLike | ScoresLike,
     run: RunLike | None = None,
@@ -212,6 +214,15 @@ def _set_apart(baseline: str, run: str | None) -> str:
     return f"{baseline} (baseline)" if baseline == run else baseline
 
 
+def _check_reach(measure: Measure, delta: Delta) -> None:
+    """Raise `BadProtocol` for a difference that the measure cannot have: 2 where 2 % was meant."""
+    low, high = measure.bounds
+    if not delta.relative and abs(delta.value) >= high - low:
+        always = "fail" if delta.value > 0 else "pass"
+        msg = f"`min_delta` is {delta}, and {measure} lies between {low:g} and {high:g}, so every run would {always}"
+        raise BadProtocol(msg, hint=f"{delta.value:g} % of the baseline's mean is written `{delta.value:g}%`")
+
+
 def _check_measure(measure: Measure) -> None:
     """Raise BadMeasure if neither direction of a measure is better, or if its values are not averaged."""
     if measure.text or measure.higher_is_better is None:
@@ -263,6 +274,7 @@ def _gate_measure(
     if not queries:
         msg = f"{name}: `{ours.name}` and `{theirs.name}` have no {ours.unit} in common, expected the same"
         raise BadSample(msg)
+    _check_reach(measure, delta)
     new, old = values.T
     gained = differences(new, old) if measure.higher_is_better else differences(old, new)
     tested = margin_test(

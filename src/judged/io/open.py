@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -35,6 +35,7 @@ __all__ = [
     "decompress_stream",
     "is_file",
     "is_number_text",
+    "name_files",
     "open_binary",
     "open_bytes",
     "open_file",
@@ -93,6 +94,32 @@ def split_name(path: Path) -> tuple[str, str, str]:
     inner = path.with_suffix("") if packed else path
     known = inner.suffix.lower() if inner.suffix.lower() in KNOWN else ""
     return (inner.stem if known else inner.name), known, {".zstd": ".zst"}.get(packed, packed)
+
+
+def name_files(paths: Sequence[str]) -> list[str]:
+    """Return the shortest names that distinguish files: without extension, with it, then with folders.
+
+    Only extensions of formats and compressions are left out: `v1.0` and `run.bm25.dl19` are names.
+
+    >>> name_files(["runs/bm25.run.gz", "runs/run.bm25.dl19", "v1.0"])
+    ['bm25', 'run.bm25.dl19', 'v1.0']
+    >>> name_files(["old/bm25.run", "new/bm25.run", "new/bm25.txt"])
+    ['old/bm25.run', 'new/bm25.run', 'bm25.txt']
+    """
+    names = [split_name(_resolve(path))[0] for path in paths]
+    for depth in range(1, 1 + max((len(_resolve(path).parts) for path in paths), default=0)):
+        repeated = {name for name in names if names.count(name) > 1}
+        if not repeated:
+            break
+        names = [
+            "/".join(_resolve(path).parts[-depth:]) if name in repeated else name
+            for name, path in zip(names, paths, strict=True)
+        ]
+    return names
+
+
+def _resolve(path: str) -> Path:
+    return Path(path) if Path(path).name else Path(path).resolve()
 
 
 def open_file(path: str | Path) -> File:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from judged.errors import BadInput, Unreadable, WrongKind
+from judged._arguments import worded
+from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io import beir, ir_datasets, trec
 from judged.io.open import File, is_file
 from judged.io.sniff import Format, Kind, kind_of_columns
@@ -107,6 +108,7 @@ def read_run(
     return _make_run(_read_object(opened, RUN, called), File(b"", called, called))
 
 
+@worded
 def read_preferences(
     source: PreferencesLike, *, columns: int | None = None, name: str | None = None
 ) -> Preferences:
@@ -126,6 +128,9 @@ def read_preferences(
         kind = type(source).__name__
         msg = f"measures of preferences were given an object of type `{kind}`, expected preferences"
         raise WrongKind(msg, hint="`judged.read_preferences` reads them")
+    if not (columns is None or (isinstance(columns, int) and columns in PREFERENCES.lines)):
+        known = [str(count) for count in PREFERENCES.lines]
+        raise UnknownName("number of columns of preferences", str(columns), known)
     schema = (
         PREFERENCES if columns is None else replace(PREFERENCES, lines={columns: PREFERENCES.lines[columns]})
     )
@@ -207,7 +212,7 @@ def _read_judgments(
     if _is_opened(opened):
         file, written = opened
         if written.name == "trec":
-            made = trec.read_judgments(file, intents=intents)
+            made = trec.read_judgments(file, intents=intents, forced=format is not None)
         else:
             made = _make_judgments(read_file(file, written, schema), file)
         return replace(made, name=name or made.name or "judgments", notes=(*made.notes, *notes))

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, Unreadable, Unwritable
-from judged.io.open import BOM, Buffer, File, read_text
+from judged.io.open import BOM, Buffer, File, is_number_text, read_text
 from judged.io.sniff import Format, Kind, Writing
 from judged.io.table import RawTable
 from judged.kernels.scan.strings import Strings
 from judged.kernels.scan.text import find_line_end, parse_numbers, split_lines
-from judged.problem import Problem, Problems
+from judged.problem import Place, Problem, Problems
 from judged.tables.columns import add_repeats, one_array, to_bytes, to_numpy
 from judged.tables.judgments import Judgments, has_single_intents
 from judged.tables.run import Run, Text
@@ -41,10 +41,17 @@ __all__ = [
     "read_lines",
     "read_regular",
     "read_run",
+    "refuse_run",
 ]
 
 STRETCH = 1 << 24
 """Bytes read at once, so that memory grows with the rows and not with the text."""
+HEAD = 1 << 16
+"""Bytes that show whether a text is a run."""
+RUN_AS_JUDGMENTS = (
+    "the judgments come first, then the runs; if these are judgments, keep their four columns "
+    "(`cut -d' ' -f1-4`), or in Python give `read_judgments(…, format=\"trec\")`"
+)
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r \x00]")
 
 
@@ -71,6 +78,8 @@ _QRELS_BY_INTENT = Layout.of(JUDGMENTS_BY_ITERATION, 4)
 def read(file: File, schema: Schema) -> RawTable:
     """Return the columns of a schema whose fields have places in a line."""
     data = read_line_text(file)
+    if max(schema.lines) < _RUN.columns:
+        refuse_run(bytes(data[:HEAD]), file.label)
     found = len(_split_first_line(data))
     width = found if found in schema.lines else max(schema.lines)
     lines = read_lines(data, Layout.of(schema, width))
@@ -83,9 +92,14 @@ def read(file: File, schema: Schema) -> RawTable:
     return RawTable(columns, problems, notes=_notes(lines))
 
 
-def read_judgments(file: File, *, intents: bool = False) -> Judgments:
-    """Return the judgments of a qrels file; a line may have more than four columns, as trec_eval allows."""
+def read_judgments(file: File, *, intents: bool = False, forced: bool = False) -> Judgments:
+    """Return the judgments of a qrels file; a line may have more than four columns, as trec_eval allows.
+
+    Raises `BadInput` for what looks like a run, whose ranks would be taken for grades, unless `forced`.
+    """
     data = read_line_text(file)
+    if not forced:
+        refuse_run(bytes(data[:HEAD]), file.label)
     regular = None if intents else read_regular(data, _QRELS)
     if regular is not None:
         with suppress(BadInput):  # read again below, with lines to name
@@ -102,6 +116,37 @@ def read_judgments(file: File, *, intents: bool = False) -> Judgments:
     except BadInput as error:
         error.hint = error.hint or _hint(lines) or _suggest_intents(error, data)
         raise
+
+
+def refuse_run(head: bytes, label: str) -> None:
+    """Raise `BadInput` if the first lines of what should be judgments look like those of a run."""
+    if _looks_like_run(head):
+        message = (
+            "six columns with a rank and a score are a run, expected judgments: query, 0, document, grade"
+        )
+        problem = Problem.error("run-as-judgments", Place(label, line=1), message)
+        raise BadInput(label, [problem], hint=RUN_AS_JUDGMENTS)
+
+
+def _looks_like_run(head: bytes) -> bool:
+    """Return whether lines have a rank and a score in the fourth and fifth of six columns or more.
+
+    A rank belongs to one document of the query, while a grade is shared; `Q0` in the second column is that of runs.
+    """
+    rows = [
+        line.split()
+        for line in head.splitlines()[:200]
+        if line.strip() and not line.lstrip().startswith(b"#")
+    ]
+    whole = rows[:-1] if len(rows) > 1 else rows  # the last may be cut off
+    if not whole or any(len(row) < 6 for row in whole):
+        return False
+    if not all(row[3].isdigit() and is_number_text(row[4]) for row in whole):
+        return False
+    if all(row[1].upper() == b"Q0" for row in whole):
+        return True
+    ranks = [(row[0], row[3]) for row in whole]
+    return len(ranks) > 1 and len(set(ranks)) == len(ranks)
 
 
 def read_run(file: File) -> Run:

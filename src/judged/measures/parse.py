@@ -120,7 +120,8 @@ def parse_measures(
     scope = SCOPES[family]
     if isinstance(measures, Measure):
         return _read(measures, scope)
-    texts = split_measures(measures) if isinstance(measures, str) else measures
+    given = [measures] if isinstance(measures, str) else measures
+    texts = [part for text in given for part in (split_measures(text) if isinstance(text, str) else [text])]
     # Distinguished by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
     chosen = list({str(measure): measure for text in texts for measure in _read(text, scope)}.values())
     if not chosen:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judged.errors import BadMeasure, JudgedError, UnknownName
+from judged.errors import BadMeasure, JudgedError, UnknownName, WrongKind
 from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import ParsedName, parse_measure, parse_measures, parse_name, split_measures
@@ -307,8 +307,16 @@ for _name in (
     PROFILES.add(_name, f"judged.profiles.{_name}:PROFILE")
 
 
-def as_profile(convention: Profile | Protocol | str) -> Profile:
-    """Return the profile itself, the one of that name, or one with every measure under the given protocol."""
+def as_profile(convention: Profile | Protocol | Mapping[str, object] | str) -> Profile:
+    """Return the profile itself, the one of that name, or one with every measure under the given protocol.
+
+    A mapping has the conventions that differ from the default: `{"missing": "skip"}`.
+    """
+    if isinstance(convention, Mapping):
+        convention = Protocol().replace(**{str(name): value for name, value in convention.items()})
+    if not isinstance(convention, Profile | Protocol | str):
+        msg = f"the protocol is of type `{type(convention).__name__}`, expected a `Protocol`, or the name of a profile"
+        raise WrongKind(msg, hint='for example `"trec_eval-9"`, or `{"missing": "skip"}`')
     if isinstance(convention, str):
         return PROFILES[convention]
     if isinstance(convention, Protocol):

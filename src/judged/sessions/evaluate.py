@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from judged._arguments import worded
 from judged.dedup.rules import Rules, Unit
 from judged.engine.evaluate import evaluate_with
 from judged.engine.evaluation import Evaluation
@@ -18,6 +19,7 @@ from judged.traces.results.tools import Tools
 __all__ = ["evaluate_sessions"]
 
 
+@worded
 def evaluate_sessions(
     source: Any,
     measures: Measures = DEFAULT_MEASURES,

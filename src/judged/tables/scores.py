@@ -46,6 +46,8 @@ class Scores:
 
     def to_arrow(self, layout: Literal["long", "wide"] = "long") -> pa.Table:
         """Return the scores as an Arrow table: a row for each value, or a column for each measure."""
+        if layout not in {"long", "wide"}:
+            raise UnknownName("layout of scores", str(layout), ["long", "wide"])
         if layout == "wide":
             return pa.table({"query": self.queries} | {name: pa.array(v) for name, v in self.values.items()})
         numbers = {name: values for name, values in self.values.items() if values.dtype != object}
