@@ -38,6 +38,8 @@ CASES = (
     run("unreadable", b"q1 Q0 d1 1 3.0 t\rq1 Q0 d2 2 2.0 t\r", 1, "run"),
     qrels("empty", b"# nothing\n", 1, "judgments"),
     qrels("preferences", b"q1 ann 1 d1 2\nq1 ann 1 d2 1\n", 1, "judgments"),
+    qrels("run-as-judgments", RUN, 1, "judgments"),
+    run("no-shared-query", b"q8 Q0 d1 1 3.0 t\n", 1, "run"),
     run("few-columns", b"q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2\n\nq1\nq2 Q0 d3 1 1.5 t\n", 2, "run:2", "run:4"),
     qrels("few-columns", b"q1 0 d1\nq1 0 d2 1\n", 1, "judgments:1"),
     run("malformed-line", b"query,document,score\nq1,d1,3\nq1,d2\n", 1, "run:3"),

@@ -180,7 +180,7 @@ def test_an_error_is_what_reading_with_intents_refuses(qrels: bytes) -> None:
     except JudgedError:
         refused = True
 
-    assert judged.lint(qrels, b"q1 Q0 d1 1 1 t\n", intents=True).ok != refused
+    assert judged.lint(qrels, intents=True).ok != refused
 
 
 PREFERENCES = b"# levels\nq1 ann 1 d1 2\nq1 ann 1 d2 1\nq2 bob 1 d1 3\n"

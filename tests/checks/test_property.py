@@ -104,6 +104,7 @@ def test_a_fixed_file_lints_clean_of_errors_and_scores(policy: Policy, qrels: by
     assume(judgments)
     ranked, changes = cleaned(run, "run", policy)
     report = judged.lint(judgments, ranked)
+    assume(not report.count("no-shared-query"))  # which no fix of one file can change
     wrong = (
         "rank-contradicts-score",
         "ranks-from-zero",

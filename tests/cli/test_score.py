@@ -274,11 +274,13 @@ def test_two_runs_of_one_name_are_refused(invoke: Invoke, collection: Path) -> N
     """The error names both files and the way out."""
     (collection / "old").mkdir()
     (collection / "old" / "bm25.txt").write_bytes((collection / "bm25.run").read_bytes())
-    result = invoke("score", "qrels.txt", "bm25.run", "old/bm25.txt")
+    result = invoke("score", "qrels.txt", "bm25=bm25.run", "bm25=old/bm25.txt")
+    apart = invoke("score", "qrels.txt", "bm25.run", "old/bm25.txt", "-m", "AP", "--format", "csv")
 
     assert result.exit_code == 2
     assert "`bm25.run` and `old/bm25.txt`" in result.stderr
     assert "first=bm25.run second=old/bm25.txt" in result.stderr
+    assert [line.split(",")[0] for line in apart.stdout.splitlines()[1:]] == ["bm25.run", "bm25.txt"]
 
 
 def test_runs_can_be_given_names(invoke: Invoke, collection: Path) -> None:

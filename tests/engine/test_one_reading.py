@@ -34,12 +34,9 @@ def test_trec_evals_persistence_must_be_written() -> None:
     assert parse_measure("rbp") == parse_measure("RBP")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["query, doc ,grade\nq1, d1 ,1\n", "query,doc,grade\n q1 ,d1,1\n", '" query",doc,grade\nq1,d1 ,1\n'],
-)
+@pytest.mark.parametrize("text", ["query, doc ,grade\nq1, d1 ,1\n", "query, doc, grade\n q1 ,d1,1\n"])
 def test_blanks_around_ids_and_names_of_columns_are_ignored(tmp_path: Path, text: str) -> None:
-    """A blank after a comma is layout, in the header as in the rows."""
+    """Blanks around names in the header are layout, and so are those around ids below it."""
     (tmp_path / "q.csv").write_text(text)
     (tmp_path / "r.csv").write_text("query,doc,score\nq1,d1,2\n")
 

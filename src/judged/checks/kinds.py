@@ -36,6 +36,12 @@ _KINDS = (
         "files",
         "The file looks like a run, whose ranks would be taken for grades: six columns with a rank and a score.",
     ),
+    Kind(
+        "no-shared-query",
+        "error",
+        "files",
+        "The run has results for no judged query, so nothing can be scored.",
+    ),
     Kind("few-columns", "error", "lines", "The line has too few columns."),
     Kind("malformed-line", "error", "lines", "The line is not what its format says."),
     Kind("not-an-object", "error", "lines", "The line holds a JSON value that is not an object."),

@@ -138,6 +138,9 @@ def _check_ids(own: Survey, other: Survey | None) -> None:
 def _check_queries_of_one_file(run: Survey, judgments: Survey) -> None:
     """Add judged queries that the run lacks, and queries of the run that are not judged."""
     judged, retrieved = judgments.blocks.queries, run.blocks.queries
+    if judged and judged.keys().isdisjoint(retrieved):
+        message = f"none of the {len(judged):,} judged queries has results"
+        run.findings.add_at("no-shared-query", Place(run.findings.file), message)
     for name, number in judged.items():
         if name not in retrieved:
             message = f"query `{name.decode(errors='backslashreplace')}` is judged and has no results"

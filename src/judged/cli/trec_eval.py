@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judged.cli.inputs import InputPath, check_standard_input
-from judged.errors import BadInput, BadProtocol
+from judged.errors import BadInput, BadProtocol, MissingQueries
 from judged.problem import Problem
 from judged.protocol import PROTOCOLS, Protocol
 
@@ -200,7 +200,10 @@ def _evaluated(
     preferring = options["judgment_format"] in COLUMNS
     counted = chosen.pop("num_q", None) if preferring else None  # a measure of judgments, not of preferences
     any_measure = parse_measure("prefs_num_prefs_poss" if preferring else "NumRet")
-    evaluation = evaluate(judgments, run, chosen.values() or any_measure, protocol=protocol)
+    try:
+        evaluation = evaluate(judgments, run, chosen.values() or any_measure, protocol=protocol)
+    except MissingQueries:
+        return {}
     scores = evaluation.per_query()
     own = {measure: measure for measure in evaluation.measures}  # equal measures may be written differently
     columns = {name: scores[own[measure]].tolist() for name, measure in chosen.items()}

@@ -28,7 +28,7 @@ from judged.measures.parse import parse_measures
 from judged.protocol import Protocol
 from judged.tables.columns import one_array, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
-from judged.tables.run import Run
+from judged.tables.run import Mappings, Run
 
 __all__ = ["RANKED", "RankedAlignment", "align", "read_judgments_for"]
 
@@ -122,10 +122,16 @@ def align(
     return alignment
 
 
-def check_overlap(alignment: Alignment, run: str) -> None:
-    """Raise `MissingQueries` if a run has results for no judged query at all: its values would all be 0."""
+def check_overlap(alignment: Alignment, system: object, run: str) -> None:
+    """Raise `MissingQueries` if a run has results for no judged query at all: its values would all be 0.
+
+    A dict may say that nothing was found, with a query and no documents: then it was asked, and 0 is its value.
+    """
     counts = alignment.counts
-    if not isinstance(counts, RunCounts) or not counts.missing or bool(alignment.present.any()):
+    if not isinstance(counts, RunCounts) or not 0 < counts.judged_queries == len(counts.missing):
+        return
+    source = getattr(system, "source", None)
+    if isinstance(source, Mappings) and not source.mapping.keys().isdisjoint(counts.missing):
         return
     some, judged = ", ".join(counts.missing[:3]), len(counts.missing)
     if not counts.rows and not counts.unjudged_queries:

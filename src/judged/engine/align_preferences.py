@@ -151,6 +151,7 @@ def _count(preferences: Preferences, located: Located, keep: Flags, *, reversed_
         queries=int(keep.sum()),
         rows=ranks.rows,
         missing=located.missing,
+        judged_queries=len(located.ranks.retrieved),
         unjudged_queries=ranks.unjudged_queries,
         tied_documents=tied_documents,
         tied_queries=int((segment_count(tied, ranks.offset) > 0).sum()),

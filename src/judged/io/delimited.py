@@ -37,6 +37,8 @@ class Sheet:
     delimiter: str
     body: int
     quotes: bool = True
+    spaced: bool = False
+    """Whether there are blanks around names in the header: then those around ids are layout too."""
 
     @cached_property
     def lines(self) -> list[int]:
@@ -91,13 +93,14 @@ def read(file: File, schema: Schema) -> RawTable:
     except pa.ArrowInvalid:  # the slow reader finds what is wrong, and where
         labels = {names[0]: name for name, names in match.columns.items() if schema[name].kind == "number"}
         columns = _read_carefully(sheet, wanted, labels, problems)
-    ids = {column for name, names in match.columns.items() if schema[name].kind == "id" for column in names}
-    trimmed = {name: _trim(column) if name in ids else column for name, column in columns.items()}
-    return choose(match, schema, trimmed.__getitem__, problems, text=True)
+    if sheet.spaced:
+        ids = {at for name, found in match.columns.items() if schema[name].kind == "id" for at in found}
+        columns = {name: _trim(column) if name in ids else column for name, column in columns.items()}
+    return choose(match, schema, columns.__getitem__, problems, text=True)
 
 
 def _trim(column: Column) -> Column:
-    """Return ids without the blanks around them, as names in the header are read."""
+    """Return ids without the blanks around them."""
     if isinstance(column, pa.ChunkedArray | pa.Array):
         return pc.utf8_trim(column, characters=" \t")
     return [value.strip(" \t") if isinstance(value, str) else value for value in column]
@@ -125,7 +128,9 @@ def open_sheet(file: File, schema: Schema) -> Sheet:
             raise schema.error(file.label, [problem])
         names = tuple(name or f"\0{at}" for at, name in enumerate(schema.lines[len(first)]))
         return Sheet(file, data, names, "\t", 0, quotes=False)
-    return Sheet(file, data, header, delimiter, body)
+    written = data[:body].decode(errors="replace").strip("\r\n").split(delimiter)
+    spaced = any(name != name.strip(" ") for name in written)
+    return Sheet(file, data, header, delimiter, body, spaced=spaced)
 
 
 def _read_fast(sheet: Sheet, wanted: Sequence[str], numbers: Collection[str]) -> dict[str, Column]:
