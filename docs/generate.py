@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from judged.checks.kinds import KINDS
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
-from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import PROFILES
 from judged.tables.schema import SCHEMAS
 
 REFERENCE = Path(__file__).parent / "reference"

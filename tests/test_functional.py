@@ -236,15 +236,15 @@ def test_a_batch_refuses_lists_of_different_lengths() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queries", "results", "told"),
+    ("queries", "results", "message"),
     [
         ([{"docs": []}], [[]], "expected `relevant_docs`"),
         ([{"relevant_docs": []}], [[{"doc": "a"}]], "expected `id`"),
     ],
 )
-def test_a_batch_names_the_field_that_is_missing(queries: list, results: list, told: str) -> None:  # type: ignore[type-arg]
-    """A query without judgments, or a result without id, is said to be so."""
-    with pytest.raises(BadInput, match=told):
+def test_a_batch_names_the_field_that_is_missing(queries: list, results: list, message: str) -> None:  # type: ignore[type-arg]
+    """A query without judgments, or a result without id, is named in the error."""
+    with pytest.raises(BadInput, match=message):
         evaluate_retrieval_batch(queries, results, ["mrr"])
 
 

@@ -18,7 +18,7 @@ HALF = {f"q{i}": {"a": 2.0 if i % 2 else 0.5, "b": 1.0} for i in range(10)}
 
 
 def test_a_run_that_is_no_worse_passes_and_its_report_is_returned() -> None:
-    """For whoever wants to look at it."""
+    """The caller can look at the report."""
     report = assert_no_regression(QRELS, GOOD, ["AP", "RR"], baseline=GOOD)
 
     assert isinstance(report, judged.GateReport)
@@ -113,7 +113,7 @@ def test_a_session_that_did_not_ask_has_neither_fixture_nor_judged(tmp_path: Pat
 def test_no_entry_point_of_pytest_names_judged() -> None:
     """Neither in the project's own file nor in what is installed."""
     project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
-    installed = [each for each in entry_points(group="pytest11") if "judged" in each.value]
+    installed = [entry for entry in entry_points(group="pytest11") if "judged" in entry.value]
 
     assert "pytest11" not in project
     assert installed == []

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
 from judged.errors import UnknownName
-from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import PROFILES
 
 __all__ = ["DRIVERS", "Tool", "find_names", "find_tools", "find_version"]
 

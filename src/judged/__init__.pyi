@@ -36,7 +36,7 @@ from judged.measures.measure import Measure as Measure
 from judged.measures.ranked.average_precision import AP as AP
 from judged.measures.ranked.gain import nDCG as nDCG
 from judged.measures.ranked.precision import RR as RR, P as P, R as R
-from judged.profiles.catalogue import PROFILES as PROFILES
+from judged.profiles.profile import PROFILES as PROFILES
 from judged.protocol import Protocol as Protocol
 from judged.result import Result as Result, load as load
 from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions

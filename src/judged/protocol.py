@@ -106,12 +106,12 @@ def convention(
 def _conventions(protocol: type[BaseProtocol]) -> Mapping[str, Convention]:
     hints = get_type_hints(protocol)
     found = {}
-    for each in fields(protocol):
-        declared = {**each.metadata[_KEY]}
-        options = get_args(hints[each.name]) if get_origin(hints[each.name]) is Literal else ()
+    for item in fields(protocol):
+        declared = {**item.metadata[_KEY]}
+        options = get_args(hints[item.name]) if get_origin(hints[item.name]) is Literal else ()
         if declared["alternatives"] is None:
             declared["alternatives"] = options
-        found[each.name] = Convention(name=each.name, type=hints[each.name], default=each.default, **declared)
+        found[item.name] = Convention(name=item.name, type=hints[item.name], default=item.default, **declared)
     return found
 
 

@@ -90,7 +90,7 @@ def test_bias_is_given_for_each_grade(whole: judged.Agreement) -> None:
 
 
 def test_where_all_are_graded_labels_add_nothing_to_the_means(whole: judged.Agreement) -> None:
-    """PPI++ is the human mean then, Rogan and Gladen's rate too, and that is said."""
+    """PPI++ is the human mean then, Rogan and Gladen's rate too, and a note says so."""
     assert whole.good_rate.powered.mean == whole.good_rate.human.mean
     assert whole.good_rate.rate.value == pytest.approx(whole.good_rate.human.mean)
     assert any(note.code == "all-graded" for note in whole.notes)
@@ -162,7 +162,7 @@ def test_pages_and_tools_are_matched_as_sessions_match_them() -> None:
 
 
 def test_the_first_of_two_labels_counts_and_both_are_noted() -> None:
-    """What is said of one result twice is a note, and counted again where it differs."""
+    """A second label of one result is a note, and counted again where it differs."""
     twice = [
         {"task": "t1", "id": "d1", "gain": 3},
         {"task": "t1", "id": "d1", "gain": 3},

@@ -10,7 +10,7 @@ RUN = b"q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 1.5 t\n"
 
 @dataclass(frozen=True)
 class Case:
-    """A kind, judgments and a run that show it, and what is to be said of it."""
+    """A kind, judgments and a run that show it, and what is reported of it."""
 
     kind: str
     qrels: bytes

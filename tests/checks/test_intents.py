@@ -24,11 +24,11 @@ ROWS = [("1", "1", "a", 1), ("1", "2", "a", 2), ("1", "1", "b", 0), ("2", "1", "
 def kinds(qrels: Any, *, intents: bool = False) -> dict[str, int]:
     """What is found in judgments, with its count."""
     report = judged.lint(qrels, WEB_RUN, intents=intents)
-    return {each.code: each.count for each in report.files[0].findings}
+    return {finding.code: finding.count for finding in report.files[0].findings}
 
 
 @pytest.mark.usefixtures("implementation")
-def test_with_intents_a_document_may_stand_once_for_each() -> None:
+def test_with_intents_a_document_may_occur_once_for_each() -> None:
     """Twice for one intent is an error as ever, and the message names the intent."""
     report = judged.lint(WEB + b"2 5 y 2\n", WEB_RUN, intents=True)
     (finding,) = report.files[0].findings
@@ -42,7 +42,7 @@ def test_with_intents_a_document_may_stand_once_for_each() -> None:
 
 @pytest.mark.usefixtures("implementation")
 def test_without_intents_the_finding_says_what_the_file_looks_like() -> None:
-    """The second column tells the rows apart, and `--intents` would read it."""
+    """The second column distinguishes the rows, and `--intents` would read it."""
     (finding,) = judged.lint(WEB, WEB_RUN).files[0].findings
 
     assert (finding.code, finding.count) == ("repeated-document", 1)
@@ -51,7 +51,7 @@ def test_without_intents_the_finding_says_what_the_file_looks_like() -> None:
 
 
 @pytest.mark.usefixtures("implementation")
-def test_there_is_no_hint_where_the_second_column_tells_few_rows_apart() -> None:
+def test_there_is_no_hint_where_the_second_column_distinguishes_few_rows() -> None:
     """Two repeats of three have the same second column."""
     (finding,) = judged.lint(b"q 0 a 1\nq 0 a 1\nq 0 a 1\nq 1 a 1\n", b"q Q0 a 1 1 t\n").files[0].findings
 
@@ -62,10 +62,10 @@ def test_there_is_no_hint_where_the_second_column_tells_few_rows_apart() -> None
 def test_intents_of_interleaved_queries_are_reported_apart() -> None:
     """Rows that are put together first keep their second column, read as intents or not."""
     scattered = b"1 1 a 1\n2 1 x 1\n1  2\ta 2\n2 2 x 1\n1 2 a 0\n"
-    plain = {each.code: each for each in judged.lint(scattered, WEB_RUN).files[0].findings}
+    plain = {finding.code: finding for finding in judged.lint(scattered, WEB_RUN).files[0].findings}
 
     assert kinds(scattered, intents=True) == {"conflicting-grades": 1, "interleaved-queries": 2}
-    assert {name: each.count for name, each in plain.items()} == {
+    assert {name: finding.count for name, finding in plain.items()} == {
         "repeated-document": 1,
         "conflicting-grades": 2,
         "interleaved-queries": 2,
@@ -126,11 +126,11 @@ def test_intents_and_targets_together_are_refused() -> None:
         judged.read_judgments(sheet)
 
 
-def test_a_second_column_that_tells_nothing_apart_is_doubted() -> None:
+def test_a_second_column_that_distinguishes_nothing_is_doubted() -> None:
     """Ordinary judgments read as intents have one for each query."""
     report = judged.lint(QRELS, RUN, intents=True)
 
-    assert [(each.code, each.severity) for _, each in report] == [("single-intent", "warning")]
+    assert [(finding.code, finding.severity) for _, finding in report] == [("single-intent", "warning")]
 
 
 def test_the_highest_grade_of_a_document_counts_for_the_order_of_grades() -> None:
@@ -171,7 +171,7 @@ lines = st.builds(
 
 
 @settings(deadline=None, max_examples=150)
-@given(qrels=st.lists(lines, min_size=1, max_size=5).map(lambda each: "".join(each).encode()))
+@given(qrels=st.lists(lines, min_size=1, max_size=5).map(lambda chosen: "".join(chosen).encode()))
 def test_an_error_is_what_reading_with_intents_refuses(qrels: bytes) -> None:
     """Lint has an error in judgments by intent if and only if they cannot be read."""
     try:
@@ -191,7 +191,9 @@ def test_preferences_are_reported_in_one_finding(*, ended: bool) -> None:
     """No flood of grades that are not numbers, and nothing about queries without judgments."""
     report = judged.lint(PREFERENCES if ended else PREFERENCES.rstrip(), b"q1 Q0 d1 1 1 t\n")
 
-    assert [(file.role, each.code, each.count) for file, each in report] == [("judgments", "preferences", 1)]
+    assert [(file.role, finding.code, finding.count) for file, finding in report] == [
+        ("judgments", "preferences", 1)
+    ]
 
 
 def test_a_fifth_column_alone_makes_no_preferences() -> None:

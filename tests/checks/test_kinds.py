@@ -26,7 +26,7 @@ def test_each_kind_is_found_with_its_count_and_places(case: Case) -> None:
 
 @pytest.mark.usefixtures("implementation")
 def test_sound_files_have_no_finding_of_any_kind() -> None:
-    """Where nothing is wrong or notable, nothing is said."""
+    """A clean file has no findings."""
     report = judged.lint(QRELS, RUN)
 
     assert list(report) == []
@@ -81,7 +81,7 @@ def test_rows_of_interleaved_queries_are_looked_at_together() -> None:
 def test_first_places_are_shown_and_all_are_counted() -> None:
     """Of many only the first five are worded."""
     run = b"".join(b"q1 Q0 d%d 1 nan t\n" % i for i in range(100))
-    (finding,) = [each for _, each in judged.lint(QRELS, run) if each.code == "score-nan"]
+    (finding,) = [found for _, found in judged.lint(QRELS, run) if found.code == "score-nan"]
 
     assert finding.count == 100
     assert [problem.place.line for problem in finding.problems] == [1, 2, 3, 4, 5]

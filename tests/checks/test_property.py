@@ -59,7 +59,7 @@ odd_lines = st.sampled_from(["\n", "# note\n", "q1 0 d1\n", "q1\n", " \t\n"])
 def texts(lines: Any) -> st.SearchStrategy[bytes]:
     """Texts of some lines, now and then with an odd one among them."""
     mostly = st.lists(st.one_of(lines, lines, lines, lines, odd_lines), max_size=7)
-    return st.one_of(st.lists(lines, max_size=4), mostly).map(lambda each: "".join(each).encode())
+    return st.one_of(st.lists(lines, max_size=4), mostly).map(lambda chosen: "".join(chosen).encode())
 
 
 def refused(qrels: bytes, run: bytes) -> bool:

@@ -18,7 +18,7 @@ SHEET = b"query,document,score\nq1,d1,high\nq1,d2,2\nq1,d2,2\nq1\nq2, d3,1\n"
 def found(run: Any) -> dict[str, tuple[int, str]]:
     """Each kind found in a run, with its count and first place."""
     file = judged.lint(QRELS, run).files[1]
-    return {each.code: (each.count, str(each.problems[0].place)) for each in file.findings}
+    return {finding.code: (finding.count, str(finding.problems[0].place)) for finding in file.findings}
 
 
 def test_a_sheet_is_read_on_past_its_faults() -> None:

@@ -32,7 +32,7 @@ def test_it_prints_a_leaderboard_and_differences(invoke: Invoke) -> None:
     assert "Protocol: trec_eval-9" in result.stderr
 
 
-@pytest.mark.parametrize("kind", [each for each in FORMATS if each != "parquet"])
+@pytest.mark.parametrize("kind", [name for name in FORMATS if name != "parquet"])
 @pytest.mark.parametrize("per_query", [(), ("--per-query",)], ids=["whole", "per query"])
 def test_every_format_is_printed(invoke: Invoke, kind: str, per_query: tuple[str, ...]) -> None:
     """Something, with the name of a run in it and no nan."""
@@ -72,7 +72,7 @@ def test_json_has_settings_inputs_and_everything(invoke: Invoke) -> None:
     document = json.loads(result.stdout, parse_constant=pytest.fail)
 
     assert document["provenance"]["settings"]["seed"] == 7
-    assert [each["role"] for each in document["provenance"]["inputs"]] == ["judgments", "run", "run"]
+    assert [source["role"] for source in document["provenance"]["inputs"]] == ["judgments", "run", "run"]
     assert len(document["tables"]["means"]) == 4
     assert len(document["tables"]["differences"]) == 2
 
@@ -135,7 +135,7 @@ def test_slices_and_timings_are_read(invoke: Invoke, collection: Path) -> None:
 
 
 def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: Path) -> None:
-    """They are in no slice, and that is said."""
+    """They are in no slice, and a note counts them."""
     (collection / "kinds.csv").write_text("query,kind\nq1,short\nq2,long\n")
     result = invoke(*BASIC, "-m", "RR", "--slice", "kinds.csv")
 
@@ -159,7 +159,7 @@ def test_queries_without_the_attribute_are_counted(invoke: Invoke, collection: P
         ((*BASIC, "--timings", "none.csv"), "none, expected times of systems"),
     ],
 )
-def test_mistakes_are_told_and_exit_with_2(
+def test_mistakes_are_reported_and_exit_with_2(
     invoke: Invoke, collection: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     """What, where, and what to do; no traceback."""

@@ -48,7 +48,7 @@ def published(collection: Path) -> str:
     return "004.yaml"
 
 
-def test_the_published_file_is_accepted_as_it_stands(invoke: Invoke, published: str) -> None:
+def test_the_published_file_is_accepted_unchanged(invoke: Invoke, published: str) -> None:
     """Its measures are computed, with intervals and the comparison of the two runs."""
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "--config", published, "--format", "json")
     document = json.loads(result.stdout)
@@ -84,7 +84,7 @@ def test_grades_are_kept_otherwise(invoke: Invoke, collection: Path, line: str) 
     assert round(score_of_q1(result.stdout), 4) == 0.7602
 
 
-def test_intervals_stand_beside_the_means(invoke: Invoke, published: str) -> None:
+def test_intervals_are_shown_beside_the_means(invoke: Invoke, published: str) -> None:
     """AP@10 of 0.5, 0.5, 0: 1/3 ± 0.7171 by scipy 1.17.1 `t.interval(0.95, 2, 1/3, 1/6)`."""
     result = invoke("score", "qrels.txt", "bm25.run", "--config", published, "-m", "AP@10")
 
@@ -120,7 +120,7 @@ def test_one_run_has_nothing_to_be_compared_with(invoke: Invoke, published: str)
     assert "needs two runs or more" in result.stderr
 
 
-def test_settings_without_effect_are_said_to_have_none(invoke: Invoke, published: str) -> None:
+def test_settings_without_effect_are_reported(invoke: Invoke, published: str) -> None:
     """Batch size and caching are accepted and change nothing."""
     result = invoke("score", "qrels.txt", "bm25.run", "--config", published)
 
@@ -135,7 +135,7 @@ def test_options_go_before_the_file(invoke: Invoke, published: str) -> None:
     assert result.stdout.splitlines()[0] == "system,RR,RR low,RR high"
 
 
-def test_the_protocol_may_stand_in_the_file(invoke: Invoke, collection: Path) -> None:
+def test_the_file_may_set_the_protocol(invoke: Invoke, collection: Path) -> None:
     """A profile and departures from it; options still go before."""
     (collection / "c.yaml").write_text("protocol:\n  profile: trec_eval-10\n  missing: skip\n  depth: 5\n")
     result = invoke(
@@ -157,7 +157,7 @@ def test_parallel_work_can_be_switched_off(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
-    """Nothing said is nothing set."""
+    """A comment sets nothing."""
     path = tmp_path / "c.yaml"
     path.write_text("# nothing\n")
     configuration = read_configuration(path)
@@ -178,7 +178,7 @@ def test_an_unknown_setting_is_named_with_its_path_and_what_was_meant(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("retrieval_metrics: 3\n", "`retrieval_metrics`: expected `object`, got `int`"),
         (PUBLISHED.replace("0.05", "many"), "alpha_level`: expected `float`, got `str`"),
@@ -188,14 +188,14 @@ def test_an_unknown_setting_is_named_with_its_path_and_what_was_meant(tmp_path: 
         ("- a\n- b\n", "expected `object`, got `array`"),
     ],
 )
-def test_values_that_make_no_sense_are_worded(tmp_path: Path, content: str, told: str) -> None:
+def test_values_that_make_no_sense_are_worded(tmp_path: Path, content: str, message: str) -> None:
     """What is wrong, where, and what was expected."""
     path = tmp_path / "c.yaml"
     path.write_text(content)
     with pytest.raises(BadProtocol) as caught:
         read_configuration(path)
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

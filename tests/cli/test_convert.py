@@ -1,4 +1,4 @@
-"""`judged convert` turns files into other formats, tells what it did, and harms nothing."""
+"""`judged convert` turns files into other formats, reports what it did, and never damages a file."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def test_beir_judgments_are_converted(here: Path) -> None:
 def test_a_file_that_may_be_either_needs_a_word() -> None:
     """JSON with whole numbers may be judgments or a run; nothing is guessed."""
     Path("a.json").write_text('{"q": {"d": 1}}')
-    unsaid, said = convert("a.json", "-"), convert("a.json", "-", "--kind", "judgments")
+    unclear, clear = convert("a.json", "-"), convert("a.json", "-", "--kind", "judgments")
 
-    assert isinstance(unsaid.exception, JudgedError)
-    assert str(unsaid.exception) == (
+    assert isinstance(unclear.exception, JudgedError)
+    assert str(unclear.exception) == (
         "a.json may hold judgments or a run\n\nhint: say which: `--kind judgments` or `--kind run`"
     )
-    assert said.stdout == "q 0 d 1\n"
+    assert clear.stdout == "q 0 d 1\n"
 
 
 def test_nothing_is_written_over_unless_forced(here: Path) -> None:
@@ -111,7 +111,7 @@ def test_nothing_is_written_over_unless_forced(here: Path) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_notes_are_reported() -> None:
-    """What was noticed on reading is reported beside the data, not in it."""
+    """Notes on reading are printed beside the data, not in it."""
     Path("wide.qrels").write_text("q1 0 d1 1 extra\n")
     done = convert("wide.qrels", "-")
 
@@ -146,7 +146,7 @@ def test_every_format_is_offered() -> None:
 
 
 def test_help_has_examples() -> None:
-    """Whoever asks for help sees what to type."""
+    """The help shows examples."""
     message = convert("--help").stdout
 
     assert "judged convert bm25.run.gz bm25.parquet" in message

@@ -149,7 +149,7 @@ def test_a_baseline_is_stored_once_and_gated_on_later(invoke: Invoke) -> None:
     assert "go on with `--allow-other-protocol`" in other.stderr
 
 
-def test_runs_may_be_named_and_files_of_one_name_are_told_apart(invoke: Invoke, collection: Path) -> None:
+def test_runs_may_be_named_and_files_of_one_name_are_distinguished(invoke: Invoke, collection: Path) -> None:
     """As old and new copies of a file are, in two folders."""
     (collection / "before").mkdir()
     (collection / "before" / "new.run").write_text((collection / "old.run").read_text())
@@ -197,9 +197,9 @@ def test_several_gates_in_a_file_are_decided_together(execute: Execute, collecti
     there = execute("gate", "--config", str(collection / "gates.yaml"), "--format", "json")
     document, other = json.loads(here.stdout), json.loads(there.stdout)
     found = [
-        (gate["name"], each["measure"], each["alpha"], each["min_delta"], each["test"], each["verdict"])
+        (gate["name"], row["measure"], row["alpha"], row["min_delta"], row["test"], row["verdict"])
         for gate in document["gates"]
-        for each in gate["tables"]["measures"]
+        for row in gate["tables"]["measures"]
     ]
 
     assert here.returncode == 0
@@ -222,7 +222,9 @@ def test_the_worst_gate_of_a_file_decides(invoke: Invoke, collection: Path) -> N
     assert invoke("gate", "--config", "odd.yaml", "--inconclusive", "pass").exit_code == 0
 
 
-def test_a_gate_at_fault_exits_with_2_and_the_others_are_still_told(invoke: Invoke, collection: Path) -> None:
+def test_a_gate_at_fault_exits_with_2_and_the_others_are_still_reported(
+    invoke: Invoke, collection: Path
+) -> None:
     """In the text, in XML as an error, in JSON."""
     (collection / "gates.yaml").write_text(f"{GATES}  - name: lost\n    run: none.run\n")
     done = invoke("gate", "--config", "gates.yaml", "-o", "gates.xml", "-o", "gates.json")
@@ -270,7 +272,7 @@ def test_a_gate_at_fault_exits_with_2_and_the_others_are_still_told(invoke: Invo
         ("gates: [", "the file must be YAML"),
     ],
 )
-def test_a_fault_in_a_file_of_gates_is_told_with_its_place(
+def test_a_problem_in_a_file_of_gates_is_reported_with_its_place(
     invoke: Invoke, collection: Path, content: str, words: str
 ) -> None:
     """Key by key, with what was meant."""
@@ -282,7 +284,7 @@ def test_a_fault_in_a_file_of_gates_is_told_with_its_place(
     assert "gates.yaml" in done.stderr
 
 
-def test_what_a_file_says_is_not_said_again_on_the_command_line(invoke: Invoke, collection: Path) -> None:
+def test_options_that_a_file_sets_are_refused_on_the_command_line(invoke: Invoke, collection: Path) -> None:
     """It would be unclear which gate it is meant for."""
     (collection / "gates.yaml").write_text(GATES)
     done = invoke(

@@ -28,7 +28,7 @@ def test_errors_exit_with_2_and_are_reported_with_their_lines(invoke: Invoke, co
     assert "bad.run:6    score is `nan`" in done.output
 
 
-def test_nothing_found_is_said(invoke: Invoke, collection: Path) -> None:
+def test_a_clean_file_is_reported(invoke: Invoke, collection: Path) -> None:
     """Silence would leave doubts."""
     (collection / "few.txt").write_text("q1 0 d1 2\nq2 0 d1 1\n")
     done = invoke("lint", "few.txt", "bm25.run")
@@ -58,7 +58,7 @@ def test_json_has_every_finding_with_its_places(invoke: Invoke) -> None:
     assert (finding["kind"], finding["severity"], finding["count"]) == ("missing-queries", "warning", 1)
 
 
-def test_copies_are_written_and_the_exit_code_tells_of_what_is_left(invoke: Invoke, collection: Path) -> None:
+def test_copies_are_written_and_the_exit_code_shows_what_is_left(invoke: Invoke, collection: Path) -> None:
     """A run that is fixed no longer counts; judgments that are not do."""
     (collection / "bad.run").write_text(BM25 + "q2 Q0 d1 3 nan bm25\n")
     (collection / "bad.qrels").write_text("q1 0 d1 2\nq1 0 d1 1\n")

@@ -28,7 +28,7 @@ def test_the_version_is_that_of_the_package(invoke: Invoke) -> None:
 
 
 def test_help_lists_commands_and_exit_codes(invoke: Invoke) -> None:
-    """The first page tells every command and what exit codes mean."""
+    """The first page lists every command and the meaning of exit codes."""
     result = invoke("--help")
 
     assert result.exit_code == 0
@@ -56,7 +56,7 @@ def test_a_wrong_command_line_exits_with_two(invoke: Invoke, arguments: tuple[st
 
 
 def test_an_error_of_the_library_is_worded_without_traceback(invoke: Invoke) -> None:
-    """What the library refuses is told in its own words, with its hint."""
+    """An error of the library is printed with its message and its hint."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "nDGC@5")
 
     assert result.exit_code == 2
@@ -108,7 +108,7 @@ def test_completion_scripts_are_printed(invoke: Invoke, shell: str) -> None:
     assert f"_JUDGED_COMPLETE={shell}_complete" in result.stdout
 
 
-def test_the_shell_is_told_commands_and_measures(execute: Execute) -> None:
+def test_the_shell_completes_commands_and_measures(execute: Execute) -> None:
     """What the script calls back answers with commands, options and measures."""
     environment = {"_JUDGED_COMPLETE": "bash_complete", "COMP_CWORD": "1", "COMP_WORDS": "judged sc"}
     commands = execute(env=environment)
@@ -120,7 +120,7 @@ def test_the_shell_is_told_commands_and_measures(execute: Execute) -> None:
 
 
 def test_python_dash_m_is_the_same_program(execute: Execute) -> None:
-    """`python -m judged` scores, tells the protocol on the other stream, and exits with 0."""
+    """`python -m judged` scores, prints the protocol on the other stream, and exits with 0."""
     result = execute("score", "qrels.txt", "bm25.run", "-m", "AP")
 
     assert result.returncode == 0
@@ -177,7 +177,7 @@ def test_an_interrupt_exits_with_130() -> None:
     process.stdout.readline()
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert told.decode().strip() == "interrupted"
+    assert errors.decode().strip() == "interrupted"

@@ -90,7 +90,7 @@ def test_a_name_of_two_families_has_two_cards(invoke: Invoke) -> None:
 
 
 def test_the_nearest_name_may_be_of_any_family(invoke: Invoke) -> None:
-    """A slip in the name of a measure of sessions is told as well."""
+    """A misspelt measure of sessions gets a suggestion as well."""
     result = invoke("measures", "Coverag")
 
     assert (result.exit_code, result.stdout) == (2, "")
@@ -98,7 +98,7 @@ def test_the_nearest_name_may_be_of_any_family(invoke: Invoke) -> None:
 
 
 def test_an_unknown_name_is_an_error_with_a_hint(invoke: Invoke) -> None:
-    """A slip of the pen is told what was meant."""
+    """A misspelt name gets a suggestion."""
     result = invoke("measures", "nDGC")
 
     assert (result.exit_code, result.stdout) == (2, "")

@@ -86,14 +86,17 @@ def test_agrees_with_the_trec_eval_installed(kind: str, seed: int, tmp_path: Pat
     rows, ranked = [], []
     for query in ("1", "2", "10"):
         for group in range(rng.randint(1, 3)):
-            worth = {each: rng.choice([0, 0, 1, 2, 3]) for each in rng.sample(documents, 8)}
+            worth = {document: rng.choice([0, 0, 1, 2, 3]) for document in rng.sample(documents, 8)}
             parts = range(rng.randint(1, 3)) if kind == "prefs" else [0]
             for part in parts:
                 named = f" s{part}" if kind == "prefs" else ""
                 rows += [
-                    f"{query} g{group}{named} {each} {worth[each]}" for each in rng.sample(list(worth), 5)
+                    f"{query} g{group}{named} {document} {worth[document]}"
+                    for document in rng.sample(list(worth), 5)
                 ]
-        ranked += [f"{query} Q0 {each} 0 {rng.choice([1, 2, 2.5])} tag" for each in rng.sample(documents, 9)]
+        ranked += [
+            f"{query} Q0 {document} 0 {rng.choice([1, 2, 2.5])} tag" for document in rng.sample(documents, 9)
+        ]
     (tmp_path / "judgments").write_text("\n".join(rows) + "\n")
     (tmp_path / "run").write_text("\n".join(ranked) + "\n")
     measures = "qrels_jg" if kind == "qrels_jg" else "all_prefs"
@@ -106,7 +109,7 @@ def test_agrees_with_the_trec_eval_installed(kind: str, seed: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (
             "q u a d1 2\nq u a d1 2\nq u a d2 1\n",
@@ -127,14 +130,14 @@ def test_agrees_with_the_trec_eval_installed(kind: str, seed: int, tmp_path: Pat
         ("", "holds no preferences"),
     ],
 )
-def test_what_means_nothing_is_refused_with_its_line(content: str, told: str, tmp_path: Path) -> None:
+def test_what_means_nothing_is_refused_with_its_line(content: str, message: str, tmp_path: Path) -> None:
     """trec_eval counts the first case twice, aborts at the third, and stops at the others without a line."""
     (tmp_path / "prefs").write_text(content)
     (tmp_path / "run").write_text("q Q0 d1 1 2.0 tag\n")
     result = run("trec_eval", "-R", "prefs", "-m", "all_prefs", tmp_path / "prefs", tmp_path / "run")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_only_num_q_and_runid_need_no_measure(tmp_path: Path) -> None:
@@ -148,7 +151,7 @@ def test_only_num_q_and_runid_need_no_measure(tmp_path: Path) -> None:
 
 
 def test_score_takes_preferences_where_the_measure_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As trec_eval 9.0.4 (file 01) says for `prefs_simp` and the tie rule it has; ties are told of."""
+    """As trec_eval 9.0.4 (file 01) says for `prefs_simp` and the tie rule it has; a note counts ties."""
     monkeypatch.chdir(RECORDED)
     asked = ["-m", "prefs_simp", "--format", "csv", "--per-query", "--missing", "skip"]
     result = run("score", "prefs", "run", *asked, "--ties", "document-ascending")

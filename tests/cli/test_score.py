@@ -38,7 +38,7 @@ def test_several_runs_are_rows_and_measures_columns(invoke: Invoke) -> None:
     assert (result.exit_code, result.stdout) == (0, TABLE)
 
 
-def test_notes_tell_protocol_queries_and_what_was_noticed(invoke: Invoke) -> None:
+def test_notes_state_the_protocol_the_queries_and_observations(invoke: Invoke) -> None:
     """Standard error names the protocol with its fingerprint, the number of queries, and the oddities."""
     notes = invoke("score", "qrels.txt", "bm25.run", "dense.run", *THREE).stderr.splitlines()
 
@@ -199,7 +199,7 @@ def test_latex_uses_booktabs_and_escapes_names(invoke: Invoke, collection: Path)
     ]
 
 
-def test_many_measures_stand_below_each_other(invoke: Invoke) -> None:
+def test_many_measures_are_shown_below_each_other(invoke: Invoke) -> None:
     """More than eight measures become rows."""
     nine = " ".join(f"P@{cutoff}" for cutoff in range(1, 10))
     result = invoke("score", "qrels.txt", "bm25.run", "dense.run", "-m", nine)
@@ -245,7 +245,7 @@ def test_an_unknown_extension_is_refused_before_anything_is_read(invoke: Invoke)
     assert ".parquet" in result.stderr
 
 
-def test_a_folder_that_is_not_there_is_said_to_be_so(invoke: Invoke) -> None:
+def test_a_missing_folder_is_an_error(invoke: Invoke) -> None:
     """Writing into nowhere is an error of the command line."""
     result = invoke("score", "qrels.txt", "bm25.run", "-o", "nowhere/scores.csv")
 
@@ -253,7 +253,7 @@ def test_a_folder_that_is_not_there_is_said_to_be_so(invoke: Invoke) -> None:
     assert "`nowhere` is not a folder" in result.stderr
 
 
-def test_what_is_wrong_with_a_run_is_told_with_file_and_line(invoke: Invoke, collection: Path) -> None:
+def test_problems_of_a_run_are_reported_with_file_and_line(invoke: Invoke, collection: Path) -> None:
     """The file is named as it was given, whatever the run is called."""
     (collection / "bad.run").write_text("q1 Q0 d1 1 9.5 x\nq1 Q0 d1 2 9.0 x\n")
     result = invoke("score", "qrels.txt", "name=bad.run")
@@ -299,7 +299,7 @@ def test_the_name_of_a_compressed_run_has_no_extension(invoke: Invoke, collectio
 
 @pytest.mark.parametrize("which", [0, 1])
 def test_either_input_may_come_from_standard_input(invoke: Invoke, collection: Path, which: int) -> None:
-    """`-` stands for the judgments or for a run."""
+    """`-` reads the judgments or a run from standard input."""
     files = ["qrels.txt", "dense.run"]
     data = (collection / files[which]).read_bytes()
     files[which] = "-"
@@ -404,7 +404,7 @@ def test_bounds_are_columns_of_data(invoke: Invoke) -> None:
     assert (row["ties_low"], row["ties_high"]) == (0.5, 0.5)
 
 
-def test_bounds_of_averaged_ties_are_left_out_and_that_is_said(invoke: Invoke) -> None:
+def test_bounds_of_averaged_ties_are_left_out_with_a_note(invoke: Invoke) -> None:
     """Over judgments there are bounds for one order of ties only."""
     result = invoke("score", "qrels.txt", "dense.run", "-m", "RR", "--bounds", "--ties", "expected")
 

@@ -63,7 +63,7 @@ def test_a_rate_is_never_shown_alone(trace: Path) -> None:
 
 
 def test_iterations_for_all_good_results_has_its_flag(trace: Path) -> None:
-    """`AllGoodReached` tells 100 iterations and never apart."""
+    """`AllGoodReached` distinguishes 100 iterations from never."""
     wanted = 'IterationsForAllGoodResults(reference="given")'
     outcome = run(trace, "-m", wanted, "--reference", "union", "--format", "json")
     rows = json.loads(outcome.stdout)["tables"]["means"]
@@ -96,7 +96,7 @@ def test_everything_asked_for_comes_in_every_format(trace: Path, kind: str, aske
 
 
 def test_a_curve_is_written_as_a_picture(trace: Path, tmp_path: Path) -> None:
-    """A line and a name for each system, and what each point stands for."""
+    """A line and a name for each system, and what each point means."""
     pytest.importorskip("vl_convert", reason="the extra `report` is not installed")
     picture = tmp_path / "curve.svg"
     assert run(trace, "-m", "CG", "--picture", picture).exit_code == 0
@@ -120,15 +120,17 @@ def test_a_baseline_gives_differences_on_tasks(trace: Path) -> None:
     assert "Tasks that changed most" in outcome.stdout
 
 
-def test_every_decision_of_deduplication_is_told(trace: Path) -> None:
+def test_every_decision_of_deduplication_is_listed(trace: Path) -> None:
     """Of the first session, the third result is the second again."""
     outcome = run(trace, "-m", "CG", "--explain", "--session", "a1")
     lines = [line.split(maxsplit=4) for line in outcome.stdout.splitlines() if line.strip()[:1].isdigit()]
-    assert [each[2] for each in lines] == ["x", "y", "y", "z"]
+    assert [line[2] for line in lines] == ["x", "y", "y", "z"]
     assert lines[1][4] == "new: no earlier result shares a key with it"
     assert lines[2][4].startswith("a duplicate: group 1 (same generic id, confidence 0.6)")
-    told = json.loads(run(trace, "-m", "CG", "--explain", "--format", "json").stdout)["tables"]["decisions"]
-    assert [each["new"] for each in told[:4]] == [True, True, False, True]
+    decisions = json.loads(run(trace, "-m", "CG", "--explain", "--format", "json").stdout)["tables"][
+        "decisions"
+    ]
+    assert [decision["new"] for decision in decisions[:4]] == [True, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_labels_and_one_session_are_chosen(trace: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("-m", "nDCG@10,CG@x"), "not a measure of sessions"),
         (("--baseline", "newest"), "no system is called `newest`"),
@@ -182,11 +184,11 @@ def test_labels_and_one_session_are_chosen(trace: Path, tmp_path: Path) -> None:
         (("-m", "N", "--picture", "x.svg"), "has no curve to draw"),
     ],
 )
-def test_a_mistake_is_named(trace: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_a_mistake_is_named(trace: Path, arguments: tuple[str, ...], message: str) -> None:
     """Exit code 2, a message, no traceback."""
     outcome = run(trace, *arguments)
     assert outcome.exit_code == 2
-    assert told in outcome.output
+    assert message in outcome.output
     assert "Traceback" not in outcome.output
 
 

@@ -71,13 +71,16 @@ example: session `c1` of agent-a, task t1 (openai-chat.jsonl:1)
 @pytest.mark.parametrize("file", sorted(path.name for path in GOLDEN.glob("*.json*")))
 def test_programs_get_the_same_as_json(file: str) -> None:
     """With counts that agree with each other."""
-    told = json.loads(run(str(GOLDEN / file), "--json").output)
+    summary = json.loads(run(str(GOLDEN / file), "--json").output)
 
-    assert told["sessions"] >= 1
-    assert sum(each["calls"] for each in told["tools"] if each["taken_as"] == "search") >= told["iterations"]
-    assert all(count <= told["results"] for count in told["fields"].values())
-    assert told["example"]["turns"]
-    assert told["refused"] is None
+    assert summary["sessions"] >= 1
+    assert (
+        sum(tool["calls"] for tool in summary["tools"] if tool["taken_as"] == "search")
+        >= summary["iterations"]
+    )
+    assert all(count <= summary["results"] for count in summary["fields"].values())
+    assert summary["example"]["turns"]
+    assert summary["refused"] is None
 
 
 def test_what_would_be_refused_is_shown_as_far_as_it_was_read(tmp_path: Path) -> None:
@@ -113,7 +116,7 @@ def test_unknown_tools_are_listed_and_a_mapping_makes_them_known(tmp_path: Path)
     assert "kb        1  search" in known.output
 
 
-def test_options_that_make_no_sense_are_told(tmp_path: Path) -> None:
+def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     """A format that nobody knows, and a mapping that is none."""
     tools = tmp_path / "tools.yaml"
     tools.write_text("nothing")
@@ -130,7 +133,7 @@ def test_every_option_is_in_the_guide() -> None:
         encoding="utf-8"
     )
     section = guide.partition("\n## judged sessions inspect\n")[2].partition("\n## ")[0]
-    options = [each for each in command.params if isinstance(each, click.Option)]
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
 
     assert [word for option in options for word in option.opts if f"`{word}`" not in section] == []
     assert all(option.help for option in options)

@@ -24,7 +24,7 @@ def test_no_colour_without_a_terminal(execute: Execute) -> None:
     ("environment", "bold"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
 @pytest.mark.usefixtures("collection")
-def test_a_terminal_shows_the_best_in_bold_unless_told_not_to(
+def test_a_terminal_shows_the_best_in_bold_unless_switched_off(
     environment: dict[str, str],
     bold: bool,
 ) -> None:

@@ -48,7 +48,7 @@ def test_recordings_are_there() -> None:
 
 
 def test_missing_queries_are_left_out_where_trec_eval_10_stops() -> None:
-    """Without -c, 10.0 exits with 4 if a judged query has no results; here the others are averaged, and it is said."""
+    """Without -c, 10.0 exits with 4 if a judged query has no results; here the others are averaged, with a note."""
     result = run("--trec-version", "10", "-m", "num_q", RECORDED / "qrels", RECORDED / "run")
 
     assert (result.exit_code, result.stdout) == (0, "num_q                 \tall\t3\n")
@@ -92,7 +92,7 @@ def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["-m", "ndgc"], "no measure of trec_eval 9 is called `ndgc`"),
         (["-m", "prefs_simp"], "`prefs_simp`"),
@@ -108,12 +108,12 @@ def test_the_tag_is_that_of_the_last_line(tmp_path: Path) -> None:
         (["-M", "0"], "`depth` of a protocol is 0"),
     ],
 )
-def test_what_is_not_there_is_refused_in_words(arguments: list[str], told: str) -> None:
+def test_what_is_not_there_is_refused_in_words(arguments: list[str], message: str) -> None:
     """Measures and formats that are not known, and limits that mean nothing, exit with 2."""
     result = run(*arguments, RECORDED / "qrels", RECORDED / "run")
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_a_run_without_judged_queries_is_refused(tmp_path: Path) -> None:
@@ -139,7 +139,9 @@ def test_agrees_with_the_trec_eval_installed(seed: int, tmp_path: Path) -> None:
         judgments += [
             f"{query} 0 {document} {rng.choice([0, 1, 2])}" for document in rng.sample(documents, 15)
         ]
-        rows += [f"{query} Q0 {each} 0 {rng.choice([1, 2, 2.5])} tag" for each in rng.sample(documents, 20)]
+        rows += [
+            f"{query} Q0 {document} 0 {rng.choice([1, 2, 2.5])} tag" for document in rng.sample(documents, 20)
+        ]
     (tmp_path / "qrels").write_text("\n".join(judgments) + "\n")
     (tmp_path / "run").write_text("\n".join(rows) + "\n")
     arguments = ["-q", "-c", "-l", str(1 + seed % 2), "-m", "official", "-m", "ndcg_cut", "-m", "set"]

@@ -87,7 +87,7 @@ def test_means_and_differences_are_those_of_evaluate(comparison: judged.Comparis
 def test_measures_of_zeros_and_ones_have_wilsons_interval(comparison: judged.Comparison) -> None:
     """Success@1, but not nDCG@10."""
     methods = {
-        each.measure: each.interval.method for each in comparison.means if isinstance(each.interval, Interval)
+        mean.measure: mean.interval.method for mean in comparison.means if isinstance(mean.interval, Interval)
     }
 
     assert methods == {"nDCG@10": "student", "Success@1": "wilson"}
@@ -95,12 +95,12 @@ def test_measures_of_zeros_and_ones_have_wilsons_interval(comparison: judged.Com
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "bootstrap", "welch"])
 def test_every_test_can_be_chosen(test: str) -> None:
-    """And is corrected by Holm's rule unless said otherwise."""
+    """And is corrected by Holm's rule unless set otherwise."""
     made = judged.compare(QRELS, RUNS, "nDCG@10", baseline="low", test=test)
-    ps = [each.p for each in made.contrasts]
+    ps = [contrast.p for contrast in made.contrasts]
 
     assert made.settings.correction == "holm"
-    assert [each.corrected for each in made.contrasts] == pytest.approx(RULES["holm"](ps))
+    assert [contrast.corrected for contrast in made.contrasts] == pytest.approx(RULES["holm"](ps))
 
 
 def test_the_names_that_can_be_chosen_are_those_that_there_are() -> None:
@@ -114,12 +114,12 @@ def test_without_a_baseline_each_is_compared_with_each() -> None:
     made = judged.compare(QRELS, RUNS, "nDCG@10")
     several = judged.compare(QRELS, RUNS, "nDCG@10", baseline=["low", "high"])
 
-    assert [(each.system, each.baseline) for each in made.contrasts] == [
+    assert [(contrast.system, contrast.baseline) for contrast in made.contrasts] == [
         ("middle", "low"),
         ("high", "low"),
         ("high", "middle"),
     ]
-    assert [(each.system, each.baseline) for each in several.contrasts] == [
+    assert [(contrast.system, contrast.baseline) for contrast in several.contrasts] == [
         ("middle", "low"),
         ("high", "low"),
         ("middle", "high"),
@@ -211,12 +211,12 @@ def test_interaction_of_two_slices_is_the_test_of_their_difference() -> None:
     expected = stats.permutation_test(
         (d[::2], d[1::2]), lambda a, b, axis: a.mean(axis=axis) - b.mean(axis=axis), vectorized=True, rng=1
     ).pvalue
-    p = next(each.p for each in made.interactions if each.system == "middle")
+    p = next(interaction.p for interaction in made.interactions if interaction.system == "middle")
 
     assert p == pytest.approx(expected, abs=8 * math.sqrt(expected * (1 - expected) / 10_000) + 1e-3)
 
 
-def test_latency_is_in_milliseconds_and_absence_is_told(comparison: judged.Comparison) -> None:
+def test_latency_is_in_milliseconds_and_absence_is_noted(comparison: judged.Comparison) -> None:
     """Mean and percentiles of seconds; a system without timings is named."""
     low, high = comparison.latencies
 
@@ -237,7 +237,7 @@ def test_measures_that_happen_to_be_0_and_1_keep_students_interval() -> None:
     second = {query: {"a" if place % 4 else "x": 1.0} for place, query in enumerate(QUERIES)}
     made = judged.compare({query: {"a": 1} for query in QUERIES}, {"first": first, "second": second}, "AP")
 
-    assert [each.interval.method for each in made.means if isinstance(each.interval, Interval)] == [
+    assert [mean.interval.method for mean in made.means if isinstance(mean.interval, Interval)] == [
         "student"
     ] * 2
 
@@ -248,8 +248,8 @@ def test_interactions_are_corrected_over_attributes_and_pairs() -> None:
     made = judged.compare(QRELS, RUNS, "AP", baseline="low", slices=slices)
 
     assert len(made.interactions) == 4
-    assert [each.corrected for each in made.interactions] == RULES["holm"](
-        [each.p for each in made.interactions]
+    assert [interaction.corrected for interaction in made.interactions] == RULES["holm"](
+        [interaction.p for interaction in made.interactions]
     )
 
 
@@ -312,9 +312,9 @@ def test_little_data_has_stated_outcomes(test: str, count: int) -> None:
 
     assert "nan" not in repr(made).lower()
     json.dumps(made.to_dict(), allow_nan=False)
-    for each in made.contrasts:
-        assert isinstance(each.interval, Undefined)
-        assert each.p is None or 0 < each.p <= 1
+    for contrast in made.contrasts:
+        assert isinstance(contrast.interval, Undefined)
+        assert contrast.p is None or 0 < contrast.p <= 1
 
 
 def test_one_seed_gives_one_result_whatever_the_threads() -> None:
@@ -392,14 +392,14 @@ def test_published_marks_of_keyphrase_runs(shared_data: Callable[[str], Path]) -
     measures = ["P@10", "R@10", "nDCG@10", "AP@10", "RR"]
     made = judged.compare(folder / "qrelFile.qrel.gz", runs, measures, baseline="baseline", test="t")
 
-    assert [round(made.mean("baseline", each).mean, 4) for each in measures] == [
+    assert [round(made.mean("baseline", measure).mean, 4) for measure in measures] == [
         0.1960,
         0.1669,
         0.2482,
         0.0979,
         0.5467,
     ]
-    assert [round(made.mean("first", each).mean, 4) for each in measures] == [
+    assert [round(made.mean("first", measure).mean, 4) for measure in measures] == [
         0.2071,
         0.1711,
         0.2231,
@@ -407,7 +407,7 @@ def test_published_marks_of_keyphrase_runs(shared_data: Callable[[str], Path]) -
         0.4004,
     ]
     assert made.beaten("first", "P@10") == ["baseline"]
-    assert [made.beaten("first", each) for each in measures[1:]] == [[]] * 4
+    assert [made.beaten("first", measure) for measure in measures[1:]] == [[]] * 4
     assert made.contrast("first", measure="P@10").p == pytest.approx(0.0017, abs=5e-5)
 
 
@@ -429,8 +429,10 @@ def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path)
     evaluations = list(judged.evaluate_many(QRELS, RUNS, ["AP", "RR"]).values())
     long = pa.concat_tables(
         [
-            each.scores.to_arrow().append_column("run", pa.array([each.system] * len(each.scores)))
-            for each in evaluations
+            evaluation.scores.to_arrow().append_column(
+                "run", pa.array([evaluation.system] * len(evaluation.scores))
+            )
+            for evaluation in evaluations
         ]
     )
     pq.write_table(long, tmp_path / "scores.parquet")
@@ -441,12 +443,12 @@ def test_evaluations_scores_and_files_of_them_are_compared_alike(tmp_path: Path)
         judged.compare(many, baseline="low"),
         judged.compare([tmp_path / "evaluations.json"], baseline="low"),
         judged.compare(evaluations, baseline="low"),
-        judged.compare([each.scores for each in map(_named_scores, evaluations)], baseline="low"),
+        judged.compare([named.scores for named in map(_named_scores, evaluations)], baseline="low"),
         judged.compare(dict(zip(RUNS, evaluations, strict=True)), baseline="low"),
         judged.compare([tmp_path / "scores.parquet"], baseline="low"),
     ]
 
-    assert [each.to_arrow() for each in made] == [expected] * 6
+    assert [comparison.to_arrow() for comparison in made] == [expected] * 6
     assert judged.compare(evaluations, measures="RR", baseline="low").measures == ("RR",)
 
 
@@ -478,10 +480,12 @@ def test_systems_are_tested_against_the_first_over_all_measures() -> None:
         for measure in measures
     ]
 
-    assert [(each.system, each.measure, each.queries) for each in found] == [
+    assert [(contrast.system, contrast.measure, contrast.queries) for contrast in found] == [
         (name, measure, 40) for name in ("middle", "high") for measure in measures
     ]
-    assert [each.test.statistic for each in found] == pytest.approx([each.statistic for each in expected])
-    assert [each.corrected for each in found] == pytest.approx(
-        RULES["holm"]([float(each.pvalue) for each in expected])
+    assert [contrast.test.statistic for contrast in found] == pytest.approx(
+        [result.statistic for result in expected]
+    )
+    assert [contrast.corrected for contrast in found] == pytest.approx(
+        RULES["holm"]([float(result.pvalue) for result in expected])
     )

@@ -34,7 +34,7 @@ def _placed(rank: int) -> dict[str, float]:
 
 RUNS = {"one": run("111211112111"), "two": run("122212321223"), "three": run("333232323332")}
 COMPARED = judged.compare(GRADES, RUNS, ["RR"], baseline="three")
-VALUES = np.array([[judged.evaluate(GRADES, each, "RR").per_query()["RR"]] for each in RUNS.values()])[:, 0].T
+VALUES = np.array([[judged.evaluate(GRADES, run, "RR").per_query()["RR"]] for run in RUNS.values()])[:, 0].T
 ORDER = list(RUNS)
 
 
@@ -134,9 +134,9 @@ def test_the_diagram_names_every_system() -> None:
 def test_the_command_shows_and_writes_them(tmp_path: Path) -> None:
     """Tables for people, rows in JSON, the diagram in a file."""
     qrels = tmp_path / "qrels.txt"
-    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, each in GRADES.items() for d, g in each.items()))
-    for name, each in RUNS.items():
-        lines = (f"{q} Q0 {d} 0 {s} x\n" for q, scores in each.items() for d, s in scores.items())
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, grades in GRADES.items() for d, g in grades.items()))
+    for name, run in RUNS.items():
+        lines = (f"{q} Q0 {d} 0 {s} x\n" for q, scores in run.items() for d, s in scores.items())
         (tmp_path / f"{name}.run").write_text("".join(lines))
     files = [str(tmp_path / f"{name}.run") for name in RUNS]
     options = ["-m", "RR", "--also", "anova", "--also", "tukey", "--quiet"]

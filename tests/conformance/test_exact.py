@@ -58,7 +58,7 @@ def test_measures_by_hand(
     assert written(measured(listed(*grades), name, parameters)) == value
 
 
-def test_ties_left_open_are_all_orders_of_what_can_be_told_apart() -> None:
+def test_ties_left_open_are_all_orders_of_distinguishable_results() -> None:
     """Two documents of the same judgments make three orders with a third, not six."""
     rows = [("a", 1.0), ("b", 1.0), ("c", 1.0), ("z", 0.5)]
     judged: dict[str, Grade] = {"a": Fraction(1)}
@@ -85,11 +85,11 @@ def test_ties_left_open_are_all_orders_of_what_can_be_told_apart() -> None:
 def test_measures_of_intents_by_hand(name: str, parameters: dict[str, Any], value: str) -> None:
     """The first result answers one of two intents, and the second both."""
     one, both = {"1": Fraction(1)}, {"1": Fraction(1), "2": Fraction(1)}
-    each = replace(listed(1, 1), answers=(one, both), documents={"a": one, "b": both})
+    query = replace(listed(1, 1), answers=(one, both), documents={"a": one, "b": both})
     if name == "nNRBP":
-        each = replace(each, answers=(both, one))
+        query = replace(query, answers=(both, one))
 
-    assert written(measured(each, name, parameters)) == value
+    assert written(measured(query, name, parameters)) == value
 
 
 def test_every_measure_is_one_of_judged() -> None:

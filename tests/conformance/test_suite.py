@@ -66,7 +66,7 @@ def test_there_is_no_file_without_a_source_and_no_id_twice() -> None:
 
 
 def test_the_readme_names_every_file() -> None:
-    """Whoever reads the description finds every theme."""
+    """The description covers every theme."""
     page = (SUITE / "README.md").read_text(encoding="utf-8")
 
     assert [path.name for path in FILES if f"`{path.name}`" not in page] == []
@@ -102,7 +102,7 @@ def test_what_was_worked_out_by_hand_is_of_the_measures_of_the_case() -> None:
 @pytest.mark.parametrize(
     "measure",
     [measure for _, measure in MEASURES if "published" in measure],
-    ids=lambda each: each["measure"],
+    ids=lambda case: case["measure"],
 )
 def test_published_digits_are_those_of_the_value(measure: dict[str, Any]) -> None:
     """A worked example comes out as printed, rounded or cut to the printed digits."""

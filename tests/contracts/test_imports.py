@@ -37,11 +37,11 @@ def test_import_contracts_are_kept() -> None:
     if importlib.util.find_spec("importlinter") is None:
         pytest.skip("import-linter is not installed")
     program = "from importlinter.cli import lint_imports_command as command; command()"
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, check=False, capture_output=True, text=True
     )
 
-    assert told.returncode == 0, told.stdout
+    assert process.returncode == 0, process.stdout
 
 
 def imports_of(path: Path) -> set[str]:

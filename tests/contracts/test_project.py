@@ -92,7 +92,7 @@ def test_every_measure_is_on_the_page_of_measures() -> None:
 
 
 def test_every_error_is_on_the_page_of_errors() -> None:
-    """Users can look up when each error is raised."""
+    """The docstring of every error says when it is raised."""
     page = read("docs/errors-and-exit-codes.md")
     names = [name for name in errors.__all__ if issubclass(getattr(errors, name), errors.JudgedError)]
 
@@ -170,7 +170,11 @@ def test_everything_that_tests_need_is_pinned() -> None:
     extras = project["optional-dependencies"]
     wanted = [
         *project["dependencies"],
-        *(each for name in ("demo", "label", "pandas", "polars", "test") for each in extras[name]),
+        *(
+            requirement
+            for name in ("demo", "label", "pandas", "polars", "test")
+            for requirement in extras[name]
+        ),
     ]
     pinned = {
         _canonical(name) for name in re.findall(r"^([\w.-]+)==", read("tests/constraints.txt"), re.MULTILINE)

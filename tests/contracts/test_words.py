@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(ROOT.glob("src/**/*.py"))
+TESTS = sorted(path for path in ROOT.glob("tests/**/*.py") if path != Path(__file__))
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *ROOT.glob("docs/**/*.md")]
 )
@@ -72,7 +73,7 @@ def find_identifiers(path: Path) -> list[str]:
     return [f"{path.relative_to(ROOT)}: {name}" for name in sorted(names & set(IDENTIFIERS))]
 
 
-@pytest.mark.parametrize("paths", [SOURCES, PAGES], ids=["source", "pages"])
+@pytest.mark.parametrize("paths", [SOURCES, TESTS, PAGES], ids=["source", "tests", "pages"])
 def test_no_page_or_file_has_a_banned_phrase(paths: list[Path]) -> None:
     """Docstrings, messages, help and pages are written in plain English."""
     assert [found for path in paths for found in find_phrases(path)] == []
@@ -80,7 +81,7 @@ def test_no_page_or_file_has_a_banned_phrase(paths: list[Path]) -> None:
 
 def test_no_name_is_of_the_private_dialect() -> None:
     """Functions, classes, variables and arguments have the names of the field."""
-    assert [found for path in SOURCES for found in find_identifiers(path)] == []
+    assert [found for path in (*SOURCES, *TESTS) for found in find_identifiers(path)] == []
 
 
 def test_every_term_of_the_glossary_is_explained_once() -> None:

@@ -86,7 +86,7 @@ def test_a_match_is_where_a_result_would_be_placed(found: Found, result: Result,
 
 
 def test_results_without_any_key_are_never_the_same() -> None:
-    """Nothing is known of them, so nothing is said."""
+    """Nothing is known of them, so nothing is reported."""
     assert find_duplicates([(Result(), "web"), (Result(), "web")]).of.tolist() == [0, 1]
 
 

@@ -54,7 +54,7 @@ def test_near_texts_come_out_the_same_each_time() -> None:
     assert [first.represent(text) for text in texts] == [second.represent(text) for text in texts]
 
 
-def test_a_text_stands_for_itself_and_for_those_near_it() -> None:
+def test_a_text_represents_itself_and_those_near_it() -> None:
     """The stand-in of a stand-in is itself; every stand-in was seen before, or is the text."""
     texts, seen = NearTexts(0.7), set()
     for places in range(12):
@@ -66,7 +66,7 @@ def test_a_text_stands_for_itself_and_for_those_near_it() -> None:
         assert texts.represent(chosen) == chosen
 
 
-def test_a_text_that_is_not_kept_stands_for_no_other() -> None:
+def test_a_text_that_is_not_kept_represents_no_other() -> None:
     """Matching asks what a text is near to, and leaves no trace."""
     texts = NearTexts(0.7)
 

@@ -227,8 +227,8 @@ addresses = st.builds(
     st.sampled_from(["http", "https", "HTTPS"]),
     st.lists(labels, min_size=1, max_size=4).map(".".join),
     st.sampled_from(["", ":80", ":443", ":8443", "."]),
-    st.lists(segments, max_size=4).map(lambda each: "".join("/" + segment for segment in each)),
-    st.lists(parameters, max_size=3).map(lambda each: "?" + "&".join(each) if each else ""),
+    st.lists(segments, max_size=4).map(lambda path: "".join("/" + segment for segment in path)),
+    st.lists(parameters, max_size=3).map(lambda query: "?" + "&".join(query) if query else ""),
     st.sampled_from(["", "#", "#top", "#/a", "#!b", "#:~:text=c", "#/d:~:text=e"]),
 )
 anything = addresses | st.text() | st.text(alphabet="ahtps:/.?#%&=é\\", max_size=20)

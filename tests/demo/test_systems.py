@@ -56,7 +56,7 @@ def test_fusion_ignores_documents_that_a_system_does_not_return() -> None:
 
 
 def test_the_best_are_cut_at_the_depth() -> None:
-    """Only so many documents are kept, the highest scores first, equal ones in their order."""
+    """Only the given number of documents is kept, the highest scores first, equal ones in their order."""
     assert keep_best(np.array([[0.1, 0.3, 0.3, 0.2]]), depth=3).tolist() == [[0.0, 0.3, 0.3, 0.2]]
     assert keep_best(np.array([[0.1, 0.3, 0.3, 0.3]]), depth=2).tolist() == [[0.0, 0.3, 0.3, 0.0]]
 

@@ -42,7 +42,7 @@ def test_a_small_run_scores_by_hand() -> None:
     assert ev["map"] == ev[AP] == ev["AP"] == 0.25 / 3
 
 
-def test_everything_notable_is_counted_and_told() -> None:
+def test_everything_notable_is_counted_and_noted() -> None:
     """Missing, extra, without relevant documents, unjudged: in numbers and in words."""
     ev = judged.evaluate(QRELS, RUN, AP)
     seen = ev.counts
@@ -62,7 +62,7 @@ def test_everything_notable_is_counted_and_told() -> None:
     ]
 
 
-def test_ties_are_told_with_the_rule_that_settled_them() -> None:
+def test_ties_are_noted_with_the_rule_that_ordered_them() -> None:
     """A judged document that shares its score is counted once, with its query."""
     ev = judged.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.0}}, RR)
 
@@ -87,7 +87,7 @@ def test_the_tie_rule_decides_between_equals(changes: dict[str, str], expected: 
     assert ev["RR"] == pytest.approx(expected)
 
 
-def test_float32_ties_what_float64_tells_apart() -> None:
+def test_float32_ties_what_float64_distinguishes() -> None:
     """Two scores that differ in the ninth digit are equal to trec_eval 9 and different to trec_eval 10."""
     run = {"q": {"a": 1.000000001, "b": 1.0}}
 
@@ -201,7 +201,7 @@ def test_a_nan_score_is_refused_by_name() -> None:
         judged.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": math.nan}}, AP)
 
 
-def test_faults_of_a_file_are_told_with_their_lines(tmp_path: Path) -> None:
+def test_problems_of_a_file_are_reported_with_their_lines(tmp_path: Path) -> None:
     """All faults are counted, the first ones shown with file and line."""
     (tmp_path / "bad.run").write_text("q Q0 a 1 2 t\nq Q0 a 2 1 t\nq Q0 b 3 nan t\nq Q0 c 4\n")
 
@@ -215,7 +215,7 @@ def test_faults_of_a_file_are_told_with_their_lines(tmp_path: Path) -> None:
 
 
 def test_asking_for_what_was_not_scored_is_an_error() -> None:
-    """The message names what there is."""
+    """The message lists the measures that were scored."""
     ev = judged.evaluate(QRELS, RUN, AP)
 
     with pytest.raises(UnknownName, match="RR"):
@@ -243,7 +243,7 @@ def test_threads_change_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("implementation")
 def test_strange_entries_of_a_dict_are_converted_or_refused_by_name() -> None:
-    """An integer id deep in a dict is its decimal text, and said so; a score that is no number is named."""
+    """An integer id deep in a dict is its decimal text, with a note; a score that is no number is named."""
     ev = judged.evaluate({"q": {"2": 1}}, {"q": {"d1": 1.0, 2: 3.0}}, RR)
 
     assert ev["RR"] == 1.0

@@ -103,7 +103,7 @@ def test_the_second_column_is_read_only_when_asked_for() -> None:
     assert "`--intents`" in (caught.value.hint or "")
 
 
-def test_a_document_stands_once_under_its_query_and_intent() -> None:
+def test_a_document_occurs_once_for_its_query_and_intent() -> None:
     """Twice is refused with both lines; elsewhere with what the row is called."""
     with pytest.raises(
         BadInput,
@@ -122,8 +122,8 @@ def test_without_intents_their_measures_are_refused() -> None:
     assert "column `intent`" in (caught.value.hint or "")
 
 
-def test_a_second_column_that_tells_nothing_apart_is_told() -> None:
-    """Ordinary judgments have one intent, 0, for every query: computed, and said."""
+def test_a_second_column_that_distinguishes_nothing_is_noted() -> None:
+    """Ordinary judgments have one intent, 0, for every query: computed, with a note."""
     result = evaluate(b"1 0 a 1\n1 0 b 1\n", RUN, "alpha_nDCG@5")
 
     assert tuple(map(str, result.counts.input_notes)) == (

@@ -38,7 +38,7 @@ def test_every_convention_changes_the_fingerprint() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"ties": "random"}, "`ties` of a protocol is `random`, expected one of `document-descending`"),
         ({"precision": "float16"}, "`precision` of a protocol is `float16`"),
@@ -47,12 +47,12 @@ def test_every_convention_changes_the_fingerprint() -> None:
         ({"depth": 0}, "`depth` of a protocol is 0, expected a whole number from 1"),
     ],
 )
-def test_nonsense_is_refused_in_words(change: dict[str, object], told: str) -> None:
+def test_nonsense_is_refused_in_words(change: dict[str, object], message: str) -> None:
     """What was given, and what was expected."""
     with pytest.raises(BadProtocol) as caught:
         Protocol(**change)  # type: ignore[arg-type]
 
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_protocol_is_a_value() -> None:
@@ -90,7 +90,7 @@ def test_every_convention_says_what_it_is_about() -> None:
 
 def test_it_prints_a_later_convention_where_it_departs() -> None:
     """Only what is not as usual is added to the line."""
-    told = str(
+    printed = str(
         Protocol(
             order="input",
             unjudged_queries="zero",
@@ -103,4 +103,4 @@ def test_it_prints_a_later_convention_where_it_departs() -> None:
     assert (
         ", ranks as in the input, unjudged queries score 0, queries without a relevant document skipped, "
         "negative grades not relevant, documents with their query's id removed) #"
-    ) in told
+    ) in printed

@@ -15,7 +15,7 @@ SIX = {"q": {f"d{i}": 1.0 for i in range(1, 7)}}
 EXPECTED = Protocol(ties="expected")
 
 
-def test_one_relevant_document_among_six_tied_ones_stands_at_every_rank_alike() -> None:
+def test_one_relevant_document_among_six_tied_ones_is_at_every_rank_equally_often() -> None:
     """Each rank from 1 to 6 has a chance of 1/6."""
     scored = evaluate({"q": {"d3": 1}}, SIX, ["RR", "P@5", "Success@1", "nDCG@10"], protocol=EXPECTED)
 

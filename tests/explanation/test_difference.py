@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 import judged
 from judged.errors import BadInput, BadMeasure, BadProtocol, UnknownName
 from judged.explanation.difference import shapley
-from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import PROFILES
 from judged.result import load
 
 TIED = {"q1": {f"d{i}": 1.0 for i in range(1, 7)}}
@@ -86,7 +86,7 @@ def test_a_denominator_may_be_the_cause() -> None:
 
 
 def test_the_precision_of_scores_may_be_the_cause() -> None:
-    """16.0000001 and 16 are equal to trec_eval 9, and then stand by id; version 10 tells them apart."""
+    """16.0000001 and 16 are equal to trec_eval 9, and are then ordered by id; version 10 distinguishes them."""
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 16.0000001, "b": 16.0}}
     result = judged.explain_difference(qrels, run, "RR", against="trec_eval-10")
 

@@ -54,7 +54,7 @@ def test_discounted_gain_is_shown_term_by_term() -> None:
     assert result.formula.text() == "DCG@4 / ideal DCG@4 = 4.4307 / 4.7619 = 0.9305"
 
 
-def test_the_best_order_stands_beside_the_ranking() -> None:
+def test_the_best_order_is_shown_beside_the_ranking() -> None:
     """Each document of it with its term, and with the rank that it really has."""
     ideal = explained("nDCG@10").to_arrow("ideal").to_pydict()
 

@@ -87,7 +87,7 @@ def test_measures_of_preferences_and_of_intents_are_gates_too() -> None:
     assert judged.gate(intents, run, "alpha_nDCG@2", baseline=run).passed
 
 
-def test_runs_of_one_name_are_told_apart() -> None:
+def test_runs_of_one_name_are_distinguished() -> None:
     """Two dicts are both called `run`."""
     qrels, old, new = collection()
     report = judged.gate(qrels, new, "AP", baseline=old)
@@ -161,7 +161,7 @@ def test_one_query_shows_nothing() -> None:
     assert report["AP"].to_dict()["low"] is None
 
 
-def test_a_query_that_one_run_lacks_scores_0_and_is_told() -> None:
+def test_a_query_that_one_run_lacks_scores_0_with_a_note() -> None:
     """The protocol's rule, as for any run."""
     qrels, old, new = collection()
     del new["q3"]

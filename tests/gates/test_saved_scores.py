@@ -46,7 +46,7 @@ def test_a_stored_baseline_gives_the_verdict_of_the_run_that_it_was_made_from(
         for baseline in (folder / "old.run", path)
     )
 
-    assert [each.test for each in kept.results] == [each.test for each in live.results]
+    assert [result.test for result in kept.results] == [result.test for result in live.results]
     assert kept.baseline == "old"
 
 
@@ -97,11 +97,11 @@ def test_each_measure_of_a_profile_is_held_to_its_own_protocol(folder: Path, nam
     report = judged.gate(folder / "qrels.txt", folder / "new.run", ["MRR@10", "NDCG@10"], **given)
 
     assert report.notes == ()
-    assert [each.measure for each in report.results] == ["RR@10", "nDCG@10"]
+    assert [result.measure for result in report.results] == ["RR@10", "nDCG@10"]
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.json"])
-def test_other_judgments_are_told(folder: Path, name: str) -> None:
+def test_other_judgments_are_noted(folder: Path, name: str) -> None:
     """The file remembers the digest of the judgments."""
     (path,) = stored(folder, name)
     with (folder / "qrels.txt").open("a") as file:
@@ -207,7 +207,7 @@ def test_a_saved_result_is_a_baseline_without_per_query_output(folder: Path) -> 
 
 
 def test_a_run_in_parquet_is_a_run(folder: Path) -> None:
-    """Columns tell scores from runs, not extensions."""
+    """Columns distinguish scores from runs, not extensions."""
     run = judged.read_run(folder / "old.run")
     pq.write_table(run.to_arrow(), folder / "old.parquet")
     live, kept = (

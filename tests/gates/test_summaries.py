@@ -97,7 +97,7 @@ def test_markdown_puts_the_gravest_first() -> None:
         "RR",
         "AP",
     ]
-    assert [each.partition(":")[0] for each in why] == ["nightly, nDCG@10", "nightly, RR", "nightly, AP"]
+    assert [reason.partition(":")[0] for reason in why] == ["nightly, nDCG@10", "nightly, RR", "nightly, AP"]
 
 
 def test_text_in_names_means_nothing_in_markdown() -> None:

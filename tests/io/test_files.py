@@ -147,7 +147,7 @@ def test_a_run_of_many_stretches_is_read_whole(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`-` stands for standard input, compressed or not."""
+    """`-` means standard input, compressed or not."""
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(LINE))))
     run = read_run("-")
 

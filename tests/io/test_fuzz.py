@@ -146,7 +146,7 @@ def test_no_damage_is_worse_than_an_error_in_words(name: str, data: st.DataObjec
     survives(bytes(content), None)
 
 
-@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda compression: compression.name)
 @unhurried
 @given(tail=st.binary(max_size=60))
 def test_no_compressed_content_is_worse_than_an_error_in_words(compression: Any, tail: bytes) -> None:

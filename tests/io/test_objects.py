@@ -59,7 +59,7 @@ def flat(mapping: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, flo
 def columns(mapping: Mapping[str, Mapping[str, float]], number: str) -> dict[str, list[Any]]:
     """The entries as columns, under names that people use."""
     query, document, numbers = zip(*flat(mapping), strict=True)
-    return {"query_id": list(query), "doc_id": list(document), number: [float(each) for each in numbers]}
+    return {"query_id": list(query), "doc_id": list(document), number: [float(value) for value in numbers]}
 
 
 def arrow(kind: pa.DataType) -> Callable[[dict[str, list[Any]]], pa.Table]:
@@ -465,7 +465,7 @@ def test_tables_given_in_the_wrong_order_are_reported_apart() -> None:
     ],
 )
 def test_what_cannot_be_a_run_is_refused_in_words(source: Any, message: str) -> None:
-    """The error says where, what it met and what it expected, at the latest when all of it is read."""
+    """The error says where, what it found and what it expected, at the latest when all of it is read."""
     with pytest.raises(BadInput) as caught:
         read_run(source).to_arrow()
 

@@ -22,7 +22,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def message_of_judgments(name: str, content: bytes) -> str:
-    """What is said of a file that should hold judgments."""
+    """Return the problems of a file that should hold judgments."""
     Path(name).write_bytes(content)
     with pytest.raises(JudgedError) as caught:
         read_judgments(name)
@@ -31,7 +31,7 @@ def message_of_judgments(name: str, content: bytes) -> str:
 
 
 def message_of_run(name: str, content: bytes) -> str:
-    """What is said of a file that should hold a run, when all of it is read."""
+    """Return the problems of a file that should hold a run, when all of it is read."""
     Path(name).write_bytes(content)
     with pytest.raises(JudgedError) as caught:
         read_run(name).to_arrow()

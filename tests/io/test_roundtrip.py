@@ -138,7 +138,7 @@ def test_trec_text_holds_an_id_or_refuses_it(mapping: dict[str, dict[str, float]
     assert rows(read_run(text, format="trec")) == rows(run)
 
 
-@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda compression: compression.name)
 @unhurried
 @given(content=st.binary(max_size=200))
 def test_compressed_bytes_come_back_as_they_were(compression: Any, content: bytes) -> None:

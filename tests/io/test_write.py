@@ -83,7 +83,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
 
     with pytest.raises(Unwritable):
         write_judgments(Judgments.from_mapping({"q 1": {"d": 1}}), place, force=True)
-    assert [each.name for each in tmp_path.iterdir()] == ["a.qrels"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.qrels"]
     assert place.read_text() == "precious"
 
 
@@ -179,7 +179,7 @@ def test_a_name_that_says_nothing_needs_a_format(tmp_path: Path) -> None:
 
 
 def test_every_format_can_be_written_and_read() -> None:
-    """No format of the catalogue is without a reader, a writer and a way to tell its kind."""
+    """No format of the catalogue is without a reader, a writer and a way to recognise its kind."""
     for name in FORMATS:
         made = FORMATS[name]
 

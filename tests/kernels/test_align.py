@@ -155,7 +155,7 @@ def test_every_rank_is_the_one_that_sorting_everything_gives(
     rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.integers(0, 5)), max_size=40),
     stretch=st.integers(1, 400),
 )
-def test_rows_of_a_query_need_not_stand_together(rows: list[tuple[str, int, int]], stretch: int) -> None:
+def test_rows_of_a_query_need_not_be_adjacent(rows: list[tuple[str, int, int]], stretch: int) -> None:
     """Interleaved queries score as if their rows stood together, and are counted."""
     run: Nested = {}
     for query, document, score in rows:
@@ -212,7 +212,7 @@ def test_many_judged_documents_are_ranked_like_few(judged: int, kind: str) -> No
         (b"q Q0 other 1 9.0 tag\nq Q0 other 1 8.0 tag", "repeated-document", 24),
     ],
 )
-def test_a_faulty_line_is_met_where_it_stands(line: bytes, kind: str, detail: int) -> None:
+def test_a_bad_line_is_reported_at_its_position(line: bytes, kind: str, detail: int) -> None:
     """Each kind of fault is reported once, with its place and what was found there."""
     text = b"q Q0 d0 1 10.0 tag\n" + line + b"\nq Q0 d9 3 1 tag\n"
 
@@ -333,7 +333,7 @@ def test_both_scanners_say_the_same_of_any_text(
         assert (quick.retrieved == plain.retrieved).all()
 
 
-def test_documents_whose_hashes_meet_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_with_colliding_hashes_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hash only finds candidates: with one hash for all, every rank and every repetition stays right."""
     monkeypatch.setenv("JUDGED_COMPILED", "0")
     monkeypatch.setattr(Strings, "hashes", property(lambda self: np.zeros(len(self), dtype=np.uint64)))

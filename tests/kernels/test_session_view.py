@@ -45,7 +45,7 @@ def test_there_may_be_nothing_at_all() -> None:
     assert idle.found.tolist() == [False, False]
 
 
-def test_what_is_not_said_is_not_known() -> None:
+def test_missing_facts_are_unknown() -> None:
     """One search an iteration; tokens and seconds are NaN."""
     view = SessionView.from_results(
         np.array([1]), np.array([1]), np.array([True]), np.array([2], dtype=np.int8)

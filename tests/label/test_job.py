@@ -188,7 +188,7 @@ def test_an_answer_that_states_no_grade_is_asked_for_again_and_then_a_failure(
     serve: Serve, label_run: LabelRun
 ) -> None:
     """A refusal, garbage and a grade off the scale are counted by what they are, with the raw answer; none is 0."""
-    said = {
+    responses = {
         "d0": completion("I'd rather not."),
         "d1": completion(None, refusal="I cannot assess this."),
         "d2": completion("##final score: 10"),
@@ -196,7 +196,9 @@ def test_an_answer_that_states_no_grade_is_asked_for_again_and_then_a_failure(
     }
 
     def answer(request: Request) -> Response:
-        return next((response for name, response in said.items() if name in request.result), graded(request))
+        return next(
+            (response for name, response in responses.items() if name in request.result), graded(request)
+        )
 
     server = serve(answer)
     labelling = label_run(server)

@@ -126,7 +126,7 @@ def test_a_title_counts_as_text() -> None:
     ],
 )
 def test_without_enough_human_grades_it_refuses(calibration: Any, message: str) -> None:
-    """A cosine is no grade until people have said where grades begin; the model is not even loaded."""
+    """A cosine is no grade until thresholds are set; the model is not even loaded."""
     with pytest.raises(Unusable, match=message):
         label_by_similarity(pool()[0], calibration=calibration)
 

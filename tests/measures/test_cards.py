@@ -21,7 +21,9 @@ def test_no_part_of_a_card_is_missing(name: str) -> None:
     """Meaning, formula, symbols, conventions, agreement, example and references are all there."""
     it = make_card(name)
     optional = {"parameters", "spellings", "bounds"}
-    empty = [each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)]
+    empty = [
+        field.name for field in fields(Card) if field.name not in optional and not getattr(it, field.name)
+    ]
 
     assert empty == []
     assert it.meaning.endswith(".")
@@ -36,10 +38,12 @@ def test_every_parameter_is_described(name: str) -> None:
     """With its meaning, its values and its default, and what `@` sets first."""
     it, measure = make_card(name), MEASURES[name]
 
-    assert {each.name for each in it.parameters} == set(measure.defaults)
-    assert all(each.meaning and each.expected for each in it.parameters)
-    assert [each.at for each in it.parameters] == sorted((each.at for each in it.parameters), reverse=True)
-    assert any(each.at for each in it.parameters) == (measure.at_parameter is not None)
+    assert {parameter.name for parameter in it.parameters} == set(measure.defaults)
+    assert all(parameter.meaning and parameter.expected for parameter in it.parameters)
+    assert [parameter.at for parameter in it.parameters] == sorted(
+        (parameter.at for parameter in it.parameters), reverse=True
+    )
+    assert any(parameter.at for parameter in it.parameters) == (measure.at_parameter is not None)
 
 
 @EVERY_OF_SESSIONS
@@ -47,15 +51,17 @@ def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
     """The same without ties, which sessions do not have, and without other tools, of which none measures them."""
     it, measure = make_card(name, family="session"), SESSION_MEASURES[name]
     optional = {"parameters", "spellings", "ties", "agrees_with"}
-    empty = [each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)]
+    empty = [
+        field.name for field in fields(Card) if field.name not in optional and not getattr(it, field.name)
+    ]
 
     assert empty == []
     assert it.meaning.endswith(".")
     assert it.symbols.startswith("where")
     assert ">>> " in it.example
     assert "sessions" in it.aggregate
-    assert {each.name for each in it.parameters} == set(measure.defaults)
-    assert all(each.meaning and each.expected and each.default for each in it.parameters)
+    assert {parameter.name for parameter in it.parameters} == set(measure.defaults)
+    assert all(parameter.meaning and parameter.expected and parameter.default for parameter in it.parameters)
     assert it.parameters == () or it.parameters[0].at == (measure.at_parameter is not None)
 
 
@@ -94,7 +100,7 @@ def test_a_card_says_what_the_measure_says() -> None:
     assert it.direction == "higher is better"
     assert it.aggregate == "the mean over queries"
     assert it.spellings == ("ndcg_cut", "ndcg_burges", "MSnDCG")
-    assert [each.name for each in it.parameters] == ["cutoff", "gain", "gains"]
+    assert [parameter.name for parameter in it.parameters] == ["cutoff", "gain", "gains"]
     assert it.parameters[0].at
     assert it.parameters[1].default == '"linear"'
     assert it.unjudged == "has no gain."

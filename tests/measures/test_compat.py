@@ -34,7 +34,7 @@ def test_agrees_with_the_program_of_its_authors(
     assert values == pytest.approx([first, second], abs=1e-9)
 
 
-def test_a_missed_document_stands_last_among_its_grade(score: Score) -> None:
+def test_a_missed_document_is_last_among_its_grade(score: Score) -> None:
     """By hand, p = 1/2, depth 3: the ideal is b (2), then a and the missed m (1).
 
     Results a, b: overlaps 0, 2, 2 over depths weigh 1, 1/2, 1/4: 0 + 1/2·2/2 + 1/4·2/3 = 2/3.

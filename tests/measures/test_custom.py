@@ -1,4 +1,4 @@
-"""A measure of one's own is a measure like any other, and what is wrong with one is said."""
+"""A measure of one's own is a measure like any other, and mistakes in one are explained."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_function_of_one_query_gives_the_same(drawn: list[Any], cutoff: int, r
         judged.define("Whole", share, replace=True),
         judged.measures.define_per_query("Each", share_of_one, replace=True),
     )
-    one, other = (each(cutoff=cutoff, rel=rel).per_query(view(drawn)) for each in both)
+    one, other = (measure(cutoff=cutoff, rel=rel).per_query(view(drawn)) for measure in both)
 
     assert one.tolist() == other.tolist()
 
@@ -197,7 +197,7 @@ def test_a_domain_of_its_own_is_kept() -> None:
 
 
 def test_a_name_is_defined_once() -> None:
-    """Unless it is said that it shall be replaced; then the new one counts."""
+    """With `replace=True` the new one counts."""
     judged.define("Again", lambda ranking: np.zeros(len(ranking)))
 
     with pytest.raises(BadMeasure, match="a measure called `Again` was defined already") as caught:

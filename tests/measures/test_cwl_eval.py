@@ -92,7 +92,7 @@ def cwl_eval(metric: tuple[str, str, tuple[float, ...]], grades: list[int | None
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("measure", "model", "given", "metric"), MODELS, ids=[each[0] for each in MODELS])
+@pytest.mark.parametrize(("measure", "model", "given", "metric"), MODELS, ids=[model[0] for model in MODELS])
 def test_agrees_with_cwl_eval(
     measure: str, model: str | None, given: dict[str, float], metric: Any, seed: int
 ) -> None:

@@ -80,8 +80,8 @@ def test_any_cutoff_will_do(alpha: float, cutoff: int | None) -> None:
         gains.append(sum((1 - alpha) ** seen.get(i, 0) for i in judged.get(name, ())))
         seen |= {i: seen.get(i, 0) + 1 for i in judged.get(name, ())}
     sums = [
-        sum(gain / math.log2(i + 1) for i, gain in enumerate(each[:cutoff], 1))
-        for each in (gains, slow_greedy(judged, alpha))
+        sum(gain / math.log2(i + 1) for i, gain in enumerate(ordered[:cutoff], 1))
+        for ordered in (gains, slow_greedy(judged, alpha))
     ]
     qrels = {"q": {name: dict.fromkeys(map(str, intents), 1) for name, intents in judged.items()}}
     at = "" if cutoff is None else f"@{cutoff}"
@@ -113,7 +113,9 @@ def test_unjudged_documents_can_be_removed() -> None:
     from judged.protocol import Protocol
 
     names = ["alpha_nDCG@5", "ERR_IA@5", "NRBP", "AP_IA", "P_IA@2", "StRecall@1", "nDCG_IA@5"]
-    judged_only = {query: [each for each in found if each not in "uvw"] for query, found in RUN.items()}
+    judged_only = {
+        query: [document for document in found if document not in "uvw"] for query, found in RUN.items()
+    }
     removed = evaluate(QRELS, RUN, names, protocol=Protocol(unjudged="removed"))
 
     assert removed.mean() == evaluate(QRELS, judged_only, names).mean()
@@ -146,7 +148,7 @@ def test_an_intent_is_scored_like_a_query() -> None:
     parts = dict(zip(apart, evaluate(apart, run, "nDCG@10").scores["nDCG@10"].tolist(), strict=True))
 
     for query, value in zip(QRELS, whole, strict=True):
-        own = [each for name, each in parts.items() if name.split()[0] == query]
+        own = [score for name, score in parts.items() if name.split()[0] == query]
         assert value == pytest.approx(sum(own) / len(own), abs=1e-12)
 
 

@@ -125,7 +125,7 @@ def test_every_spelling_is_understood(text: str, measure: str) -> None:
 def test_every_alias_names_a_measure(name: str) -> None:
     """No alias leads nowhere, and none hides a measure's own name."""
     assert parse_measure(name).name == RANKED.aliases[name].measure
-    assert name.lower() not in {each.lower() for each in MEASURES}
+    assert name.lower() not in {known.lower() for known in MEASURES}
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_every_alias_names_a_measure(name: str) -> None:
 )
 def test_several_measures_are_distinguished(text: object, measures: list[str]) -> None:
     """A string may name several; each is kept once, in the order first named."""
-    assert [str(each) for each in parse_measures(text)] == measures  # type: ignore[arg-type]
+    assert [str(measure) for measure in parse_measures(text)] == measures  # type: ignore[arg-type]
 
 
 def test_nicknames_name_what_trec_eval_prints() -> None:
     """`official` and `all_trec` in any case, alone or among others."""
-    assert [str(each) for each in parse_measures("Official")][:7] == [
+    assert [str(measure) for measure in parse_measures("Official")][:7] == [
         "NumQ",
         "NumRet",
         "NumRel",
@@ -195,7 +195,7 @@ def test_nicknames_name_what_trec_eval_prints() -> None:
         ("quality.1=2", UnknownName, "no measure of trec_eval 10 is called `quality`"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, error: type[JudgedError], message: str) -> None:
+def test_a_bad_name_is_explained(text: str, error: type[JudgedError], message: str) -> None:
     """The error names what was written and what would be right."""
     with pytest.raises(error) as caught:
         parse_measure(text)

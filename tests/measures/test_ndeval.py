@@ -123,7 +123,7 @@ def test_the_example_of_pyndeval_comes_out() -> None:
 def test_of_equal_documents_the_greatest_id_is_ideal(spoiler: str) -> None:
     """Three documents are tied for the first place; only if the spoiler has it, the next is worth less."""
     intents = {spoiler: (1, 3, 7), "b": (3, 4, 6), "a": (1, 2, 5)}
-    judged = sorted((intent, name, 1) for name, each in intents.items() for intent in each)
+    judged = sorted((intent, name, 1) for name, answered in intents.items() for intent in answered)
     case = Diversity(tuple(judged), ("b", "a"))
     theirs = case.ndeval(["alpha-nDCG@2"])["alpha-nDCG@2"]
     got = evaluate(case.judgments(), {"q": ["b", "a"]}, "alpha_nDCG@2")["alpha_nDCG@2"]

@@ -41,7 +41,7 @@ def value(name: str, view: PreferenceView) -> float:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("levels", "expected"),
     [
         ({"u": {"1": 3, "2": 2, "3": 0, "4": 6, "5": 0, "6": 2}}, 13),
         ({"u": [{"1": 3, "2": 2, "3": 1}, {"1": 2, "2": 1, "4": 3}]}, 6),
@@ -49,12 +49,14 @@ def value(name: str, view: PreferenceView) -> float:
         ({"u": [{"1": 3, "2": 2, "3": 1}, {"2": 5, "4": 4}]}, 5),
     ],
 )
-def test_counts_the_preferences_of_the_examples_of_trec_eval(said: dict[str, object], expected: int) -> None:
+def test_counts_the_preferences_of_the_examples_of_trec_eval(
+    levels: dict[str, object], expected: int
+) -> None:
     """The worked examples of `trec_eval -h -R prefs`; of the second it says 5, forgetting that 4 > 1 > 3.
 
     trec_eval 9.0.4 and 10.0-rc3 themselves print 6 for it (`-R prefs -m prefs_num_prefs_poss`).
     """
-    assert value("prefs_num_prefs_poss", make_preferences(([], said))) == expected  # type: ignore[arg-type]
+    assert value("prefs_num_prefs_poss", make_preferences(([], levels))) == expected  # type: ignore[arg-type]
 
 
 def test_what_follows_from_two_parts_is_counted_once() -> None:
@@ -67,16 +69,16 @@ def test_what_follows_from_two_parts_is_counted_once() -> None:
     assert value("prefs_num_prefs_poss", make_preferences((["a"], {"u": chain}))) == 10
 
 
-def slow(least: int, ranked: list[str], said: dict[str, dict[str, int]]) -> dict[str, float]:
+def slow(least: int, ranked: list[str], levels: dict[str, dict[str, int]]) -> dict[str, float]:
     """Preferences counted one by one, as the formulas on the cards say."""
     place = {document: at for at, document in enumerate(ranked)}
     far = len(ranked) + 1
     groups: list[tuple[int, int]] = []
     pairs: dict[frozenset[str], list[bool]] = {}
-    for person in sorted(said):
+    for person in sorted(levels):
         obeyed = counted = 0
-        for a, b in permutations(said[person], 2):
-            if said[person][a] <= said[person][b] or (a in place) + (b in place) < least:
+        for a, b in permutations(levels[person], 2):
+            if levels[person][a] <= levels[person][b] or (a in place) + (b in place) < least:
                 continue
             good = place.get(a, far) < place.get(b, far)
             obeyed, counted = obeyed + good, counted + 1
@@ -86,27 +88,27 @@ def slow(least: int, ranked: list[str], said: dict[str, dict[str, int]]) -> dict
     return {
         "simp": sum(obeyed for obeyed, _ in groups) / total if total else 0.0,
         "avgjg": sum(obeyed / counted for obeyed, counted in groups if counted) / len(groups),
-        "pair": sum(sum(each) / len(each) for each in pairs.values()) / len(pairs) if pairs else 0.0,
+        "pair": sum(sum(kept) / len(kept) for kept in pairs.values()) / len(pairs) if pairs else 0.0,
     }
 
 
 @pytest.mark.parametrize(("least", "suffix"), [(0, ""), (1, "_imp"), (2, "_ret")])
 @QUICK
-@given(ranked=rankings, said=people)
+@given(ranked=rankings, levels=people)
 def test_agrees_with_counting_one_by_one(
-    least: int, suffix: str, ranked: list[str], said: dict[str, dict[str, int]]
+    least: int, suffix: str, ranked: list[str], levels: dict[str, dict[str, int]]
 ) -> None:
     """Each way to average, over all preferences, those spoken of, and those between retrieved documents."""
-    view = make_preferences((ranked, said))
+    view = make_preferences((ranked, levels))
 
-    for way, expected in slow(least, ranked, said).items():
+    for way, expected in slow(least, ranked, levels).items():
         assert value(f"prefs_{way}{suffix}", view) == pytest.approx(expected, abs=1e-12)
 
 
 @QUICK
-@given(said=people, ranked=rankings)
+@given(levels=people, ranked=rankings)
 def test_a_whole_group_cut_into_pairs_says_the_same(
-    ranked: list[str], said: dict[str, dict[str, int]]
+    ranked: list[str], levels: dict[str, dict[str, int]]
 ) -> None:
     """Sub-groups of two documents each, closed under what follows, count like the group they came from."""
     cut = {
@@ -115,11 +117,11 @@ def test_a_whole_group_cut_into_pairs_says_the_same(
             for a, b in combinations(worth, 2)
             if worth[a] != worth[b]
         ]
-        for person, worth in said.items()
+        for person, worth in levels.items()
     }
     if any(len(parts) < 2 for parts in cut.values()):
         return
-    whole, parted = make_preferences((ranked, said)), make_preferences((ranked, cut))
+    whole, parted = make_preferences((ranked, levels)), make_preferences((ranked, cut))
 
     for name in (
         "prefs_num_prefs_poss",
@@ -133,13 +135,13 @@ def test_a_whole_group_cut_into_pairs_says_the_same(
 
 @EVERY
 @QUICK
-@given(said=people, ranked=rankings)
+@given(levels=people, ranked=rankings)
 def test_stays_within_its_bounds_and_is_whole_if_a_count(
-    name: str, ranked: list[str], said: dict[str, dict[str, int]]
+    name: str, ranked: list[str], levels: dict[str, dict[str, int]]
 ) -> None:
     """No value falls outside the bounds that the measure declares."""
     low, high = PREFERENCE_MEASURES[name].bounds
-    score = value(name, make_preferences((ranked, said)))
+    score = value(name, make_preferences((ranked, levels)))
 
     assert low <= score <= high + 1e-12
     assert Law.WHOLE not in PREFERENCE_MEASURES[name].laws or score == int(score)
@@ -154,19 +156,19 @@ def test_does_not_depend_on_what_is_computed_with_it(
     """A query scores the same alone and among others, to the last bit."""
     together = usable(name).per_query(make_preferences(*data)).tolist()
 
-    assert together == [value(name, make_preferences(each)) for each in data]
+    assert together == [value(name, make_preferences(query)) for query in data]
 
 
 @pytest.mark.parametrize("name", [name for name in PREFERENCE_MEASURES if name.startswith("prefs_")])
 @QUICK
-@given(said=people, ranked=rankings)
+@given(levels=people, ranked=rankings)
 def test_documents_nobody_speaks_of_do_not_matter(
-    name: str, ranked: list[str], said: dict[str, dict[str, int]]
+    name: str, ranked: list[str], levels: dict[str, dict[str, int]]
 ) -> None:
     """Results that no group judged change nothing, wherever they stand."""
-    padded = [each for document in ranked for each in (f"{document}-else", document)]
+    padded = [padding for document in ranked for padding in (f"{document}-else", document)]
 
-    assert value(name, make_preferences((padded, said))) == value(name, make_preferences((ranked, said)))
+    assert value(name, make_preferences((padded, levels))) == value(name, make_preferences((ranked, levels)))
 
 
 @pytest.mark.parametrize("name", [n for n in SHARES if n.startswith("prefs_") and "Rnonrel" not in n])
@@ -186,16 +188,16 @@ def test_is_one_where_all_is_obeyed_and_zero_where_nothing_is(name: str, worth: 
     ("name", "ranked_measure"), [("map_avgjg", "AP"), ("P_avgjg", "P"), ("Rprec_mult_avgjg", "Rprec")]
 )
 @QUICK
-@given(said=people, ranked=rankings.filter(bool))
+@given(levels=people, ranked=rankings.filter(bool))
 def test_judges_are_averaged(
-    name: str, ranked_measure: str, ranked: list[str], said: dict[str, dict[str, int]]
+    name: str, ranked_measure: str, ranked: list[str], levels: dict[str, dict[str, int]]
 ) -> None:
     """The mean, over judges, of the plain measure by each one's grades alone."""
     run = {"q": {document: float(-at) for at, document in enumerate(ranked)}}
     plain = MEASURES[ranked_measure] @ 3 if ranked_measure == "P" else MEASURES[ranked_measure]
-    alone = [judged.evaluate({"q": said[person]}, run, plain)[plain] for person in said]
+    alone = [judged.evaluate({"q": levels[person]}, run, plain)[plain] for person in levels]
 
-    assert value(name, make_preferences((ranked, said))) == pytest.approx(np.mean(alone), abs=1e-12)
+    assert value(name, make_preferences((ranked, levels))) == pytest.approx(np.mean(alone), abs=1e-12)
 
 
 def test_takes_no_queries_at_all() -> None:
@@ -210,22 +212,22 @@ def test_no_part_of_a_card_is_missing(name: str) -> None:
     optional = {"parameters", "spellings", "bounds"}
 
     assert [
-        each.name for each in fields(Card) if each.name not in optional and not getattr(it, each.name)
+        field.name for field in fields(Card) if field.name not in optional and not getattr(it, field.name)
     ] == []
     assert it.family == "preference"
     assert it.symbols.startswith("where")
-    assert {each.name for each in it.parameters} == set(PREFERENCE_MEASURES[name].defaults)
+    assert {parameter.name for parameter in it.parameters} == set(PREFERENCE_MEASURES[name].defaults)
 
 
 def test_names_are_read_like_any_other() -> None:
     """Any case, cutoffs, trec_eval's sets; none is a measure of judgments too."""
     assert parse_measure("PREFS_simp") == PREFERENCE_MEASURES["prefs_simp"]
-    assert [str(each) for each in parse_measures("P_avgjg_5,10 Rprec_mult_avgjg_0.5")] == [
+    assert [str(measure) for measure in parse_measures("P_avgjg_5,10 Rprec_mult_avgjg_0.5")] == [
         "P_avgjg@5",
         "P_avgjg@10",
         "Rprec_mult_avgjg@0.5",
     ]
-    assert [each.name for each in parse_measures("all_prefs")] == list(PREFERENCE_MEASURES)[:14]
+    assert [measure.name for measure in parse_measures("all_prefs")] == list(PREFERENCE_MEASURES)[:14]
     assert not set(PREFERENCE_MEASURES) & set(MEASURES)
 
 

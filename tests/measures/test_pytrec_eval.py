@@ -14,7 +14,7 @@ from judged.measures.trec_eval import TrecMeasure, expand
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
 
 DOCUMENTS = [f"d{number}" for number in range(25)]
-COMPARED = [each for each in expand(9, ["all_trec"]) if each.kind in {"integer", "float"}]
+COMPARED = [measure for measure in expand(9, ["all_trec"]) if measure.kind in {"integer", "float"}]
 """Everything that pytrec_eval has and that is a number."""
 
 
@@ -30,9 +30,9 @@ FINE = st.floats(-100, 100, width=32)
 RETRIEVED = st.dictionaries(st.sampled_from(DOCUMENTS), st.one_of(TIED, FINE), min_size=1)
 
 
-def as_pytrec_eval_says(each: TrecMeasure, value: float) -> float:
+def as_pytrec_eval_says(measure: TrecMeasure, value: float) -> float:
     """The value of a query; pytrec_eval holds those of geometric means as logarithms."""
-    return math.log(max(value, 1e-5)) if each.name.startswith("gm_") else value
+    return math.log(max(value, 1e-5)) if measure.name.startswith("gm_") else value
 
 
 @settings(max_examples=60, deadline=None)
@@ -52,12 +52,13 @@ def test_every_measure_agrees_query_by_query(
         qrels, pytrec_eval.supported_measures - {"relstring", "runid"}, relevance_level=rel
     )
     expected = oracle.evaluate(run)
-    for each in COMPARED:
-        scores = score(qrels, run, each.measure, rel=rel, missing="skip")
-        got = {query: as_pytrec_eval_says(each, value) for query, value in scores.items()}
+    for measure in COMPARED:
+        scores = score(qrels, run, measure.measure, rel=rel, missing="skip")
+        got = {query: as_pytrec_eval_says(measure, value) for query, value in scores.items()}
 
         assert got == {
-            query: pytest.approx(values[each.name], rel=1e-9, abs=1e-9) for query, values in expected.items()
+            query: pytest.approx(values[measure.name], rel=1e-9, abs=1e-9)
+            for query, values in expected.items()
         }
 
 
@@ -66,7 +67,7 @@ def test_nothing_that_pytrec_eval_has_is_left_out() -> None:
     left = {
         name
         for name in pytrec_eval.supported_measures
-        if not any(each.name.startswith(name) for each in COMPARED)
+        if not any(measure.name.startswith(name) for measure in COMPARED)
     }
 
     assert left == {"relstring", "runid"}

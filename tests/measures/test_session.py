@@ -128,7 +128,7 @@ def test_unlabelled_results_make_a_lower_and_an_upper_bound() -> None:
     [("a3 b2", 2, 1), ("a3 b2 z2", 100, 0), ("x0", math.nan, math.nan)],
 )
 def test_all_good_results_are_found_or_not(reference: str, iterations: float, reached: float) -> None:
-    """E6: by its own results at 2; by a reference at 2 or never; where nothing good is sought there is no value."""
+    """E6: by its own results at 2; by a reference at 2 or never; without anything good to find there is no value."""
     steps = make_sessions(E6, reference=[reference])
     values = [
         value(f'{name}(reference="given")', steps)

@@ -64,7 +64,7 @@ def test_measures_are_values_of_their_package() -> None:
         session.AP  # noqa: B018 - looking it up is what fails
 
 
-def test_several_measures_may_stand_in_one_string() -> None:
+def test_one_string_may_hold_several_measures() -> None:
     """Separated by spaces or commas, a comma before a number naming a further iteration; each once."""
     named = parse_measures("CG@1,3 SRR@last, cg@3,srr", family="session")
 
@@ -83,9 +83,9 @@ def test_a_name_is_looked_up_in_the_family_of_what_is_scored() -> None:
     assert (ranked.family, session.family) == ("ranked", "session")
     assert str(ranked) == str(session)
     assert ranked != session
-    assert [each.family for each in find_measures("dcg")] == ["ranked", "session"]
-    assert [each.family for each in find_measures("srr")] == ["session"]
-    assert [each.family for each in find_measures('nDCG(gain="exp")@5')] == ["ranked"]
+    assert [measure.family for measure in find_measures("dcg")] == ["ranked", "session"]
+    assert [measure.family for measure in find_measures("srr")] == ["session"]
+    assert [measure.family for measure in find_measures('nDCG(gain="exp")@5')] == ["ranked"]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 def lines(version: Version, *requests: str) -> dict[str, str]:
-    """What is printed, with the measure it stands for."""
-    return {each.name: str(each.measure) for each in expand(version, requests)}
+    """Return the measure of every printed name."""
+    return {found.name: str(found.measure) for found in expand(version, requests)}
 
 
 def test_all_trec_is_printed_in_the_order_of_trec_eval_9() -> None:
@@ -90,11 +90,11 @@ def test_parameters_are_read_and_printed_as_trec_eval_does(request_: str, expect
 
 def test_a_weight_of_trec_eval_is_the_square_of_beta() -> None:
     """`set_F.4` is (4 + 1)PR / (R + 4P), which is F of beta 2: 5/6 of P = 1/2 and R = 1."""
-    (each,) = expand(9, ["set_F.4"])
+    (found,) = expand(9, ["set_F.4"])
     view = make_ranking([1, 0])
 
-    assert each.measure is not None
-    assert each.measure.per_query(view) == pytest.approx([5 / 6])
+    assert found.measure is not None
+    assert found.measure.per_query(view) == pytest.approx([5 / 6])
     assert SetF(beta=2).per_query(view) == pytest.approx([5 / 6])
 
 
@@ -106,7 +106,7 @@ def test_the_first_parameters_of_a_name_hold() -> None:
 
 def test_how_a_line_is_printed() -> None:
     """Counts are integers; some lines are only for queries, some only for the summary."""
-    kinds = {each.name: (each.kind, each.per_query, each.summary) for each in expand(9, ["all_trec"])}
+    kinds = {found.name: (found.kind, found.per_query, found.summary) for found in expand(9, ["all_trec"])}
 
     assert kinds["runid"] == ("runid", False, True)
     assert kinds["num_q"] == ("integer", False, True)
@@ -119,11 +119,11 @@ def test_how_a_line_is_printed() -> None:
 
 def test_the_sum_of_relevant_documents_forgets_the_level_under_c() -> None:
     """trec_eval counts every grade above 0 in the line `all` of `num_rel -c -l 2`."""
-    (each,) = expand(9, ["num_rel"])
+    (found,) = expand(9, ["num_rel"])
 
-    assert isinstance(each, TrecMeasure)
-    assert str(each.measure) == "NumRel"
-    assert str(each.complete) == "NumRel(rel=1)"
+    assert isinstance(found, TrecMeasure)
+    assert str(found.measure) == "NumRel"
+    assert str(found.complete) == "NumRel(rel=1)"
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ class Case:
     def write(self, folder: Path) -> tuple[Path, Path]:
         """The two as TREC files, rows in the order of the dicts."""
         qrels, run = folder / "qrels.txt", folder / "run.txt"
-        judged = [(q, d, grade) for q, each in self.qrels.items() for d, grade in each.items()]
+        judged = [(q, d, grade) for q, grades in self.qrels.items() for d, grade in grades.items()]
         qrels.write_text("".join(f"{q} 0 {d} {grade}\n" for q, d, grade in judged))
         rows = [
             f"{q} Q0 {d} {rank} {score!r} tag\n"
-            for q, each in self.run.items()
-            for rank, (d, score) in enumerate(each.items(), 1)
+            for q, scores in self.run.items()
+            for rank, (d, score) in enumerate(scores.items(), 1)
         ]
         run.write_text("".join(rows))
         return qrels, run
@@ -55,7 +55,7 @@ def cases(
     judged = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4, unique=True))
     graded = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(grades), min_size=1, max_size=8)
     if relevant:
-        graded = graded.filter(lambda each: any(grade > 0 for grade in each.values()))
+        graded = graded.filter(lambda grades: any(grade > 0 for grade in grades.values()))
     scored = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES), min_size=1, max_size=deep)
     qrels = {query: draw(graded) for query in judged}
     pool = [query for query in ids if extra or query in qrels]

@@ -18,7 +18,7 @@ OWN = {"MRR@3": "mrr", "R_cap@3": "r_cap", "Accuracy@3": "acc"}
 
 def with_own_id(case: Case, query: str, score: float) -> Case:
     """The case with a result that has the id of its query."""
-    run = {each: dict(scores) for each, scores in case.run.items()}
+    run = {name: dict(scores) for name, scores in case.run.items()}
     if query in run:
         run[query] = {query: score, **run[query]}
     return Case(case.qrels, run)
@@ -30,9 +30,9 @@ def with_own_id(case: Case, query: str, score: float) -> Case:
 def test_says_what_the_tool_says(name: str, case: Case, query: str, score: float) -> None:
     """Missing queries are left out, and a document with the id of its query is taken out first."""
     case = with_own_id(case, query, score)
-    told = evaluation.EvaluateRetrieval.evaluate(case.qrels, deepcopy(case.run), [3])
+    expected = evaluation.EvaluateRetrieval.evaluate(case.qrels, deepcopy(case.run), [3])
 
-    agrees(case, "beir", name, None, {key: value for each in told for key, value in each.items()}[name])
+    agrees(case, "beir", name, None, {key: value for group in expected for key, value in group.items()}[name])
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -40,6 +40,6 @@ def test_says_what_the_tool_says(name: str, case: Case, query: str, score: float
 @given(case=cases(extra=False, relevant=True))
 def test_says_what_the_tool_says_of_its_own_measures(name: str, case: Case) -> None:
     """Ties stay as in the input, and missing queries count as 0."""
-    told = evaluation.EvaluateRetrieval.evaluate_custom(case.qrels, case.run, [3], OWN[name])
+    expected = evaluation.EvaluateRetrieval.evaluate_custom(case.qrels, case.run, [3], OWN[name])
 
-    agrees(case, "beir", name, None, told[name])
+    agrees(case, "beir", name, None, expected[name])

@@ -24,10 +24,10 @@ def printed(case: Case, cutoff: int) -> dict[str, dict[str, float]]:
     program = Path(ir_measures.__file__).parent / "bin" / "gdeval.pl"
     with TemporaryDirectory() as folder:
         qrels, run = case.write(Path(folder))
-        told = subprocess.run(
+        process = subprocess.run(
             ["perl", program, qrels, run, str(cutoff)], capture_output=True, text=True, check=True
         )
-    rows = [line.split(",") for line in told.stdout.splitlines()[1:]]
+    rows = [line.split(",") for line in process.stdout.splitlines()[1:]]
     return {
         f"ndcg@{cutoff}": {topic: float(ndcg) for _, topic, ndcg, _ in rows},
         f"err@{cutoff}": {topic: float(err) for _, topic, _, err in rows},

@@ -34,7 +34,7 @@ def compare(case: Case, name: str) -> None:
     # Of documents that are tied in grade and score, the ideal list of `Compat` has the order of the judgments.
     qrels = {query: dict(sorted(grades.items())) for query, grades in case.qrels.items()}
     total, found = ir_measures.calc([measure], qrels, case.run)
-    queries = {each.query_id: each.value for each in found}
+    queries = {metric.query_id: metric.value for metric in found}
 
     agrees(case, "ir_measures", name, queries, total[measure])
 

@@ -27,12 +27,12 @@ def test_says_what_the_script_says(case: Case) -> None:
     """Rows rank, scores do not; every judged document is relevant, whatever its grade."""
     with TemporaryDirectory() as folder:
         qrels, run = Path(folder) / "qrels.tsv", Path(folder) / "run.tsv"
-        judged = [(q, number(d), grade) for q, each in case.qrels.items() for d, grade in each.items()]
+        judged = [(q, number(d), grade) for q, grades in case.qrels.items() for d, grade in grades.items()]
         qrels.write_text("".join(f"{q}\t0\t{d}\t{grade}\n" for q, d, grade in judged))
-        ranked = [(q, number(d), i) for q, each in case.run.items() for i, d in enumerate(each, 1)]
+        ranked = [(q, number(d), i) for q, scores in case.run.items() for i, d in enumerate(scores, 1)]
         run.write_text("".join(f"{q}\t{d}\t{i}\n" for q, d, i in ranked))
         reference, found = script.load_reference(qrels), script.load_candidate(run)
-    told = script.compute_metrics(reference, found)["MRR @10 by query"]
-    queries = {query: told.get(int(query), 0.0) for query in case.qrels}
+    ranks = script.compute_metrics(reference, found)["MRR @10 by query"]
+    queries = {query: ranks.get(int(query), 0.0) for query in case.qrels}
 
     agrees(case, "msmarco", "MRR@10", queries, sum(queries.values()) / len(queries))

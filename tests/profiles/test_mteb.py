@@ -45,10 +45,10 @@ def metrics() -> Any:
 @given(case=cases(extra=False))
 def test_says_what_the_tool_says(metrics: Any, case: Case) -> None:
     """Missing queries are left out of all means; ties go by id, descending."""
-    told = metrics.calculate_retrieval_scores(case.run, case.qrels, [1, 3])
+    scores = metrics.calculate_retrieval_scores(case.run, case.qrels, [1, 3])
     score = metrics.make_score_dict(
-        ndcg=told.ndcg, _map=told.map, recall=told.recall, precision=told.precision, mrr=told.mrr,
-        naucs={}, naucs_mrr={}, hit_rate=told.hit_rate, task_scores={},
+        ndcg=scores.ndcg, _map=scores.map, recall=scores.recall, precision=scores.precision, mrr=scores.mrr,
+        naucs={}, naucs_mrr={}, hit_rate=scores.hit_rate, task_scores={},
     )  # fmt: skip
 
     for name in NAMES:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from judged import PROFILES, Protocol, evaluate
 from judged.cli.main import judged
 from judged.errors import BadMeasure, UnknownName
-from judged.profiles.catalogue import as_profile
+from judged.profiles.profile import as_profile
 
 EVERY = pytest.mark.parametrize("name", list(PROFILES))
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
@@ -28,17 +28,17 @@ def test_every_profile_says_what_it_imitates_and_what_not(name: str) -> None:
     assert profile.tool
     assert profile.about
     assert profile.caveats
-    assert len({(each.example, str(each.kind), each.number) for each in profile.spellings}) == len(
-        profile.spellings
-    )
+    assert len(
+        {(spelling.example, str(spelling.kind), spelling.number) for spelling in profile.spellings}
+    ) == len(profile.spellings)
 
 
 @EVERY
 def test_every_spelling_can_be_read_back(name: str) -> None:
-    """A name with 10 for its number is read as the measure that it stands for."""
+    """A name with 10 for its number is read as the measure that it names."""
     profile = PROFILES[name]
-    for each in profile.spellings:
-        written = each.example.translate(str.maketrans("", "", "[]"))
+    for spelling in profile.spellings:
+        written = spelling.example.translate(str.maketrans("", "", "[]"))
         for sign, number in {
             "@k": "@10",
             "_k": "_10",
@@ -53,7 +53,7 @@ def test_every_spelling_can_be_read_back(name: str) -> None:
                 else written.replace(f"{sign})", f"{number})")
             )
 
-        assert profile.read(written).measure.name == each.measure
+        assert profile.read(written).measure.name == spelling.measure
 
 
 @EVERY
@@ -90,7 +90,7 @@ def test_an_unknown_profile_is_named() -> None:
         evaluate(QRELS, RUN, "AP", protocol="ranxx")
 
 
-def test_measures_of_several_protocols_stand_in_one_evaluation() -> None:
+def test_one_evaluation_may_hold_measures_of_several_protocols() -> None:
     """BEIR's nDCG leaves out the missing query, its MRR counts it as 0; each part says so."""
     made = evaluate(QRELS, RUN, ["NDCG@10", "MRR@10", "P@10"], protocol="beir")
     scores = made.per_query()
@@ -164,7 +164,7 @@ def test_negative_grades_may_be_judgments() -> None:
 
 
 def test_removed_documents_are_counted() -> None:
-    """Absence is told: how many results had the id of their query."""
+    """A note counts the results with the id of their query."""
     made = evaluate(
         {"1": {"a": 1}}, {"1": {"1": 2.0, "a": 1.0}}, "RR", protocol=Protocol(self_matches="removed")
     )
@@ -176,13 +176,13 @@ def test_removed_documents_are_counted() -> None:
 @EVERY
 def test_the_command_line_lists_a_profile(name: str) -> None:
     """As text and as JSON."""
-    told = CliRunner().invoke(judged, ["measures", "--profile", name])
+    result = CliRunner().invoke(judged, ["measures", "--profile", name])
     document = json.loads(
         CliRunner().invoke(judged, ["measures", "--profile", name, "--format", "json"]).stdout
     )
 
-    assert told.exit_code == 0
-    assert "Not imitated:" in told.stdout
+    assert result.exit_code == 0
+    assert "Not imitated:" in result.stdout
     assert document["name"] == name
     assert len(document["measures"]) == len(PROFILES[name].spellings)
 
@@ -192,11 +192,11 @@ def test_the_command_line_names_the_protocol_of_every_number(tmp_path: Path) -> 
     (tmp_path / "q").write_text("1 0 a 1\n2 0 a 1\n")
     (tmp_path / "r").write_text("1 Q0 a 1 1.0 tag\n")
     command = ["score", str(tmp_path / "q"), str(tmp_path / "r"), "--profile", "beir"]
-    told = CliRunner().invoke(judged, command)
+    result = CliRunner().invoke(judged, command)
     document = json.loads(CliRunner().invoke(judged, [*command, "--per-query", "--format", "json"]).stdout)
 
-    assert "Profile: beir (beir 2.2.0)" in told.stderr
-    assert "Protocol of RR@10: custom protocol (ties in input order" in told.stderr
+    assert "Profile: beir (beir 2.2.0)" in result.stderr
+    assert "Protocol of RR@10: custom protocol (ties in input order" in result.stderr
     assert document["profile"] == "beir (beir 2.2.0)"
     assert [protocol["missing"] for protocol in document["provenance"]["protocols"]] == ["skip", "zero"]
     rows = document["tables"]["scores"]

@@ -23,7 +23,7 @@ NAMES = [
 def test_says_what_the_tool_says(name: str, case: Case) -> None:
     """Ties at single precision, missing and unjudged queries, graded judgments."""
     found = pytrec_eval.RelevanceEvaluator(case.qrels, {name}).evaluate(case.run)
-    queries = {query: next(iter(each.values())) for query, each in found.items()}
+    queries = {query: next(iter(values.values())) for query, values in found.items()}
     mean = pytrec_eval.compute_aggregated_measure(name, list(queries.values()))
 
     agrees(case, "pytrec_eval", name, queries, mean)
@@ -35,7 +35,7 @@ def test_says_what_the_tool_says(name: str, case: Case) -> None:
 def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> None:
     """A negative grade is an unjudged document."""
     found = pytrec_eval.RelevanceEvaluator(case.qrels, {name}).evaluate(case.run)
-    queries = {query: each[name] for query, each in found.items()}
+    queries = {query: values[name] for query, values in found.items()}
 
     agrees(
         case,
@@ -52,7 +52,7 @@ def test_says_what_the_tool_says_of_negative_grades(name: str, case: Case) -> No
 def test_says_what_the_tool_says_of_geometric_means(name: str, case: Case) -> None:
     """The tool gives logarithms for queries, so only the aggregate is compared."""
     found = pytrec_eval.RelevanceEvaluator(case.qrels, {name}).evaluate(case.run)
-    logarithms = [each[name] for each in found.values()]
+    logarithms = [values[name] for values in found.values()]
 
     agrees(case, "pytrec_eval", name, None, pytrec_eval.compute_aggregated_measure(name, logarithms))
 
@@ -62,6 +62,6 @@ def test_says_what_the_tool_says_of_geometric_means(name: str, case: Case) -> No
 def test_a_threshold_is_the_relevance_level_of_the_tool(case: Case) -> None:
     """`P(rel=2)@5` is what `relevance_level=2` makes of `P_5`."""
     found = pytrec_eval.RelevanceEvaluator(case.qrels, {"P_5"}, relevance_level=2).evaluate(case.run)
-    queries = {query: each["P_5"] for query, each in found.items()}
+    queries = {query: values["P_5"] for query, values in found.items()}
 
     agrees(case, "pytrec_eval", "P(rel=2)@5", queries, sum(queries.values()) / len(queries))

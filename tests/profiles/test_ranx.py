@@ -23,7 +23,9 @@ def compare(case: Case, name: str) -> None:
     run = ranx.Run(case.run)
     mean = ranx.evaluate(ranx.Qrels(case.qrels), run, name, make_comparable=True)
 
-    agrees(case, "ranx", name, {query: float(each) for query, each in run.scores[name].items()}, float(mean))
+    agrees(
+        case, "ranx", name, {query: float(score) for query, score in run.scores[name].items()}, float(mean)
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -40,10 +42,10 @@ def test_says_what_the_tool_says(name: str, case: Case) -> None:
 @given(case=cases(grades=(-1, 0, 1, 2)))
 def test_says_what_the_tool_says_of_bpref(case: Case) -> None:
     """Negative grades are judged not relevant; one query without any spoils the values of others there."""
-    assume(all(len({grade > 0 for grade in each.values()}) == 2 for each in case.qrels.values()))
+    assume(all(len({grade > 0 for grade in grades.values()}) == 2 for grades in case.qrels.values()))
     run = ranx.Run(case.run)
     ranx.evaluate(ranx.Qrels(case.qrels), run, "bpref", make_comparable=True)
-    theirs = {query: float(each) for query, each in run.scores["bpref"].items()}
+    theirs = {query: float(score) for query, score in run.scores["bpref"].items()}
     ours, _ = scored(case, "ranx", "bpref")
 
     assert ours == pytest.approx(theirs, abs=1e-9)

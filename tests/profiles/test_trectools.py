@@ -60,11 +60,15 @@ def test_says_what_the_tool_says_of_bpref(case: Case) -> None:
 @given(case=cases())
 def test_says_what_the_tool_says_of_rbp(case: Case) -> None:
     """Where no scores are tied, also from one query to the next."""
-    apart = {q: {d: 9.0 * i - j for j, d in enumerate(each)} for i, (q, each) in enumerate(case.run.items())}
-    case = Case(case.qrels, {query: {d: s + 0.25 for d, s in each.items()} for query, each in apart.items()})
-    told = evaluator(case).get_rbp(p=0.5, depth=3)[0]
+    apart = {
+        q: {d: 9.0 * i - j for j, d in enumerate(scores)} for i, (q, scores) in enumerate(case.run.items())
+    }
+    case = Case(
+        case.qrels, {query: {d: s + 0.25 for d, s in scores.items()} for query, scores in apart.items()}
+    )
+    expected = evaluator(case).get_rbp(p=0.5, depth=3)[0]
 
-    agrees(case, "trectools", "RBP(p=0.5)@3", None, 0.0 if told != told else float(told))  # noqa: PLR0124
+    agrees(case, "trectools", "RBP(p=0.5)@3", None, 0.0 if expected != expected else float(expected))  # noqa: PLR0124
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -73,10 +77,10 @@ def test_says_what_the_tool_says_of_rbp(case: Case) -> None:
 def test_says_what_the_tool_says_of_rbp_with_ties(case: Case) -> None:
     """Tied results share the mean of their weights; no score is that of another query."""
     apart = {
-        query: {document: score + 1000 * i for document, score in each.items()}
-        for i, (query, each) in enumerate(sorted(case.run.items(), reverse=True))
+        query: {document: score + 1000 * i for document, score in scores.items()}
+        for i, (query, scores) in enumerate(sorted(case.run.items(), reverse=True))
     }
     case = Case(case.qrels, apart)
-    told = evaluator(case).get_rbp(p=0.5)[0]
+    expected = evaluator(case).get_rbp(p=0.5)[0]
 
-    agrees(case, "trectools", "RBP(p=0.5)", None, 0.0 if told != told else float(told))  # noqa: PLR0124
+    agrees(case, "trectools", "RBP(p=0.5)", None, 0.0 if expected != expected else float(expected))  # noqa: PLR0124

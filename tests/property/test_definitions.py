@@ -306,7 +306,7 @@ def to_list(query: Query, highest: float, *, by_target: bool) -> List:
     if by_target:
         names = query.targets or range(len(query.judged))
         intents = [{name: grade} for name, grade in zip(names, query.judged, strict=True)]
-    graded = [{str(name): exactly(grade) for name, grade in each.items()} for each in intents]
+    graded = [{str(name): exactly(grade) for name, grade in grades.items()} for grades in intents]
     judged = iter(graded)
     return List(
         found=tuple(None if grade is None else exactly(grade) for grade in query.found),

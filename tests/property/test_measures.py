@@ -45,9 +45,11 @@ def having(law: Law) -> pytest.MarkDecorator:
 def usable(name: str, cutoff: int = 5) -> Measure:
     """The measure with its defaults, and with what must be given."""
     measure = MEASURES[name]
-    required = [each for each, default in measure.defaults.items() if default is inspect.Parameter.empty]
+    required = [
+        parameter for parameter, default in measure.defaults.items() if default is inspect.Parameter.empty
+    ]
     values = {"cutoff": cutoff, "recall": 0.5, "of": "nDCG@5"}
-    return measure(**{each: values[each] for each in required})
+    return measure(**{parameter: values[parameter] for parameter in required})
 
 
 def values(measure: Measure, ranking: Ranking) -> list[object]:
@@ -106,7 +108,9 @@ def test_does_not_depend_on_what_is_computed_with_it(name: str, data: st.DataObj
     measure = data.draw(variants(MEASURES[name]))
     together = view(drawn)
     alone = [
-        each for query in drawn for each in values(measure, replace(view([query]), highest=together.highest))
+        value
+        for query in drawn
+        for value in values(measure, replace(view([query]), highest=together.highest))
     ]
 
     assert values(measure, together) == alone
@@ -225,7 +229,7 @@ def test_is_a_whole_number(name: str, query: Query) -> None:
 @QUICK
 @given(query=queries())
 def test_is_one_or_more(name: str, query: Query) -> None:
-    """Whoever looks at results looks at the first."""
+    """Every reader views the first result."""
     assert usable(name).per_query(view([query]))[0] >= 1.0
 
 

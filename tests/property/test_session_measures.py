@@ -62,10 +62,12 @@ def test_no_measure_and_no_parameter_is_forgotten() -> None:
     """Every measure is listed under a law, every law has a measure, and every parameter is described and drawn."""
     every = [SESSION_MEASURES[name] for name in SESSION_MEASURES]
 
-    assert [each for each in every if not each.laws] == []
-    assert {law for each in every for law in each.laws} == CHECKED
-    assert {name for each in every for name in each.defaults} == set(SESSION_PARAMETERS) == set(PARAMETERS)
-    assert {each.family for each in every} == {"session"}
+    assert [measure for measure in every if not measure.laws] == []
+    assert {law for measure in every for law in measure.laws} == CHECKED
+    assert (
+        {name for measure in every for name in measure.defaults} == set(SESSION_PARAMETERS) == set(PARAMETERS)
+    )
+    assert {measure.family for measure in every} == {"session"}
     assert GAINS[-1] == HIGHEST_GAIN
 
 
@@ -77,8 +79,8 @@ def test_equals_the_document_done_by_hand(name: str, data: st.DataObject) -> Non
     measure = data.draw(variants(SESSION_MEASURES[name]))
     case = data.draw(sessions(most=4 if name == "nDCG" else 6))
     if name == "nDCG":
-        few = {each: case.labels[each] for each in NAMES[:5]}
-        kept = [[[each for each in search if each in few] for search in step] for step in case.iterations]
+        few = {name: case.labels[name] for name in NAMES[:5]}
+        kept = [[[name for name in search if name in few] for search in step] for step in case.iterations]
         case = replace(case, labels=few, iterations=kept)
 
     assert one(measure, case) == pytest.approx(
@@ -104,7 +106,7 @@ def test_stays_within_its_bounds_or_is_undefined(name: str, data: st.DataObject)
 def test_a_session_has_its_value_whatever_is_computed_with_it(name: str, data: st.DataObject) -> None:
     """Alone, among others and in another order, to the last bit; and after all other measures."""
     measure, case = data.draw(variants(SESSION_MEASURES[name])), data.draw(several)
-    alone = [one(measure, each) for each in case]
+    alone = [one(measure, session) for session in case]
     together = view(*case)
     for other in SESSION_MEASURES:
         SESSION_MEASURES[other].per_query(together)
@@ -254,12 +256,12 @@ def test_what_is_gain_free_does_not_look_at_labels(
 def test_a_rate_never_rises_by_going_on_in_vain(
     name: str, data: st.DataObject, case: Case, again: list[str]
 ) -> None:
-    """One more iteration that brings nothing new and good; so a rate alone would tell agents to stop early."""
+    """One more iteration that brings nothing new and good; so a rate alone would reward agents for stopping early."""
     measure = data.draw(variants(SESSION_MEASURES[name]))(iteration="last")
-    seen = {each for iteration in case.iterations for search in iteration for each in search}
+    seen = {name for iteration in case.iterations for search in iteration for name in search}
     more = replace(
         case,
-        iterations=[*case.iterations, [[each for each in again if each in seen]]],
+        iterations=[*case.iterations, [[name for name in again if name in seen]]],
         tokens=[*case.tokens, 5.0],
         seconds=[*case.seconds, 5.0],
     )
@@ -277,7 +279,7 @@ def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -
     """Never searched, or searched in vain: the session stays in the mean."""
     values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
 
-    assert [each.per_query(make_sessions(session)).tolist() for each in values] == [[0.0]] * 4
+    assert [value.per_query(make_sessions(session)).tolist() for value in values] == [[0.0]] * 4
 
 
 @having(Law.UNDEFINED_IF_NOTHING_FOUND)
@@ -285,7 +287,9 @@ def test_gains_and_counts_are_0_without_results(name: str, session: list[str]) -
 def test_rates_and_shares_are_undefined_without_results(name: str, session: list[str]) -> None:
     """So that nobody has the lowest redundancy by not searching."""
     values = [SESSION_MEASURES[name] @ at for at in (1, 2, 3)] + [SESSION_MEASURES[name]]
-    case = [each.per_query(make_sessions(session, tokens=[[1.0] * len(session)])).tolist() for each in values]
+    case = [
+        value.per_query(make_sessions(session, tokens=[[1.0] * len(session)])).tolist() for value in values
+    ]
 
     assert all(math.isnan(value) for (value,) in case)
 

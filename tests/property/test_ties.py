@@ -42,7 +42,7 @@ def orders(run: dict[str, float]) -> list[list[str]]:
     """Every order of the results in which a higher score stands before a lower one."""
     levels = sorted(set(run.values()), reverse=True)
     groups = [permutations([name for name in run if run[name] == level]) for level in levels]
-    return [[name for group in each for name in group] for each in product(*groups)]
+    return [[name for group in order for name in group] for order in product(*groups)]
 
 
 def over_all_orders(
@@ -50,7 +50,7 @@ def over_all_orders(
 ) -> np.ndarray:
     """The value in each of those orders, by scoring runs without ties."""
     runs = [{name: float(-place) for place, name in enumerate(order)} for order in orders(run)]
-    queries = {f"q{i}": each for i, each in enumerate(runs)}
+    queries = {f"q{i}": run for i, run in enumerate(runs)}
     return evaluate(
         dict.fromkeys(queries, needed(measure, judged)), queries, [measure], protocol=protocol
     ).per_query()[measure]
@@ -90,10 +90,10 @@ def test_expected_values_do_not_depend_on_what_documents_are_called(
     judged, run = query
     new = dict(zip("abcdef", names, strict=False))
     graded = needed(measure, judged)
-    renamed = {new.get(each, each): grade for each, grade in reversed(graded.items())}
+    renamed = {new.get(name, name): grade for name, grade in reversed(graded.items())}
     values = [
         evaluate({"q": grades}, {"q": scores}, [measure], protocol=Protocol(ties="expected"))[measure]
-        for grades, scores in [(graded, run), (renamed, {new[each]: run[each] for each in reversed(run)})]
+        for grades, scores in [(graded, run), (renamed, {new[name]: run[name] for name in reversed(run)})]
     ]
 
     assert values[0] == pytest.approx(values[1], abs=1e-12)

@@ -67,7 +67,9 @@ def texts(figure: Figure) -> list[str]:
 def shapes(figure: Figure, role: str) -> list[ET.Element]:
     """Return the marks of one kind: rules, symbols, rects."""
     groups = [
-        each for each in root_of(figure).iter(f"{SVG}g") if f"mark-{role} role-mark" in each.get("class", "")
+        element
+        for element in root_of(figure).iter(f"{SVG}g")
+        if f"mark-{role} role-mark" in element.get("class", "")
     ]
     return [mark for group in groups for mark in group if mark.tag != f"{SVG}g"]
 

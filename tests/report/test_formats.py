@@ -140,7 +140,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     write_file(path, "new")
 
     assert path.read_text() == "new"
-    assert [each.name for each in tmp_path.iterdir()] == ["scores.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         write_file(path, "new")
 
     assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["scores.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

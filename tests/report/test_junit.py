@@ -75,8 +75,8 @@ def test_the_document_fits_the_schema_and_its_counts_are_right() -> None:
 @given(name=st.text(), message=st.text(), text=st.text())
 def test_any_text_makes_a_document_that_can_be_read(name: str, message: str, text: str) -> None:
     """Characters that XML cannot hold are replaced; the others come back."""
-    told = to_junit([Suite(name, [Case(name, "failure", message, text or "x")])], name=name)
-    root = ET.fromstring(told.encode())  # noqa: S314
+    report = to_junit([Suite(name, [Case(name, "failure", message, text or "x")])], name=name)
+    root = ET.fromstring(report.encode())  # noqa: S314
     check(root)
 
     plain = text.isprintable() and text != ""

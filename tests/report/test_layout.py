@@ -27,8 +27,8 @@ def test_values_are_written_for_people(value: object, text: str) -> None:
     assert format_value(value) == text  # type: ignore[arg-type]
 
 
-def test_the_best_is_the_highest_or_the_lowest_as_said() -> None:
-    """Where nothing is said, nothing is marked."""
+def test_the_best_is_the_highest_or_the_lowest_by_direction() -> None:
+    """Without a direction nothing is marked."""
     table = Table(("run", "up", "down", "count"), (("a", 0.1, 0.1, 1), ("b", 0.2, 0.2, 2)))
     marked = mark_best(table, {"up": True, "down": False, "count": None})
 

@@ -35,7 +35,7 @@ def test_html_sets_marks_above_the_value_and_escapes() -> None:
 
 
 @pytest.mark.parametrize("lay_out", [to_text, to_latex, to_html])
-def test_the_reason_stands_where_bounds_would(lay_out: object) -> None:
+def test_the_reason_takes_the_place_of_the_bounds(lay_out: object) -> None:
     """In brackets, as bounds do."""
     assert "0.2500 [undefined: one query]" in lay_out(TABLE)  # type: ignore[operator]
 

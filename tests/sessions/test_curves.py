@@ -17,10 +17,10 @@ LONG = conversation("long", "a2 b0", "c2 a2", "d4", task="t2")
 OTHER = conversation("other", "a4 e3", system="b", task="t1")
 
 
-def test_a_curve_tells_how_many_sessions_still_run() -> None:
+def test_a_curve_counts_the_sessions_that_still_run() -> None:
     """CG is 4, 4, 4 and 2, 4, 8: means 3, 4, 6, and one session runs after the first iteration."""
     points = curve(evaluate_sessions([SHORT, LONG], "CG"), "CG").points
-    assert [(each.iteration, each.running, each.value) for each in points] == [
+    assert [(point.iteration, point.running, point.value) for point in points] == [
         (1, 2, 3),
         (2, 1, 4),
         (3, 1, 6),
@@ -44,7 +44,7 @@ def test_a_number_of_a_whole_session_has_no_curve() -> None:
         curve(evaluate_sessions([SHORT], "N"), "N")
 
 
-def test_a_stopping_point_tells_what_is_lost_and_saved() -> None:
+def test_a_stopping_point_shows_what_is_lost_and_saved() -> None:
     """At 1 the long session has 2 of 8 and loses three quarters, the short one nothing; 2 of 4 searches are saved."""
     first, second = stopping_points(evaluate_sessions([SHORT, LONG], "CG"))
     assert (first.iteration, first.running, first.gain, first.losing) == (1, 1, 3, 1)
@@ -53,7 +53,7 @@ def test_a_stopping_point_tells_what_is_lost_and_saved() -> None:
     assert isnan(first.tokens_saved)
 
 
-def test_saved_tokens_are_told_where_every_iteration_has_them() -> None:
+def test_saved_tokens_are_reported_where_every_iteration_has_them() -> None:
     """Of 100 tokens, 60 come after the first iteration."""
     trace = conversation("c", "a2", "b2")
     for step, tokens in zip(trace["turns"][0]["iterations"], (40, 60), strict=True):
@@ -89,7 +89,7 @@ def test_systems_are_compared_on_the_same_tasks() -> None:
     assert "Tasks that changed most" in str(comparison)
 
 
-def test_tasks_done_several_times_are_told() -> None:
+def test_tasks_done_several_times_are_noted() -> None:
     """Two sessions of one task are one value."""
     trace = [conversation(f"a{at}", "x2", task="t") for at in range(2)]
     trace += [conversation("b", "x4", system="b", task="t")]

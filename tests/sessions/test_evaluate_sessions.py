@@ -179,7 +179,7 @@ def test_a_reference_of_all_systems_is_what_they_found_together() -> None:
         "IterationsForAllGoodResults",
     ]
     one = evaluate_sessions(trace, wanted, reference="union").systems["a"]
-    assert [one[each] for each in wanted] == pytest.approx([1 / 3, 2 / 3, 100, 2])
+    assert [one[measure] for measure in wanted] == pytest.approx([1 / 3, 2 / 3, 100, 2])
 
 
 def test_a_reference_of_judgments_counts_what_was_never_found() -> None:
@@ -202,14 +202,14 @@ def test_other_measures_need_no_second_reading() -> None:
     assert found.mean() == {"SRR@1": 0.2, "N": 3}
 
 
-def test_systems_are_told_apart() -> None:
+def test_systems_are_evaluated_separately() -> None:
     """Each system has its own means; a dict names the systems, whatever their traces say."""
     trace = [conversation("c1", "a4", system="x"), conversation("c1", "a2", system="y")]
     found = evaluate_sessions(trace, "CG")
-    assert {name: each["CG"] for name, each in found.systems.items()} == {"x": 4, "y": 2}
+    assert {name: system["CG"] for name, system in found.systems.items()} == {"x": 4, "y": 2}
     assert found.per_query().queries.to_pylist() == ["x/c1", "y/c1"]
     named = evaluate_sessions({"old": [trace[0]], "new": [trace[1]]}, "CG")
-    assert {name: each["CG"] for name, each in named.systems.items()} == {"old": 4, "new": 2}
+    assert {name: system["CG"] for name, system in named.systems.items()} == {"old": 4, "new": 2}
 
 
 def test_a_task_done_several_times_has_the_mean() -> None:
@@ -280,7 +280,7 @@ def test_every_convention_changes_the_fingerprint() -> None:
         {"unlabelled": "error"},
         {"turn": "last-with-search"},
     ]
-    prints = {evaluate_sessions([WORKED], "CG", **each).protocol.fingerprint for each in how}
+    prints = {evaluate_sessions([WORKED], "CG", **options).protocol.fingerprint for options in how}
     assert len(prints) == len(how)
 
 
@@ -292,7 +292,7 @@ iteration = st.lists(st.builds(str.__add__, names, labels), max_size=6).map(" ".
 @given(st.lists(st.lists(iteration, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_the_identities_of_001_hold_for_every_session(sessions: list[list[str]]) -> None:
     """|R| = |UR| + |Dup| at every iteration, SRE + SRR ≤ 1, CG never falls, DCG ≤ CG; counted anew from the text."""
-    trace = [conversation(f"c{at}", *each) for at, each in enumerate(sessions)]
+    trace = [conversation(f"c{at}", *iterations) for at, iterations in enumerate(sessions)]
     wanted = [
         f"{name}@{i}" for i in (1, 2, 4) for name in ("R", "UR", "GR", "Dup", "CG", "DCG", "SRE", "SRR")
     ]
@@ -305,12 +305,12 @@ def test_the_identities_of_001_hold_for_every_session(sessions: list[list[str]])
                 name: found[f"{name}@{i}"][at] for name in ("R", "UR", "GR", "Dup", "CG", "DCG", "SRE", "SRR")
             }
             seen = " ".join(session[:i]).split()
-            unique = {each[0] for each in seen}
+            unique = {label[0] for label in seen}
             assert value["R"] == len(seen)
             assert value["UR"] == len(unique)
-            assert value["GR"] == sum(gains[each] >= 2 for each in unique)
+            assert value["GR"] == sum(gains[name] >= 2 for name in unique)
             assert value["R"] == value["UR"] + value["Dup"]
-            assert value["CG"] == sum(gains[each] for each in unique if gains[each] >= 2)
+            assert value["CG"] == sum(gains[name] for name in unique if gains[name] >= 2)
             assert before <= value["CG"]
             assert value["DCG"] <= value["CG"] + 1e-9
             assert isnan(value["SRE"]) or value["SRE"] + value["SRR"] <= 1 + 1e-9
@@ -320,10 +320,10 @@ def test_the_identities_of_001_hold_for_every_session(sessions: list[list[str]])
 def _first_labels(results: list[str]) -> dict[str, int]:
     """The first label that each name has anywhere in the session; 0 where it has none."""
     found: dict[str, int] = {}
-    for each in results:
-        if each[1] != "?":
-            found.setdefault(each[0], int(each[1]))
-    return {each[0]: found.get(each[0], 0) for each in results}
+    for name, label in results:
+        if label != "?":
+            found.setdefault(name, int(label))
+    return {name: found.get(name, 0) for name, _ in results}
 
 
 @given(st.permutations(range(4)))

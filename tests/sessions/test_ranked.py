@@ -35,7 +35,7 @@ def files(folder: Path) -> tuple[str, str, str]:
     for name in ("labels", "human"):
         rows = [json.dumps({"task": "t1", "url": url, "gain": gain}) for url, gain in gains[name]]
         (folder / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
-    (folder / "trace.jsonl").write_text("".join(json.dumps(each) + "\n" for each in sessions))
+    (folder / "trace.jsonl").write_text("".join(json.dumps(session) + "\n" for session in sessions))
     return str(folder / "trace.jsonl"), str(folder / "labels.jsonl"), str(folder / "human.jsonl")
 
 

@@ -70,13 +70,13 @@ def test_gold_titles_are_labels_of_react_sessions(shared_data: Callable[[str], P
     """
     folder = shared_data("hotpot_react_traces")
     with gzip.open(folder / "hotpot100_gold.json.gz", "rt") as file:
-        gold = {each["id"]: set(each["supporting_facts"]["title"]) for each in json.load(file)}
+        gold = {question["id"]: set(question["supporting_facts"]["title"]) for question in json.load(file)}
     labels = [{"task": task, "title": title, "gain": 3} for task, titles in gold.items() for title in titles]
     trace = folder / "react_base_100q.parsed.json.gz"
     found = evaluate_sessions(trace, ["N", "Recall"], labels=labels, reference=labels)
     opened = {
-        each.task: {result.title for result, _ in each.results()} & gold[each.task]
-        for each in read_sessions(trace)
+        session.task: {result.title for result, _ in session.results()} & gold[session.task]
+        for session in read_sessions(trace)
     }
     to_the_letter = sum(len(titles) / len(gold[task]) for task, titles in opened.items()) / len(gold)
     assert to_the_letter <= found["Recall"] <= 0.55

@@ -18,7 +18,11 @@ def conversation(
 ) -> dict[str, Any]:
     """A conversation of one turn; a bar parts the searches of an iteration, and an empty text is a search in vain."""
     steps = [
-        {"searches": [{"results": [result(each) for each in search.split()]} for search in text.split("|")]}
+        {
+            "searches": [
+                {"results": [result(written) for written in search.split()]} for search in text.split("|")
+            ]
+        }
         for text in iterations
     ]
     return {

@@ -114,7 +114,7 @@ def test_partial_omega_squared_is_that_of_the_sums_of_squares() -> None:
         ([[0.0, 0.0], [0.0, 0.0]], "undefined: no spread"),
     ],
 )
-def test_nothing_to_measure_chance_by_is_said(scores: list[list[float]], message: str) -> None:
+def test_an_undefined_test_says_why(scores: list[list[float]], message: str) -> None:
     """One query, or the same difference on every query (but for rounding): the reason stands in the table."""
     row = two_way_anova(scores).rows()[0]
 

@@ -98,7 +98,7 @@ def test_ranked_beliefs_add_up(pair: tuple[list[float], list[float]], rope: floa
     shares = [found.worse, found.equivalent, found.better]
 
     assert sum(shares) == pytest.approx(1, abs=1e-9)  # type: ignore[arg-type]
-    assert all(0 <= each <= 1 for each in shares)  # type: ignore[operator]
+    assert all(0 <= share <= 1 for share in shares)  # type: ignore[operator]
     if rope == 0:
         assert found.equivalent == pytest.approx(0, abs=1e-9)
 
@@ -149,13 +149,13 @@ def test_clear_cases_are_clear() -> None:
         ([0.5, 0.5], [0.5, 0.5], "undefined: no spread"),
     ],
 )
-def test_no_spread_is_said_and_ranks_still_answer(
+def test_no_spread_is_reported_and_ranks_still_answer(
     first: list[float], second: list[float], message: str
 ) -> None:
     """Student's t has nothing to go by; the signed-rank form rests on its prior."""
     found = correlated_t_posterior(first, second)
 
-    assert {str(each) for each in (found.low, found.high, found.worse, found.equivalent, found.better)} == {
+    assert {str(value) for value in (found.low, found.high, found.worse, found.equivalent, found.better)} == {
         message
     }
     assert isinstance(signed_rank_posterior(first, second, resamples=50).better, float)

@@ -130,9 +130,13 @@ def test_intervals_cover_at_their_level() -> None:
     wilson = [wilson_interval(row, level=0.9) for row in (rng.random((2_000, 25)) < 0.3).astype(float)]
     error = 4 * np.sqrt(0.9 * 0.1 / 2_000)
 
-    assert np.mean([each.low <= 0.3 <= each.high for each in student]) == pytest.approx(0.9, abs=error)
+    assert np.mean([interval.low <= 0.3 <= interval.high for interval in student]) == pytest.approx(
+        0.9, abs=error
+    )
     # of 25 coins the coverage jumps with the true share; at 0.3 it is 0.9009, from the binomial distribution
-    assert np.mean([each.low <= 0.3 <= each.high for each in wilson]) == pytest.approx(0.9, abs=error + 0.03)
+    assert np.mean([interval.low <= 0.3 <= interval.high for interval in wilson]) == pytest.approx(
+        0.9, abs=error + 0.03
+    )
 
 
 def test_bca_covers_too_little_where_most_queries_tie_and_student_does_not() -> None:

@@ -61,7 +61,7 @@ def test_bounds_are_the_quantiles_over_resampled_clusters() -> None:
 @given(panel=panels, weights=st.sampled_from(["equal", "linear", "quadratic"]))
 def test_it_is_an_interval_or_says_why_not(panel: list[tuple[int, int, str]], weights: Any) -> None:
     """The mean is κ itself; nothing is ever nan."""
-    first, second, cluster = (list(each) for each in zip(*panel, strict=True))
+    first, second, cluster = (list(column) for column in zip(*panel, strict=True))
     found = kappa_interval(first, second, cluster, weights=weights, resamples=20)
 
     if isinstance(found, Undefined):

@@ -112,7 +112,7 @@ def test_iman_davenports_f_follows_from_the_statistic() -> None:
     assert found.f_p == pytest.approx(distribution.sf(expected, 2, 38))
 
 
-def test_cliques_are_the_longest_stretches_not_told_apart() -> None:
+def test_cliques_are_the_longest_stretches_without_significant_differences() -> None:
     """Ranks 1 to 4 on 12 queries, all alike: CD is 1.354, so that only neighbours do not differ significantly."""
     found = friedman_test([[0.4, 0.3, 0.2, 0.1]] * 12, systems=["a", "b", "c", "d"])
 
@@ -138,7 +138,9 @@ def test_cliques_say_what_the_p_values_say(table: list[list[float]]) -> None:
         ([[0.1, 0.3, 0.2], [0.4, 0.9, 0.8]], None, "ranks the systems alike"),
     ],
 )
-def test_what_ranks_cannot_say_is_said(scores: list[list[float]], statistic: str | None, f: str) -> None:
+def test_an_undefined_friedman_test_says_why(
+    scores: list[list[float]], statistic: str | None, f: str
+) -> None:
     """One query, ties throughout, one order throughout: the reason stands in place of the number."""
     found = friedman_test(scores)
 

@@ -43,9 +43,9 @@ def test_groups_of_different_sizes_weigh_by_them() -> None:
         sizes = [(labels == g).sum() for g in range(3)]
         return float(sum(n * (m - DIFFERENCES.mean()) ** 2 for n, m in zip(sizes, means, strict=True)))
 
-    ways = {tuple(each) for each in permutations(group.tolist())}
+    ways = {tuple(order) for order in permutations(group.tolist())}
     observed = between(group)
-    share = float(np.mean([between(np.array(each)) >= observed - 1e-12 for each in ways]))
+    share = float(np.mean([between(np.array(order)) >= observed - 1e-12 for order in ways]))
 
     outcome = interaction_test(DIFFERENCES[:, None], group)[0]
 
@@ -56,7 +56,7 @@ def test_groups_of_different_sizes_weigh_by_them() -> None:
 def test_p_is_uniform_where_nothing_depends() -> None:
     """400 columns of normal differences in three groups: shares below a level are that level, four standard errors."""
     draws = np.random.default_rng(3).normal(size=(30, 400))
-    ps = np.array([p_of(each) for each in interaction_test(draws, np.arange(30) % 3, resamples=999)])
+    ps = np.array([p_of(result) for result in interaction_test(draws, np.arange(30) % 3, resamples=999)])
 
     for level in (0.05, 0.2, 0.5):
         assert (ps <= level).mean() == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 400))
@@ -79,7 +79,7 @@ def test_columns_do_not_know_of_each_other() -> None:
         ([0.1, 0.1, 0.1], [0, 1, 1], NO_SPREAD),
     ],
 )
-def test_what_cannot_be_told_says_why(
+def test_an_undefined_interaction_says_why(
     differences: list[float], group: list[int], expected: Undefined
 ) -> None:
     """Never a NaN."""

@@ -77,8 +77,8 @@ def flipped(excess: list[Fraction]) -> tuple[Fraction, Fraction]:
     ]
     seen = sum(excess)
     return (
-        Fraction(sum(each >= seen for each in sums), len(sums)),
-        Fraction(sum(each <= seen for each in sums), len(sums)),
+        Fraction(sum(total >= seen for total in sums), len(sums)),
+        Fraction(sum(total <= seen for total in sums), len(sums)),
     )
 
 
@@ -89,8 +89,8 @@ def flipped(excess: list[Fraction]) -> tuple[Fraction, Fraction]:
 )
 def test_sign_flips_are_counted_exactly_ties_included(tenths: list[int], margin: int) -> None:
     """Tenths make many equal sums; floating point miscounts none of them."""
-    excess = [Fraction(each - margin, 10) for each in tenths]
-    found = margin_test([each / 10 for each in tenths], margin=margin / 10, test="randomisation")
+    excess = [Fraction(tenth - margin, 10) for tenth in tenths]
+    found = margin_test([tenth / 10 for tenth in tenths], margin=margin / 10, test="randomisation")
     if found.undefined:
         assert len(set(excess)) == 1
         return
@@ -102,7 +102,7 @@ def test_sign_flips_are_counted_exactly_ties_included(tenths: list[int], margin:
 @settings(max_examples=60)
 @given(
     differences=st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=5, max_size=10).filter(
-        lambda each: len(set(each)) > 1
+        lambda values: len(set(values)) > 1
     ),
     margin=st.integers(-300, 300).map(lambda n: (n + 0.5) / 1000),
     test=st.sampled_from(["t", "randomisation"]),
@@ -125,17 +125,17 @@ def test_where_signs_are_drawn_the_bounds_agree_with_the_verdict_too(size: int) 
     differences = drawn(size)
     first = margin_test(differences, test="randomisation")
     margins = [bound + step for bound in (first.low, first.high) for step in (-1e-6, 1e-6)]
-    found = [margin_test(differences, margin=each, test="randomisation") for each in margins]
+    found = [margin_test(differences, margin=width, test="randomisation") for width in margins]
 
-    assert [each.verdict for each in found] == ["pass", "inconclusive", "inconclusive", "fail"]
+    assert [outcome.verdict for outcome in found] == ["pass", "inconclusive", "inconclusive", "fail"]
 
 
 def test_drawn_sign_flips_come_near_the_exact_ones_and_one_seed_gives_one_result() -> None:
     """21 queries: 10,000 of 2,097,152 assignments are drawn, and p is (k + 1) / 10,001."""
     differences = drawn(21, mean=0.03)
     sums = np.zeros(1)
-    for each in differences:
-        sums = np.concatenate([sums + each, sums - each])
+    for difference in differences:
+        sums = np.concatenate([sums + difference, sums - difference])
     exact = float((sums >= differences.sum() - 1e-12).mean())
     found, again, other = (margin_test(differences, test="randomisation", seed=seed) for seed in (0, 0, 1))
     error = math.sqrt(exact * (1 - exact) / 10_000)

@@ -129,7 +129,7 @@ def test_p_is_uniform_where_nothing_differs(test: str) -> None:
     """
     rng = np.random.default_rng(11)
     draws = rng.normal(size=(2_000 if test != "randomisation" else 400, 25, 2))
-    ps = np.array([p_of(each[:, 0], each[:, 1], test, resamples=399) for each in draws])
+    ps = np.array([p_of(draw[:, 0], draw[:, 1], test, resamples=399) for draw in draws])
 
     for level in (0.01, 0.05, 0.2, 0.5):
         error = 4 * np.sqrt(level * (1 - level) / len(ps))

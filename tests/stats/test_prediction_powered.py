@@ -68,8 +68,10 @@ def test_intervals_cover_as_they_claim() -> None:
             )
             found[trust].append((one.low <= truth <= one.high, one.high - one.low))
     alone = prediction_powered_mean(machine * 1.0, machine * 1.0, trust="none")
-    coverage = {trust: np.mean([covered for covered, _ in each]) for trust, each in found.items() if each}
-    width = {trust: np.mean([wide for _, wide in each]) for trust, each in found.items() if each}
+    coverage = {
+        trust: np.mean([covered for covered, _ in trials]) for trust, trials in found.items() if trials
+    }
+    width = {trust: np.mean([wide for _, wide in trials]) for trust, trials in found.items() if trials}
 
     assert coverage["none"] == pytest.approx(0.952, abs=0.03)
     assert coverage["tuned"] == pytest.approx(0.956, abs=0.03)
@@ -131,7 +133,9 @@ def test_nothing_is_ever_nan(sample: tuple[list[int], list[int]], others: list[i
     """Whatever the values, there is a number in every field, and the mean lies in its interval."""
     found = prediction_powered_mean(*sample, others, trust=trust)
 
-    assert all(math.isfinite(each) for each in (found.mean, found.error, found.low, found.high, found.weight))
+    assert all(
+        math.isfinite(value) for value in (found.mean, found.error, found.low, found.high, found.weight)
+    )
     assert found.low <= found.mean <= found.high
 
 

@@ -183,7 +183,7 @@ def test_a_ranking_agrees_fully_with_itself_and_not_at_all_in_reverse(
     coefficient: Coefficient, scores: list[float]
 ) -> None:
     """1 for any growing function of the scores; −1 in reverse (RBO has no negative values)."""
-    same, reverse = coefficient(scores, np.exp(scores)), coefficient(scores, [-each for each in scores])
+    same, reverse = coefficient(scores, np.exp(scores)), coefficient(scores, [-score for score in scores])
 
     assert same.value == pytest.approx(1, abs=1e-9)
     if coefficient is not rank_biased_overlap:
@@ -202,7 +202,7 @@ def test_names_pair_systems_whatever_their_order(
     coefficient: Coefficient, pair: tuple[list[float], list[float]]
 ) -> None:
     """Mappings give what sequences in one order give."""
-    named = [{f"s{i}": score for i, score in enumerate(each)} for each in pair]
+    named = [{f"s{i}": score for i, score in enumerate(scores)} for scores in pair]
     shuffled = dict(reversed(named[1].items()))
 
     value, expected = coefficient(named[0], shuffled).value, coefficient(*pair).value
@@ -220,7 +220,7 @@ def test_names_pair_systems_whatever_their_order(
         (tau_ap([0.1, 0.1, 0.2], [0.1, 0.2, 0.3]), "undefined: the true ranking has ties"),
     ],
 )
-def test_what_rankings_cannot_say_is_said(found: RankAgreement, message: str) -> None:
+def test_an_undefined_correlation_says_why(found: RankAgreement, message: str) -> None:
     """One system, a ranking without order, a truth with ties."""
     assert str(found.value).startswith(message)
 

@@ -122,7 +122,7 @@ def test_judges_items_and_scale_may_be_exchanged(
 ) -> None:
     """The order of judges and items does not matter, nor what the lowest grade is called."""
     moved = [[None if label is None else label + shift for label in judge][::-1] for judge in panel[::-1]]
-    there, back = (krippendorff_alpha(each, distance=distance).value for each in (panel, moved))
+    there, back = (krippendorff_alpha(ratings, distance=distance).value for ratings in (panel, moved))
 
     assert isinstance(there, Undefined) == isinstance(back, Undefined)
     assert isinstance(there, Undefined) or there == pytest.approx(back, abs=1e-9)
@@ -132,12 +132,12 @@ def test_judges_items_and_scale_may_be_exchanged(
 @given(pair=pairs)
 def test_kappa_is_symmetrical_and_at_most_one(weights: Any, pair: tuple[list[int], list[int]]) -> None:
     """Exchanging the judges changes nothing."""
-    there, back = (cohen_kappa(*each, weights=weights).value for each in (pair, pair[::-1]))
+    there, back = (cohen_kappa(*raters, weights=weights).value for raters in (pair, pair[::-1]))
 
     assert isinstance(there, Undefined) or (there == pytest.approx(back, abs=1e-12) and there <= 1 + 1e-12)
 
 
-def test_the_confusion_matrix_counts_what_met() -> None:
+def test_the_confusion_matrix_counts_pairs_of_labels() -> None:
     """Rows are the first judge's labels, columns the second's; items without both are counted apart."""
     found = confusion_matrix([0, 0, 1, 2, None, 2], [0, 1, 1, 2, 2, math.nan])
 
@@ -151,11 +151,11 @@ def test_bias_is_by_grade_of_the_reference() -> None:
     """Grade 0 was given 0, 1, 2: a mean of 1; grade 3 was given 3, 2: half the same, half a grade too low."""
     found = grade_bias([0, 0, 0, 3, 3, None], [0, 1, 2, 3, 2, 1])
 
-    assert [(each.grade, each.items, each.mean, each.bias) for each in found.grades] == [
+    assert [(grade.grade, grade.items, grade.mean, grade.bias) for grade in found.grades] == [
         (0, 3, 1.0, 1.0),
         (3, 2, 2.5, -0.5),
     ]
-    assert [each.agreed for each in found.grades] == pytest.approx([1 / 3, 0.5])
+    assert [grade.agreed for grade in found.grades] == pytest.approx([1 / 3, 0.5])
     assert (found.bias, found.items, found.missing) == (pytest.approx(0.4), 5, 1)
 
 
@@ -190,7 +190,7 @@ def test_words_may_be_labels_and_have_no_distance() -> None:
         (grade_bias([None], [1]).bias, "undefined: no item has labels from two judges"),
     ],
 )
-def test_what_labels_cannot_say_is_said(value: object, message: str) -> None:
+def test_undefined_agreement_says_why(value: object, message: str) -> None:
     """One label throughout, and nothing in common."""
     assert str(value) == message
 

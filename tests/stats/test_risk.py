@@ -13,7 +13,7 @@ from judged.errors import BadSample
 from judged.stats.paired_tests import paired_t
 from judged.stats.risk import georisk, trisk, urisk, zrisk
 
-scores = st.lists(st.integers(0, 100), min_size=1, max_size=12).map(lambda each: [x / 100 for x in each])
+scores = st.lists(st.integers(0, 100), min_size=1, max_size=12).map(lambda values: [x / 100 for x in values])
 pairs = scores.flatmap(
     lambda a: st.tuples(
         st.just(a), st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=len(a), max_size=len(a))

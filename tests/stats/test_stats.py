@@ -13,7 +13,7 @@ from judged import evaluate, stats
 
 
 def test_every_name_can_be_imported_and_none_is_a_module() -> None:
-    """The stub lists what there is; a module of the same name would hide a function."""
+    """The stub lists every public name; a module of the same name would hide a function."""
     modules = {path.stem for path in Path(stats.__file__).parent.glob("*.py")}
 
     assert all(getattr(stats, name).__module__.startswith("judged.stats.") for name in stats.__all__)

@@ -82,6 +82,6 @@ def test_holm_corrects_as_published() -> None:
     ("p", "expected"),
     [(0.0009, "***"), (0.001, "**"), (0.009, "**"), (0.01, "*"), (0.049, "*"), (0.05, "ns")],
 )
-def test_stars_stand_below_their_thresholds(p: float, expected: str) -> None:
+def test_stars_mark_p_values_below_their_thresholds(p: float, expected: str) -> None:
     """Below 0.001, 0.01 and 0.05; the threshold itself belongs to the weaker side."""
     assert stars(p) == expected

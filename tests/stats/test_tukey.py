@@ -115,7 +115,7 @@ def test_one_seed_gives_one_result_whatever_the_blocks() -> None:
         _range_p_values(of, gaps, resamples=500, seed=9, block=block)[0] for block in (1, 700, 5000, 10**6)
     ]
 
-    assert all((each == found[0]).all() for each in found)
+    assert all((values == found[0]).all() for values in found)
     assert (_range_p_values(of, gaps, resamples=500, seed=10)[0] != found[0]).any()
 
 
@@ -125,7 +125,7 @@ def test_exact_shares_do_not_depend_on_the_blocks() -> None:
     gaps = np.array([0.05, 0.2])
     found = [_range_p_values(of, gaps, resamples=1, seed=0, block=block)[0] for block in (1, 100, 10**6)]
 
-    assert all((each == found[0]).all() for each in found)
+    assert all((values == found[0]).all() for values in found)
 
 
 def test_drawn_p_values_are_never_zero() -> None:
@@ -164,7 +164,7 @@ def test_exchanging_systems_turns_signs_and_keeps_p_values(table: list[list[floa
     ("scores", "message", "p"),
     [([[0.1, 0.2]], "undefined: one query", 1.0), ([[0.3, 0.1], [0.7, 0.5]], "undefined: no spread", 0.5)],
 )
-def test_no_chance_is_said_and_randomisation_still_answers(
+def test_no_spread_is_reported_and_randomisation_still_answers(
     scores: list[list[float]], message: str, p: float
 ) -> None:
     """Interval, p and effect are undefined with the reason; exchanging labels needs no spread.

@@ -56,7 +56,7 @@ class Case:
 
 @st.composite
 def sessions(draw: st.DrawFn, most: int = 6) -> Case:
-    """A session of up to so many iterations, some without results, with and without labels, tokens, seconds."""
+    """A session of up to that number of iterations, some without results, with and without labels, tokens, seconds."""
     labels = {name: draw(gains) for name in NAMES}
     iterations = draw(st.lists(st.lists(searches, min_size=1, max_size=3), max_size=most))
     tokens, seconds = ([draw(costs) for _ in iterations] for _ in range(2))
@@ -67,10 +67,10 @@ def sessions(draw: st.DrawFn, most: int = 6) -> Case:
 def view(*case: Case) -> SessionView:
     """The view that measures get of sessions."""
     return make_sessions(
-        *(each.written for each in case),
-        tokens=[each.tokens for each in case],
-        seconds=[each.seconds for each in case],
-        reference=[" ".join(f"{name}{gain}" for name, gain in each.reference.items()) for each in case],
+        *(session.written for session in case),
+        tokens=[session.tokens for session in case],
+        seconds=[session.seconds for session in case],
+        reference=[" ".join(f"{name}{gain}" for name, gain in session.reference.items()) for session in case],
     )
 
 
@@ -104,7 +104,7 @@ class Oracle:
         padded = settings.get("beyond") == "pad" and asked != "last"
         self.divisor = asked if padded else self.i
         self.outside = self.total == 0 or (padded and asked > self.total)
-        self.returned = [[name for search in each for name in search] for each in case.iterations]
+        self.returned = [[name for search in iteration for name in search] for iteration in case.iterations]
         self.fresh: list[list[str]] = []
         seen: set[str] = set()
         for names in self.returned:
@@ -180,7 +180,7 @@ class Oracle:
         return NAN if self.nothing else self._weighted_yield() / self.divisor
 
     def _weighted_yield(self) -> float:
-        return sum(self.weight(k) * each for k, each in enumerate(self.yields()[: self.i], 1))
+        return sum(self.weight(k) * gained for k, gained in enumerate(self.yields()[: self.i], 1))
 
     def nDRAG(self) -> float:
         if self.nothing:
@@ -195,22 +195,22 @@ class Oracle:
 
     SRE_micro, SRR_micro = SRE, SRR
 
-    def _sought(self) -> set[str]:
+    def _wanted(self) -> set[str]:
         own = {name for new in self.fresh for name in new if (self.case.labels[name] or 0) >= self.good}
         given = {name for name, gain in self.case.reference.items() if gain >= self.good}
         return own if self.reference == "own" else given
 
     def IterationsForAllGoodResults(self) -> float:
-        sought, found = self._sought(), set[str]()
+        wanted, found = self._wanted(), set[str]()
         for k, new in enumerate(self.fresh, 1):
             found |= set(new)
-            if sought and sought <= found:
+            if wanted and wanted <= found:
                 return min(k, 100)
-        return 100 if sought else NAN
+        return 100 if wanted else NAN
 
     def AllGoodReached(self) -> float:
         found = {name for new in self.fresh for name in new}
-        return float(self._sought() <= found) if self._sought() else NAN
+        return float(self._wanted() <= found) if self._wanted() else NAN
 
     def MarginalGain(self) -> float:
         return 0.0 if self.outside else sum(map(self.gain, self.fresh[self.i - 1]))
@@ -230,10 +230,10 @@ class Oracle:
         return [[next(rest) for _ in new] for new in self.fresh]
 
     def Recall(self) -> float:
-        sought = {name: self._worth(gain) for name, gain in self.case.reference.items()}
+        wanted = {name: self._worth(gain) for name, gain in self.case.reference.items()}
         found = {name for new in self.fresh[: self.i] for name in new}
-        every = sum(sought.values())
-        return sum(worth for name, worth in sought.items() if name in found) / every if every else NAN
+        every = sum(wanted.values())
+        return sum(worth for name, worth in wanted.items() if name in found) / every if every else NAN
 
     def Coverage(self) -> float:
         found = {name for new in self.fresh[: self.i] for name in new}

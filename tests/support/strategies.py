@@ -60,10 +60,10 @@ def queries(draw: st.DrawFn, *, grades: Sequence[float] = GRADES, unjudged: bool
     grade = st.sampled_from(grades)
     found = draw(st.lists(st.one_of(st.none(), grade) if unjudged else grade, max_size=12))
     missed = draw(st.lists(grade, max_size=5))
-    judged = sum(each is not None for each in found) + len(missed)
+    judged = sum(grade is not None for grade in found) + len(missed)
     targets = draw(st.one_of(st.just([]), st.lists(st.integers(0, 3), min_size=judged, max_size=judged)))
-    every = [each for each in found if each is not None] + missed
-    intents = [draw(graded_intents(each)) for each in every] if draw(st.booleans()) else []
+    every = [grade for grade in found if grade is not None] + missed
+    intents = [draw(graded_intents(grade)) for grade in every] if draw(st.booleans()) else []
     return Query(tuple(found), tuple(missed), tuple(targets), tuple(intents))
 
 

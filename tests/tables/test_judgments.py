@@ -19,7 +19,7 @@ ids = st.text(st.characters(codec="utf-8"), max_size=3)
 
 @settings(deadline=None)
 @given(rows=st.lists(st.tuples(ids, ids, st.integers(-2, 4)), unique_by=lambda row: row[:2], max_size=30))
-def test_queries_stand_together_in_the_order_of_their_bytes(rows: list[tuple[str, str, int]]) -> None:
+def test_queries_are_grouped_in_the_order_of_their_bytes(rows: list[tuple[str, str, int]]) -> None:
     """Whatever the order given, offsets cut the table into one block for each query."""
     query, document, grade = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
     judgments = Judgments.from_columns(query, document, grade)

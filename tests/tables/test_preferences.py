@@ -12,7 +12,7 @@ from judged.errors import BadInput, WrongKind
 from judged.tables.preferences import Preferences
 
 
-def test_rows_stand_by_query_group_and_sub_group() -> None:
+def test_rows_are_ordered_by_query_group_and_sub_group() -> None:
     """In the order of their bytes, whatever order they came in; documents are listed once."""
     table = judged.read_preferences(b"9 u s2 d2 1\n9 u s1 d1 2\n10 v s d1 1\n9 u s1 d2 3\n").to_arrow()
 
@@ -22,7 +22,7 @@ def test_rows_stand_by_query_group_and_sub_group() -> None:
     assert Preferences(table).document.tolist() == [0, 1, 2, 2]
 
 
-def test_the_first_line_tells_how_many_columns_there_are(tmp_path: Path) -> None:
+def test_the_first_line_decides_the_number_of_columns(tmp_path: Path) -> None:
     """Four are a group's grades, five have a sub-group; comments and blank lines do not count."""
     path = tmp_path / "judges.txt"
     path.write_text("# four columns\n\nq1 ann d1 2\nq1 bob d1 0\n")
@@ -33,7 +33,7 @@ def test_the_first_line_tells_how_many_columns_there_are(tmp_path: Path) -> None
 
 
 def test_columns_are_found_by_name() -> None:
-    """In a data frame, by the names that people use; integers are written out, and said so."""
+    """In a data frame, by the names that people use; integers are written out, with a note."""
     frame = pa.table({"qid": [1, 1], "judge": ["ann", "ann"], "docno": ["a", "b"], "grade": [2, 0]})
     preferences = judged.read_preferences(frame, name="mine")
 

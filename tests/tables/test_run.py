@@ -1,4 +1,4 @@
-"""Runs are held as they came and tell the same rows however they are held."""
+"""Runs keep the form in which they were given, and every form yields the same rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_whole_numbers_as_ids_make_columns() -> None:
     assert run.source.query.to_pylist() == ["7"]
 
 
-def test_documents_that_are_whole_numbers_are_met_when_a_dict_becomes_columns() -> None:
+def test_documents_that_are_whole_numbers_are_found_when_a_dict_becomes_columns() -> None:
     """A whole number beside texts is converted to text then, with a note."""
     run = Run.from_mapping({"q": {"a": 1.0, 5: 2.0}}).as_columns()
 

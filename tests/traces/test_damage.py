@@ -56,7 +56,7 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 @settings(max_examples=300)
 @given(st.data(), formats, st.booleans())
 def test_any_part_may_be_anything(data: st.DataObject, name: str | None, lenient: bool) -> None:
-    """One value of a document is replaced; it is read as what it looks like, or as what it is said to be."""
+    """One value of a document is replaced; it is read as what it looks like, or in the given format."""
     document = data.draw(st.sampled_from(DOCUMENTS))
     damaged = put(document, data.draw(st.sampled_from(places(document))), data.draw(values))
 

@@ -64,7 +64,7 @@ def test_searches_at_once_are_one_iteration_and_steps_without_a_search_are_left_
 
 
 @pytest.mark.parametrize("file", AT_ONCE)
-def test_results_stand_under_the_call_that_asked_for_them(file: str) -> None:
+def test_results_belong_to_the_call_that_asked_for_them(file: str) -> None:
     """Outputs are joined to calls, in the order of the calls, whichever came first."""
     searches = first(file).iterations[0].searches
 

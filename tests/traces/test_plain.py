@@ -28,7 +28,7 @@ def jsonl(*lines: Any) -> bytes:
 
 
 def refused(*lines: Any) -> str:
-    """What is said of lines that cannot be read."""
+    """Return the problems of lines that cannot be read."""
     with pytest.raises(BadInput) as caught:
         read_sessions(jsonl(*lines))
     return str(caught.value)
@@ -95,7 +95,7 @@ def test_other_names_are_read_as_ours() -> None:
     assert [result for result, _ in session.results()] == [Result(id="7", url="https://a.org", snippet="x")]
 
 
-def test_iterations_may_stand_without_turns() -> None:
+def test_iterations_need_no_turns() -> None:
     """A conversation of one turn need not say so; this is also how a `Session` is written by itself."""
     (session,) = stream_sessions(
         jsonl({"conversation": "c1", "iterations": [{"searches": [{"results": [{"id": "d1"}]}]}]})

@@ -119,7 +119,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("name", WRITTEN)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_whatever_stands_in_a_span_it_is_read_or_refused_in_words(name: str, data: st.DataObject) -> None:
+def test_a_span_with_any_content_is_read_or_refused_with_a_message(name: str, data: st.DataObject) -> None:
     """Anything of any kind in place of any part of a trace gives sessions or a `BadInput`, never another error."""
     documents = json.loads(json.dumps(WRITTEN[name]))
     for _ in range(data.draw(st.integers(1, 3))):

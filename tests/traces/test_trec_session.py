@@ -72,7 +72,7 @@ def test_each_interaction_is_an_iteration_with_one_search() -> None:
     ]
 
 
-def test_results_stand_by_rank_with_the_id_that_qrels_have() -> None:
+def test_results_are_ordered_by_rank_with_the_id_that_qrels_have() -> None:
     """The second line of the file is rank 2; a bare ampersand is repaired."""
     session, _ = stream_sessions(YEAR_2012)
     found = [(result.id, result.url, result.title, result.snippet) for result, _ in session.results()]
@@ -159,7 +159,7 @@ def test_a_session_within_a_session_is_part_of_it() -> None:
     assert [session.conversation for session in stream_sessions(inner)] == ["4"]
 
 
-def test_what_stands_on_the_broken_line_before_the_fault_is_kept_by_a_lenient_reading() -> None:
+def test_a_lenient_reading_keeps_what_precedes_the_problem_on_a_broken_line() -> None:
     """A file may be one line."""
     line = YEAR_2011.replace(b"\n", b" ").replace(b"</sessiontrack2011>", b"</oops>")
 

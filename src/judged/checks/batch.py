@@ -1,4 +1,4 @@
-"""Batches: rows on their way through the checks, cut from TREC text or made of columns."""
+"""Batches of rows to be checked, cut from TREC text or made from columns."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Batch:
 
     @property
     def second(self) -> Strings | None:
-        """The second column of judgments in TREC text, whatever it holds."""
+        """The second column of judgments in TREC text."""
         if self.aside is not None or self.token is None:
             return self.aside
         return _cut_between(self.query, self.document)
@@ -168,7 +168,7 @@ def _pack(parts: Sequence[Strings]) -> Strings:
 
 
 def _cut_between(query: Strings, document: Strings) -> Strings:
-    """Return what is between query and document on their lines, without white space at its ends."""
+    """Return the text between query and document on each line, stripped of white space."""
     data, start, end = query.data, query.start + query.length, document.start.copy()
     while (white := _WHITE[data[start]]).any():
         start = start + white
@@ -179,7 +179,7 @@ def _cut_between(query: Strings, document: Strings) -> Strings:
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Some lines of a text: where they begin, and what is in them."""
+    """Some lines of a text: where they begin, and their fields."""
 
     rows: Rows
     line: int

@@ -101,7 +101,7 @@ def fix(
 def clean(
     text: Bytes, *, role: Role, policy: Policy, changes: Changes, intents: bool = False
 ) -> Iterator[bytes]:
-    """Yield the text without what is wrong with it, part by part; `changes` is filled on the way."""
+    """Yield the corrected text part by part, and record what was corrected in `changes`."""
     columns = COLUMNS[role]
     while text[:3].tobytes() == BOM:
         text, changes.marks = text[3:], changes.marks + 1

@@ -109,7 +109,7 @@ class Documents:
 
 
 class _Distinct:
-    """Distinct hashes, merged now and then, so that memory grows with them and not with the file."""
+    """Distinct hashes, merged from time to time, so that memory grows with their number and not with the file."""
 
     def __init__(self) -> None:
         self._whole: Words = np.zeros(0, dtype=np.uint64)
@@ -155,7 +155,7 @@ def _read_candidates(source: Source, folded: Keys) -> Words:
 
 
 def _keep_first(found: Words) -> Words:
-    """Return each document once, where it came first."""
+    """Return each document once, at its first occurrence."""
     return found[:, np.unique(found[0], return_index=True)[1]]
 
 

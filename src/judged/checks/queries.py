@@ -26,7 +26,7 @@ CORRELATION = -0.2
 
 
 def check_queries(batch: Batch, findings: Findings) -> None:
-    """Add what is wrong within the queries of a batch, all of whose rows are sound."""
+    """Add what is wrong within the queries of a batch, where every row is valid."""
     if len(batch) == 0:
         return
     again, first = find_repeats(batch)
@@ -166,7 +166,7 @@ def _to_ordered_bits(score: NDArray[np.float32]) -> Words:
 
 
 def _is_among(keys: Words, wanted: Words) -> Flags:
-    """Return which keys are among the wanted ones, which are sorted."""
+    """Return which keys are in the sorted array `wanted`."""
     at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
     found: Flags = wanted[at] == keys
     return found
@@ -181,7 +181,7 @@ class Grades:
         self._by_intent = False
 
     def add(self, batch: Batch) -> None:
-        """Take in judgments whose grades are finite."""
+        """Add judgments with finite grades."""
         self._keys.append(batch.keys)
         self._grades.append(batch.value)
         self._by_intent |= batch.intent is not None

@@ -167,7 +167,7 @@ class LintReport(Result):
 
 
 class Findings:
-    """Collects what is found in one file: all are counted, the first of each kind are worded.
+    """Collector of the findings in one file: all are counted, the first of each kind are described.
 
     `locate` returns the place of a line or row by its number, from 1.
     """

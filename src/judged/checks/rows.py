@@ -113,7 +113,7 @@ class Intents:
         self._found: dict[tuple[bytes, bytes], tuple[int, float]] = {}
 
     def add(self, batch: Batch) -> None:
-        """Take in judgments whose grades are finite."""
+        """Add judgments with finite grades."""
         if batch.intent is None or len(batch) == 0:
             return
         pairs = batch.query.hashes ^ (batch.intent.hashes >> np.uint64(1))

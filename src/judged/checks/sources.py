@@ -1,4 +1,4 @@
-"""Where rows come from: TREC text stretch by stretch, everything else through `read_table` with problems collected."""
+"""Sources of rows: TREC text in chunks, everything else through `read_table` with problems collected."""
 
 from __future__ import annotations
 

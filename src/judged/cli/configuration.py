@@ -1,24 +1,20 @@
-"""The YAML configuration file of `judged score`, and how YAML files are checked."""
+"""YAML files: the configuration of `judged score` and the gates of `judged gate`, checked key by key."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from judged.errors import BadProtocol, UnknownName
+from judged.cli.inputs import STANDARD_INPUT, split_name
+from judged.errors import BadProtocol, JudgedError, UnknownName
+from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Protocol
 
-__all__ = [
-    "Configuration",
-    "Conventions",
-    "check_keys",
-    "given_conventions",
-    "read_configuration",
-    "read_yaml",
-]
+__all__ = ["Configuration", "Gate", "GateFile", "read_configuration", "read_gates"]
 
 
 class Statistics(Struct, frozen=True):
@@ -160,3 +156,96 @@ def check_keys(content: Any, struct: type[Struct], path: Path, place: str) -> No
         inner = hints[key]
         if isinstance(inner, type) and issubclass(inner, Struct):
             check_keys(value, inner, path, f"{place}{key}.")
+
+
+class Gate(Struct, frozen=True):
+    """The description of one gate."""
+
+    qrels: str
+    run: str
+    baseline: str
+    name: str | None = None
+    measures: tuple[str, ...] | str = ("nDCG@10",)
+    min_delta: float | str = -0.01
+    alpha: float = 0.05
+    test: Literal["t", "randomisation"] = "t"
+    seed: int = 0
+    baseline_run: str | None = None
+    allow_other_protocol: bool = False
+    protocol: Conventions = Conventions()
+
+    def profile(self) -> Profile:
+        """Return the profile that the gate names, with the conventions that it changes."""
+        given = given_conventions(self.protocol)
+        return PROFILES[given.pop("profile", next(iter(PROFILES)))].replace(**given)
+
+
+class GateFile(Struct, frozen=True):
+    """The keys of a file of gates."""
+
+    gates: tuple[Gate, ...]
+    defaults: object = None
+    """What every gate has that does not say otherwise."""
+    inconclusive: int | str | None = None
+    """The exit code of an inconclusive verdict, or `pass` or `fail`."""
+
+
+def read_gates(path: Path) -> GateFile:
+    """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
+    content = read_yaml(path)
+    check_keys(content, GateFile, path, "")
+    hint = "each gate has `qrels`, `run` and `baseline`"
+    if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
+        msg = f"{path}: `gates` is not there, expected a list of one gate or more"
+        raise BadProtocol(msg, hint=hint)
+    defaults = content.get("defaults") or {}
+    check_keys(defaults, Gate, path, "defaults.")
+    for number, entry in enumerate(content["gates"]):
+        check_keys(entry, Gate, path, f"gates[{number}].")
+    gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
+    try:
+        file = msgspec.convert({**content, "gates": gates}, GateFile)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at ")
+        msg = f"{path}: `{place.strip('`').removeprefix('$.')}`: {what[:1].lower()}{what[1:]}"
+        raise BadProtocol(msg, hint=hint) from None
+    for number, gate in enumerate(file.gates):
+        _check_gate(gate, f"gates[{number}]", path)
+    _check_names(file.gates, path)
+    return msgspec.structs.replace(file, gates=tuple(_resolve(gate, path.parent) for gate in file.gates))
+
+
+def _check_gate(gate: Gate, place: str, path: Path) -> None:
+    """Raise BadProtocol for settings that could only fail later, naming their place."""
+    from judged.gates.result import parse_delta
+
+    if not 0 < gate.alpha < 0.5:
+        msg = f"{path}: `{place}.alpha` is {gate.alpha}, expected a number above 0 and below 0.5"
+        raise BadProtocol(msg)
+    try:
+        parse_delta(gate.min_delta)
+        gate.profile()
+    except JudgedError as error:
+        msg = f"{path}: `{place}`: {error.message}"
+        raise BadProtocol(msg, hint=error.hint) from None
+
+
+def _resolve(gate: Gate, folder: Path) -> Gate:
+    """Resolve files relative to the file that names them; ids of data sets and standard input stay unchanged."""
+
+    def resolve(text: str) -> str:
+        name, path = split_name(text)
+        if path == STANDARD_INPUT or (":" in path and not (folder / path).exists()):
+            return text
+        return str(folder / path) if name is None else f"{name}={folder / path}"
+
+    files = {"qrels": gate.qrels, "run": gate.run, "baseline": gate.baseline}
+    return msgspec.structs.replace(gate, **{name: resolve(text) for name, text in files.items()})
+
+
+def _check_names(gates: Sequence[Gate], path: Path) -> None:
+    names = [gate.name for gate in gates if gate.name is not None]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"{path}: two gates are called `{twice}`, expected different names"
+        raise BadProtocol(msg)

@@ -1,6 +1,6 @@
 """`judged gate`: a run against a baseline, with a margin; the exit code says whether it passes.
 
-A gate is described by the command line, or several by a YAML file, whose keys are checked first.
+A gate is described by the command line, or several by a YAML file.
 """
 
 from __future__ import annotations
@@ -11,20 +11,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 import click
-import msgspec
 from click.core import ParameterSource
-from msgspec import Struct
 
-from judged.blocks import Display
-from judged.cli.configuration import Conventions, check_keys, given_conventions, read_yaml
-from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input, named_runs, split_name
+from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
 from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import check_extension, print_notes, supports_bold
 from judged.errors import BadProtocol, JudgedError
-from judged.profiles.catalogue import PROFILES
 from judged.result import write_file
 
 if TYPE_CHECKING:
+    from judged.blocks import Display
+    from judged.cli.configuration import Gate
     from judged.cli.output import OutputOptions
     from judged.gates.result import GateReport
     from judged.gates.summaries import Gated
@@ -66,33 +63,6 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
                 ctx,
             )
         return code
-
-
-class Gate(Struct, frozen=True):
-    """The description of one gate."""
-
-    qrels: str
-    run: str
-    baseline: str
-    name: str | None = None
-    measures: tuple[str, ...] | str = DEFAULT_MEASURES
-    min_delta: float | str = -0.01
-    alpha: float = 0.05
-    test: Literal["t", "randomisation"] = "t"
-    seed: int = 0
-    baseline_run: str | None = None
-    allow_other_protocol: bool = False
-    protocol: Conventions = Conventions()
-
-
-class GateFile(Struct, frozen=True):
-    """The keys of a file of gates."""
-
-    gates: tuple[Gate, ...]
-    defaults: object = None
-    """What every gate has that does not say otherwise."""
-    inconclusive: int | str | None = None
-    """The exit code of an inconclusive verdict, or `pass` or `fail`."""
 
 
 @click.command("gate", epilog=EXAMPLES)
@@ -176,6 +146,9 @@ def command(
     and otherwise `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
+    from judged.blocks import Display
+    from judged.cli.configuration import Gate, read_gates
+
     formats = {path: check_extension(path, EXTENSIONS) for path in output.paths}
     started = perf_counter()
     chosen: int | None = None
@@ -286,7 +259,7 @@ def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:
         alpha=gate.alpha,
         test=gate.test,
         seed=gate.seed,
-        protocol=profile or _to_profile(gate.protocol),
+        protocol=profile or gate.profile(),
         baseline_run=gate.baseline_run,
         allow_other_protocol=gate.allow_other_protocol,
         name=gate.name,
@@ -303,72 +276,6 @@ def _try_gate(gate: Gate) -> Gated:
         return _run_gate(gate)
     except JudgedError as error:
         return RefusedGate(gate.name or gate.run, str(error))
-
-
-def read_gates(path: Path) -> GateFile:
-    """Read a file of gates; raise BadProtocol for the first key or value that is wrong, with its place."""
-    content = read_yaml(path)
-    check_keys(content, GateFile, path, "")
-    hint = "each gate has `qrels`, `run` and `baseline`"
-    if not isinstance(content, dict) or not isinstance(content.get("gates"), list) or not content["gates"]:
-        msg = f"{path}: `gates` is not there, expected a list of one gate or more"
-        raise BadProtocol(msg, hint=hint)
-    defaults = content.get("defaults") or {}
-    check_keys(defaults, Gate, path, "defaults.")
-    for number, entry in enumerate(content["gates"]):
-        check_keys(entry, Gate, path, f"gates[{number}].")
-    gates = [{**defaults, **entry} if isinstance(entry, dict) else entry for entry in content["gates"]]
-    try:
-        file = msgspec.convert({**content, "gates": gates}, GateFile)
-    except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at ")
-        msg = f"{path}: `{place.strip('`').removeprefix('$.')}`: {what[:1].lower()}{what[1:]}"
-        raise BadProtocol(msg, hint=hint) from None
-    for number, gate in enumerate(file.gates):
-        _check_gate(gate, f"gates[{number}]", path)
-    _check_names(file.gates, path)
-    return msgspec.structs.replace(file, gates=tuple(_resolve(gate, path.parent) for gate in file.gates))
-
-
-def _check_gate(gate: Gate, place: str, path: Path) -> None:
-    """Raise BadProtocol for settings that could only fail later, naming their place."""
-    from judged.gates.result import parse_delta
-
-    if not 0 < gate.alpha < 0.5:
-        msg = f"{path}: `{place}.alpha` is {gate.alpha}, expected a number above 0 and below 0.5"
-        raise BadProtocol(msg)
-    try:
-        parse_delta(gate.min_delta)
-        _to_profile(gate.protocol)
-    except JudgedError as error:
-        msg = f"{path}: `{place}`: {error.message}"
-        raise BadProtocol(msg, hint=error.hint) from None
-
-
-def _resolve(gate: Gate, folder: Path) -> Gate:
-    """Resolve files relative to the file that names them; ids of data sets and standard input stay unchanged."""
-
-    def resolve(text: str) -> str:
-        name, path = split_name(text)
-        if path == STANDARD_INPUT or (":" in path and not (folder / path).exists()):
-            return text
-        return str(folder / path) if name is None else f"{name}={folder / path}"
-
-    files = {"qrels": gate.qrels, "run": gate.run, "baseline": gate.baseline}
-    return msgspec.structs.replace(gate, **{name: resolve(text) for name, text in files.items()})
-
-
-def _check_names(gates: Sequence[Gate], path: Path) -> None:
-    names = [gate.name for gate in gates if gate.name is not None]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        msg = f"{path}: two gates are called `{twice}`, expected different names"
-        raise BadProtocol(msg)
-
-
-def _to_profile(settings: Conventions) -> Profile:
-    given = given_conventions(settings)
-    return PROFILES[given.pop("profile", next(iter(PROFILES)))].replace(**given)
 
 
 def _read_code(given: int | str | None, path: Path) -> int | None:

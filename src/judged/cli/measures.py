@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.profiles.catalogue import PROFILES
+from judged.profiles.profile import PROFILES
 
 if TYPE_CHECKING:
     from judged.measures.cards import Card

@@ -11,8 +11,7 @@ from typing import TypeAlias, TypeVar
 import click
 
 from judged.cli.output import FORMATS, OutputOptions
-from judged.profiles.catalogue import PROFILES
-from judged.profiles.profile import Profile
+from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
 
 __all__ = [

@@ -107,14 +107,10 @@ def command(
         progress=lambda name: Progress(f"Scoring {name}", enabled=not output.quiet),
     )
     evaluations = replace(evaluations, bounds=bounds)
-    notes = list(_list_notes(evaluations, per_query=per_query, digits=output.digits))
-    if by_default:
-        names = " ".join(map(str, evaluations.measures))
-        notes.append(Note("default-measures", "info", f"no measure was named: {names}"))
     if file is not None:
         evaluations = _add_statistics(evaluations, file.statistics)
-        notes += _list_configuration_notes(file, runs=len(evaluations))
-    emit(evaluations, output, per_query=per_query, notes=notes)
+    notes = _list_notes(evaluations, file, by_default=by_default, per_query=per_query, digits=output.digits)
+    emit(evaluations, output, per_query=per_query, notes=tuple(notes))
 
 
 def _read_configuration(path: Path) -> Configuration:
@@ -175,25 +171,31 @@ def add_tests(evaluations: Evaluations) -> Evaluations:
     return replace(evaluations, extra={title: tuple(test.to_dict() for test in tests)})
 
 
-def _list_configuration_notes(configuration: Configuration, *, runs: int) -> Iterator[Note]:
-    """Yield notes on the settings of a configuration file."""
-    for sentence in configuration.without_effect():
-        yield Note("no-effect", "info", sentence)
-    statistics = configuration.statistics
-    if statistics.significance_testing and runs == 1:
-        message = "`significance_testing` needs two runs or more: one was given"
-        yield Note("nothing-to-compare", "info", message)
-    if statistics.confidence_intervals:
-        percent = 100 * (1 - statistics.alpha_level)
-        message = f"brackets hold the {percent:.4g} % confidence interval of each mean (Student's t)"
-        yield Note("intervals", "info", message)
-
-
-def _list_notes(evaluations: Evaluations, *, per_query: bool, digits: int) -> Iterator[Note]:
+def _list_notes(
+    evaluations: Evaluations,
+    file: Configuration | None,
+    *,
+    by_default: bool,
+    per_query: bool,
+    digits: int,
+) -> Iterator[Note]:
     """Yield the notes of this command, beside those of the evaluations."""
     counts = dict.fromkeys(part.units for evaluation in evaluations.values() for part in evaluation.parts)
     if len(counts) == 1:
         yield Note("scored", "info", f"{counted(next(iter(counts)), 'query')} scored")
+    for sentence in file.without_effect() if file else ():
+        yield Note("no-effect", "info", sentence)
+    if by_default:
+        names = " ".join(map(str, evaluations.measures))
+        yield Note("default-measures", "info", f"no measure was named: {names}")
+    statistics = file.statistics if file else None
+    if statistics and statistics.significance_testing and len(evaluations) == 1:
+        message = "`significance_testing` needs two runs or more: one was given"
+        yield Note("nothing-to-compare", "info", message)
+    if statistics and statistics.confidence_intervals:
+        percent = 100 * (1 - statistics.alpha_level)
+        message = f"brackets hold the {percent:.4g} % confidence interval of each mean (Student's t)"
+        yield Note("intervals", "info", message)
     if not per_query and evaluations.shows_ties(digits):
         yield Note(
             "tie-ranges",

@@ -24,7 +24,7 @@ __all__ = ["EXTRA_TESTS", "ROPE", "Rows", "rank_systems", "run_extra_test"]
 Rows: TypeAlias = list[dict[str, Cell]]
 ExtraTest: TypeAlias = "Callable[[Comparison, PairedScores, float], Rows]"
 ROPE = 0.01
-"""Differences up to this, either way, have no practical consequence, unless the caller says otherwise."""
+"""Differences up to this, in either direction, have no practical consequence (the default)."""
 
 
 def run_extra_test(comparison: Comparison, name: str, *, rope: float = ROPE) -> dict[str, Rows]:
@@ -45,7 +45,7 @@ def run_extra_test(comparison: Comparison, name: str, *, rope: float = ROPE) -> 
 
 
 def rank_systems(comparison: Comparison, scores: PairedScores) -> Friedman:
-    """Run Friedman's test; ranks start at the best, whichever way the measure goes."""
+    """Run Friedman's test; the best system has rank 1, in either direction of the measure."""
     return friedman_test(scores.sign * scores.values, systems=scores.systems, level=comparison.settings.level)
 
 

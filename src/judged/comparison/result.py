@@ -326,7 +326,7 @@ def _letter(place: int) -> str:
 
 
 def _name_undefined(row: dict[str, Cell]) -> dict[str, Value]:
-    """Move the reasons of undefined numbers to a column of their own, so that columns of numbers stay so."""
+    """Move the reasons of undefined numbers to a separate column, so that the other columns hold numbers only."""
     prefix = "undefined: "
     reasons = {
         name: cell.removeprefix(prefix)

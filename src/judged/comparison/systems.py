@@ -84,7 +84,7 @@ def read_systems(
     sources: Sequence[ScoresLike] | Mapping[str, ScoresLike],
     measures: Measures | None = None,
 ) -> list[System]:
-    """Return the systems of evaluations, of scores, or of files of them, by the measures wanted or by all."""
+    """Return the systems of evaluations, of scores, or of files of them, with the chosen measures or with all of them."""
     named = sources.items() if isinstance(sources, Mapping) else ((None, source) for source in sources)
     systems = [
         system if name is None else replace(system, name=str(name))

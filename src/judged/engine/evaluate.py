@@ -17,8 +17,7 @@ from judged.errors import BadInput
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
 from judged.problem import Problem
-from judged.profiles.catalogue import as_profile
-from judged.profiles.profile import Profile, Reading
+from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import BaseProtocol, Protocol
 from judged.result import InputFile, Provenance
 

@@ -29,8 +29,7 @@ from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import Formula, Terms, sum_formula
 from judged.measures.measure import Measure
 from judged.problem import Note, Problem
-from judged.profiles.catalogue import as_profile
-from judged.profiles.profile import Profile, Reading
+from judged.profiles.profile import Profile, Reading, as_profile
 from judged.protocol import Protocol
 from judged.result import ProtocolRecord
 from judged.tables.inputs import JudgmentsLike, RunLike

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeAlias
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.measures.measure import Measure
 from judged.measures.parameters import format_value
-from judged.profiles.catalogue import PROFILES, as_profile
-from judged.profiles.profile import Profile
+from judged.profiles.profile import PROFILES, Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import ProtocolRecord
 

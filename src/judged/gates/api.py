@@ -26,8 +26,7 @@ from judged.errors import (
 from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
 from judged.measures.measure import Measure
 from judged.problem import Note, Problem
-from judged.profiles.catalogue import as_profile
-from judged.profiles.profile import Profile
+from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import InputFile
 from judged.stats.margin import OneSidedTest, margin_test

@@ -238,7 +238,7 @@ COLUMNS = ("measure", "baseline", "run", "difference", "at least", "at most", "m
 def measure_table(
     reports: Iterable[GateReport], *, several: bool = False, marks: dict[str, str] | None = None
 ) -> Table:
-    """Return a row for each measure, under the name of its gate if there are several; `marks` dress the verdicts."""
+    """Return a row for each measure, under the name of its gate if there are several; `marks` has the text of each verdict."""
 
     def row(report: GateReport, result: MeasureGate) -> tuple[Value, ...]:
         test = result.test

@@ -79,7 +79,7 @@ def _long_fields() -> Iterator[None]:
 
 
 def read(file: File, schema: Schema) -> RawTable:
-    """Return the columns of a schema; whatever cannot be read becomes a problem with its line."""
+    """Return the columns of a schema; everything that cannot be read becomes a problem with its line."""
     sheet = open_sheet(file, schema)
     match = schema.match(sheet.header, subject=file.label)
     names = [name for columns in match.columns.values() for name in columns]
@@ -88,7 +88,7 @@ def read(file: File, schema: Schema) -> RawTable:
     problems = Problems(file.label, line=sheet.line)
     try:
         columns = _read_fast(sheet, wanted, numbers)
-    except pa.ArrowInvalid:  # the careful way says what and where
+    except pa.ArrowInvalid:  # the slow reader finds what is wrong, and where
         labels = {names[0]: name for name, names in match.columns.items() if schema[name].kind == "number"}
         columns = _read_carefully(sheet, wanted, labels, problems)
     return choose(match, schema, columns.__getitem__, problems, text=True)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import pyarrow as pa
 
@@ -27,6 +27,7 @@ __all__ = [
     "BOM",
     "COMPRESSIONS",
     "KNOWN",
+    "Buffer",
     "Compression",
     "File",
     "compress",
@@ -50,17 +51,19 @@ KNOWN = {
     *(".trec", ".run", ".runs", ".res", ".results", ".qrels", ".qrel", ".txt", ".tsv", ".csv"),
     *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
 }
-"""Extensions that name a file's format and are no part of its name."""
+"""Extensions that name a file's format and are not part of its name."""
 
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
+
+Buffer: TypeAlias = bytes | memoryview | mmap.mmap
+"""The bytes of a file, in memory or mapped."""
 
 
 @dataclass(frozen=True, eq=False)
 class File:
     """The content of one file, decompressed, and its names."""
 
-    data: Any
-    """Bytes, or a read-only memory map."""
+    data: Buffer
     label: str
     """The name in messages: the path as the user wrote it, or `standard input`."""
     name: str
@@ -123,10 +126,10 @@ def open_binary(path: str | Path) -> io.BufferedReader:
         return Path(path).open("rb")
 
 
-def read_text(file: File, *, quoted: bool = False) -> Any:
-    """Return the bytes of a text without its mark; raise `Unreadable` for UTF-16 and files that are no text.
+def read_text(file: File, *, quoted: bool = False) -> Buffer:
+    """Return the bytes of a text without its mark; raise `Unreadable` for UTF-16 and files that are not text.
 
-    A file with a zero byte is no text; in a format that has quotes (`quoted`) only the first line counts.
+    A file with a zero byte is not text; in a format that has quotes (`quoted`) only the first line counts.
     """
     head = file.head()
     if _is_utf16(head):
@@ -151,8 +154,8 @@ def _is_utf16(head: bytes) -> bool:
     return marked or (every_other and head[:8].strip(b"\0") != b"")
 
 
-def _map(path: Path) -> object:
-    """Return the bytes of a file: a read-only memory map of a regular one, else whatever can be read."""
+def _map(path: Path) -> Buffer:
+    """Return the bytes of a file: a read-only memory map of a regular file, else everything that can be read."""
     with _explain(path), path.open("rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -194,7 +197,7 @@ class Compression:
     name: str
     magic: bytes
     extension: str
-    unpack: Callable[[Any], bytes]
+    unpack: Callable[[Buffer], bytes]
     pack: Callable[[BinaryIO], Any]
     open: Callable[[Any], Any]
     """Opens a compressed stream, for contents too large to unpack at once."""
@@ -216,7 +219,7 @@ class _KeptOpen(io.RawIOBase):
 def _arrow_compression(codec: str, magic: bytes, extension: str) -> Compression:
     """Return a compression that Arrow knows."""
 
-    def unpack(data: object) -> bytes:
+    def unpack(data: Buffer) -> bytes:
         with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
             whole: bytes = stream.read()
         return whole
@@ -257,7 +260,7 @@ _COMPRESSED = frozenset(compression.extension for compression in COMPRESSIONS) |
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, OSError, ValueError)
 
 
-def decompress(data: Any, *, label: str) -> Any:
+def decompress(data: Buffer, *, label: str) -> Buffer:
     """Return the bytes before compression; bytes that are not compressed are returned unchanged."""
     compression = _recognise(bytes(data[:8]))
     if compression is None:

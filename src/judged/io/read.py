@@ -1,4 +1,4 @@
-"""`read_judgments`, `read_run` and their like: whatever holds a table, as that table."""
+"""`read_judgments`, `read_run` and the other readers: tables from files, data frames and dicts."""
 
 from __future__ import annotations
 

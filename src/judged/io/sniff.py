@@ -110,7 +110,7 @@ def detect(file: File, schema: Schema = JUDGMENTS) -> Format:
 
 
 def _detect_json(text: bytes, named: str | None, schema: Schema) -> str:
-    """Return JSONL if the first line is an object of its own, JSON if the object or list goes on."""
+    """Return JSONL if the first line is a complete object, JSON if the object or list continues."""
     from judged.io.table import is_record
 
     first, _, rest = text.partition(b"\n")

@@ -1,4 +1,4 @@
-"""`read_table`: whatever holds a table, in any format, as checked columns under the names of its schema."""
+"""`read_table`: a table in any format or object, as checked columns under the names of its schema."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RawTable:
     text: bool = False
     """Whether values are cells of text: grades are parsed, and empty cells are missing."""
     others: dict[str, Column] = field(default_factory=dict)
-    """Columns that are no field, where the schema keeps them."""
+    """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What a Parquet or Arrow file says about itself."""
 
@@ -67,7 +67,7 @@ class Table:
     problems: Problems
     notes: tuple[str, ...] = ()
     others: Mapping[str, list[object]] = field(default_factory=dict)
-    """Columns that are no field, where the schema keeps them."""
+    """Columns that are not fields of the schema, if it keeps them."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """What a Parquet or Arrow file says about itself."""
 
@@ -84,7 +84,7 @@ def read_table(
 ) -> Table:
     r"""Return the columns of a schema from a file of any format, a data frame, dicts or rows.
 
-    Whatever is wrong with single rows is collected in the table's problems; call their `raise_if_any`.
+    Errors in single rows are collected in the table's problems; call their `raise_if_any`.
 
     >>> from judged.tables.schema import TIMINGS
     >>> table = read_table(b"run,ms\nbm25,250\n", TIMINGS)
@@ -348,7 +348,7 @@ def _to_list(column: Column) -> list[object]:
 
 
 def _divide(column: Column, divisor: float) -> Column:
-    """Return numbers in another unit; what is no number stays, to be reported."""
+    """Return numbers in another unit; values that are not numbers stay, and are reported later."""
     if not isinstance(column, (list, tuple)):
         return pc.divide(column, pa.scalar(divisor)) if pa.types.is_primitive(column.type) else column
     return [value / divisor if isinstance(value, (int, float)) else value for value in column]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, Unreadable, Unwritable
-from judged.io.open import BOM, File, read_text
+from judged.io.open import BOM, Buffer, File, read_text
 from judged.io.sniff import Format, Kind, Writing
 from judged.io.table import RawTable
 from judged.kernels.scan.strings import Strings
@@ -112,7 +112,7 @@ def read_run(file: File) -> Run:
     return Run(Text(data, lambda: _parse_run(data, file), file=file.label), name=file.name)
 
 
-def _parse_run(data: object, file: File) -> pa.Table:
+def _parse_run(data: Buffer, file: File) -> pa.Table:
     """Return every line of a run as columns; raise `BadInput` for everything wrong with them."""
     columns = read_regular(data, _RUN)
     if columns is not None:
@@ -134,7 +134,7 @@ def _check_run(columns: dict[str, Any], problems: Problems) -> None:
     add_repeats(columns["query"], columns["document"], problems, verb="retrieved")
 
 
-def read_line_text(file: File) -> Any:
+def read_line_text(file: File) -> Buffer:
     """Return the bytes of a text whose lines end with a line feed."""
     data = read_text(file)
     head = bytes(data[:65_536])
@@ -144,7 +144,7 @@ def read_line_text(file: File) -> Any:
     return data
 
 
-def _split_first_line(data: Any) -> list[bytes]:
+def _split_first_line(data: Buffer | NDArray[np.uint8]) -> list[bytes]:
     """Return the fields of the first line that is neither blank nor a comment."""
     lines = bytes(data[:65_536]).removeprefix(BOM).split(b"\n")
     rows = (line.split() for line in lines)
@@ -179,7 +179,7 @@ def _hint(lines: Lines) -> str | None:
     return None
 
 
-def _suggest_intents(error: BadInput, data: Any) -> str | None:
+def _suggest_intents(error: BadInput, data: Buffer) -> str | None:
     """Return what to do where the second column distinguishes rows that are repeated without it."""
     if set(error.counts) != {"repeated-document"}:
         return None
@@ -193,7 +193,7 @@ def _suggest_intents(error: BadInput, data: Any) -> str | None:
     )
 
 
-def read_regular(data: Any, layout: Layout) -> dict[str, Any] | None:
+def read_regular(data: Buffer, layout: Layout) -> dict[str, Any] | None:
     """Return the columns of a text whose lines all have the same delimiter and number of columns; else None."""
     from pyarrow import csv
 
@@ -251,7 +251,7 @@ class Lines:
     """How many lines have more columns than the layout."""
 
     def check(self, problems: Problems) -> dict[str, Any]:
-        """Return the columns by field; whatever is wrong becomes a problem with its line."""
+        """Return the columns by field; everything that is wrong becomes a problem with its line."""
         for at, count in zip(self.short.tolist(), self.counts.tolist(), strict=True):
             columns = f"{count} column{'s' if count > 1 else ''}"
             problems.add_line("few-columns", self._line(at), f"{columns}, expected {self.layout.columns}")
@@ -279,7 +279,7 @@ class Lines:
         return f"{name} is `{line.split()[place].decode(errors='backslashreplace')}`, expected a number"
 
 
-def read_lines(data: Any, layout: Layout) -> Lines:
+def read_lines(data: Buffer, layout: Layout) -> Lines:
     """Return the columns of every line that has as many as the layout or more."""
     text = np.frombuffer(data, dtype=np.uint8)
     parts = [_read_stretch(text[begin:end], begin, layout) for begin, end in pairwise(_cut(text))]

@@ -16,8 +16,9 @@ from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import ParsedName, parse_measure, parse_measures, parse_name, split_measures
 from judged.protocol import Protocol
+from judged.registry import Registry
 
-__all__ = ["Profile", "Reading", "Spelling", "set_relevance"]
+__all__ = ["PROFILES", "Profile", "Reading", "Spelling", "as_profile", "set_relevance"]
 
 
 def _parse_number(text: str) -> float:
@@ -198,7 +199,6 @@ class Profile:
     def read(self, text: Measure | str) -> Reading:
         """Return what the tool means by `text`: one of its own names, or one of judged's for what it has.
 
-        >>> from judged.profiles.catalogue import PROFILES
         >>> PROFILES["ranx"].read("ndcg_burges@10").measure
         nDCG(gain="exp")@10
         """
@@ -286,3 +286,31 @@ def _check_names(readings: list[Reading]) -> None:
             msg = f"`{first.written}` and `{reading.written}` are both {reading.name}, under different conventions"
             raise BadMeasure(msg, hint="ask for one at a time")
         seen[reading.name] = reading
+
+
+PROFILES: Registry[Profile] = Registry("profile")
+"""Every profile by name, imported only when asked for; the first is the default."""
+
+PROFILES.add("trec_eval-9", "judged.profiles.trec_eval:TREC_EVAL_9")
+PROFILES.add("trec_eval-10", "judged.profiles.trec_eval:TREC_EVAL_10")
+for _name in (
+    "pytrec_eval",
+    "ir_measures",
+    "ranx",
+    "beir",
+    "mteb",
+    "msmarco",
+    "gdeval",
+    "trectools",
+    "sources",
+):
+    PROFILES.add(_name, f"judged.profiles.{_name}:PROFILE")
+
+
+def as_profile(convention: Profile | Protocol | str) -> Profile:
+    """Return the profile itself, the one of that name, or one with every measure under the given protocol."""
+    if isinstance(convention, str):
+        return PROFILES[convention]
+    if isinstance(convention, Protocol):
+        return Profile(convention.profile or "custom", protocol=convention)
+    return convention

@@ -101,7 +101,7 @@ def check_level(level: float) -> None:
 
 
 def check_resamples(resamples: int) -> None:
-    """Raise BadSample unless at least one resample is to be drawn."""
+    """Raise BadSample for fewer than one resample."""
     if resamples < 1:
         msg = f"`resamples` is {resamples}, expected 1 or more"
         raise BadSample(msg)

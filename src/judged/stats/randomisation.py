@@ -26,7 +26,7 @@ EXACT_UP_TO = 20
 CLOSE = 1e-9
 """Statistics whose ratio is within this of 1 count as equal: rounding must not decide a tie."""
 CELLS = 1 << 19
-"""How many signs are held at once, unless the caller says otherwise."""
+"""The default number of signs in memory at once."""
 STREAM = 64
 """How many permutations of groups share a stream of random numbers."""
 

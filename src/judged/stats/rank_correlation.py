@@ -291,7 +291,7 @@ def _levels_of_both(first: RankingScores, second: RankingScores) -> tuple[Ints, 
 
 
 def _score_by_system(scores: RankingScores, name: str) -> dict[Hashable, float]:
-    """Return the score of each system by its name, or by its number from 1 where there are no names."""
+    """Return the score of each system by its name, or by its number from 1 if it has no name."""
     try:
         pairs = scores.items() if isinstance(scores, Mapping) else enumerate(scores, start=1)
         found: dict[Hashable, float] = {system: float(score) for system, score in pairs}

@@ -122,7 +122,7 @@ def as_ids(
 
 
 def as_texts(column: Column, *, name: str, problems: Problems) -> pa.Array:
-    """Return a column as large strings with nulls; what is neither text nor null is a problem."""
+    """Return a column as large strings with nulls; a value that is neither text nor null is a problem."""
     if not isinstance(column, (list, tuple)):
         return as_ids(column, name=name, problems=problems, nullable=True)[0]
     texts: list[str | None] = []
@@ -135,7 +135,7 @@ def as_texts(column: Column, *, name: str, problems: Problems) -> pa.Array:
 
 
 def as_numbers(column: Column, *, name: str, problems: Problems) -> pa.Array:
-    """Return a column as float64 without nulls; what is no number becomes a problem and 0."""
+    """Return a column as float64 without nulls; a value that is not a number becomes a problem and 0."""
     if isinstance(column, (list, tuple)):
         return _numbers_from_objects(column, name=name, problems=problems)
     chunks = _decode(_read(column, name, problems.subject))
@@ -170,7 +170,7 @@ def as_values(column: Column, *, name: str, problems: Problems) -> pa.Array:
 def as_whole_numbers(
     column: Column, *, name: str, problems: Problems, within: range, text: bool = False
 ) -> pa.Array:
-    """Return a column as int64; what is no whole number in the range is a problem and its first number.
+    """Return a column as int64; a value that is not a whole number in the range becomes a problem and the lowest number.
 
     `text` parses digits, as cells of CSV hold them. Of an Arrow column, floats may be whole numbers too.
     """
@@ -280,7 +280,7 @@ def _to_id(value: object) -> str | None:
 
 
 def _to_number(value: Any) -> float:
-    """Convert whatever turns into a float without being text: Python's, NumPy's, decimals, fractions."""
+    """Convert any number to a float, but no text: Python's, NumPy's, decimals, fractions."""
     if isinstance(value, (str, bytes)) or not hasattr(type(value), "__float__"):
         raise TypeError
     return float(value)
@@ -304,7 +304,7 @@ def _can_encode(value: str) -> bool:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text, cut with an ellipsis where it is longer than the limit."""
+    """Return the text, cut with an ellipsis if it is longer than the limit."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

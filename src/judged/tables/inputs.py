@@ -67,7 +67,7 @@ class Dataset(Protocol):
 FileLike: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable
 Rows: TypeAlias = Iterable[Mapping[str, object]] | Iterable[tuple[object, ...]] | Iterable[DataClass]
 Frame: TypeAlias = FileLike | ArrowStream | ArrowArray | Rows
-"""Whatever every table can be read from."""
+"""What every table can be read from."""
 Matrix: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.str_]
 
 JudgmentsLike: TypeAlias = (

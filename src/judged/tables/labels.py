@@ -21,7 +21,7 @@ class Label(Struct, kw_only=True, omit_defaults=True, gc=False):
 
     gain: int
     task: str | None = None
-    """None: for whatever task the result is found."""
+    """None: the label applies to every task."""
     id: str | None = None
     tool: str | None = None
     """What the id is scoped to; None: the id is that of any tool."""
@@ -44,7 +44,7 @@ class Labels:
     """A table of labels in their original order; iterating over it gives one `Label` after the other."""
 
     table: pa.Table
-    """The columns of `Label`, all of them; what is not known is null."""
+    """All columns of `Label`; unknown values are null."""
     name: str = "labels"
     notes: tuple[str, ...] = ()
     """What a user should know about how they were read."""

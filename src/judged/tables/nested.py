@@ -51,7 +51,7 @@ class Flat:
 
 
 def flatten_mapping(mapping: Mapping[Any, Any], *, subject: str, number: str) -> Flat:
-    """Return the rows of a dict of dicts; raise `BadInput` for queries whose value is no dict."""
+    """Return the rows of a dict of dicts; raise `BadInput` for queries whose value is not a dict."""
     problems = Problems(subject, lambda row: Place(f"query `{list(mapping)[row]}`"))
     for row, inner in enumerate(mapping.values()):
         if not isinstance(inner, Mapping):
@@ -132,7 +132,7 @@ def _all(values: Iterable[object], kind: type) -> bool:
 
 
 def _to_list(ids: object, *, ordered: bool) -> list[object] | None:
-    """Return ids as a list; None if they are no collection, or have no order where one is needed."""
+    """Return ids as a list; None if they are not a collection, or are unordered where order matters."""
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
         return None
     if isinstance(ids, AbstractSet):

@@ -43,7 +43,7 @@ class Field:
     """Every name the column may have, without regard to case; the first one present is taken."""
     kind: FieldKind = "id"
     required: bool = True
-    """Whether the column must be there; one that need not be there may hold nulls too."""
+    """Whether the column is required; an optional one may hold nulls."""
     ambiguous: bool = False
     """Whether a second column under another alias is worth a note."""
     needs: str | None = None
@@ -91,7 +91,7 @@ class Schema:
     lines: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The fields of a line without a header, by its number of columns; "" is a column that is ignored."""
     exact: bool = False
-    """Whether a line with more columns is an error, because their number says what they are."""
+    """Whether a line with more columns is an error, because the number of columns decides what they are."""
     tabs: bool = False
     """Whether lines without a header are separated by tabs; else by any white space, as TREC text is."""
     nested: tuple[str, ...] = ()

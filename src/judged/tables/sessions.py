@@ -106,7 +106,7 @@ SCHEMA = pa.schema(
         "place": pa.string(),
     }
 )
-"""A row for each session; nested, so that a search without results is there as well."""
+"""A row for each session; nested, so that searches without results are kept."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,12 +40,16 @@ def collection() -> dict[str, str]:
             for part in range(parts):
                 shown = rng.sample(list(worth), 4 if parts > 1 else 7)
                 prefs += [
-                    f"{query} user{group} part{part} {each} {worth[each] * (part + 0.5):g}" for each in shown
+                    f"{query} user{group} part{part} {document} {worth[document] * (part + 0.5):g}"
+                    for document in shown
                 ]
             judges += [f"{query} judge{group} {document} {grade}" for document, grade in worth.items()]
         found = rng.sample([*documents, "other1", "other2", "other3"], 10)
         scores = [rng.choice([1.5, 2.25, rng.random() * 3, 2 + rng.random() * 1e-8]) for _ in found]
-        rows += [f"{query} Q0 {each} 0 {score!r} recorded" for each, score in zip(found, scores, strict=True)]
+        rows += [
+            f"{query} Q0 {document} 0 {score!r} recorded"
+            for document, score in zip(found, scores, strict=True)
+        ]
     rng.shuffle(prefs)
     short = [row for row in rows if not row.startswith("301 ")]
     files = {"prefs": prefs, "judges": judges, "run": short, "run.whole": rows}
