@@ -304,7 +304,7 @@ class Protocol(BaseProtocol):
         help="What a negative grade means.",
         words={"unjudged": "", "nonrelevant": "negative grades not relevant"},
     )
-    """A negative grade means that the document is unjudged, or that it is not relevant."""
+    """A negative grade means that the document is unjudged, or that it is not relevant, as grade 0."""
     self_matches: Literal["kept", "removed"] = convention(
         "kept",
         help="How a document with the id of its query is treated.",

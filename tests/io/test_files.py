@@ -28,13 +28,6 @@ NAMES = {field.name: field.names for field in (*RUN.fields, *JUDGMENTS.fields)}
 LINE = b"q1 Q0 d1 1 0.5 tag\n"
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory to work in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

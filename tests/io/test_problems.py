@@ -14,13 +14,6 @@ from judged.errors import BadInput, JudgedError, Unreadable
 from judged.io.read import read_judgments, read_run
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory to work in, so that messages name files as a user would."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def message_of_judgments(name: str, content: bytes) -> str:
     """Return the problems of a file that should hold judgments."""
     Path(name).write_bytes(content)

@@ -133,7 +133,7 @@ def test_is_what_the_paper_says(measure: str, grades: tuple[float | None, ...], 
 
 @pytest.mark.parametrize(
     ("measure", "value"),
-    [("rbp.p=0.9", 0.0995), ("rbp_resid", 0.7871), ("unj_5", 0.6), ("unj_10", 0.3), ("unj_20", 0.15)],
+    [("rbp.p=0.9", 0.0995), ("rbp_resid.p=0.9", 0.7871), ("unj_5", 0.6), ("unj_10", 0.3), ("unj_20", 0.15)],
 )
 def test_agrees_with_trec_eval_10_on_unjudged_results(measure: str, value: float) -> None:
     """trec_eval 10.0-rc3 `-m all_trec` on two unjudged results, grade 1, 0, unjudged, 2; another 0 missed."""

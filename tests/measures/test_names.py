@@ -42,7 +42,7 @@ from judged.measures.ranked import RANKED
         ("set_F.4", "SetF(weight=4)"),
         ("utility.1,-1,0,0", "Utility(a=1, b=-1, c=0, d=0)"),
         ("unj_10", "Unjudged@10"),
-        ("rbp_resid", 'RBP_residual(p=0.9, tail="unjudged")'),
+        ("rbp_resid.p=0.9", 'RBP_residual(p=0.9, tail="unjudged")'),
         ("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
         ("relstring_20", "relstring@20"),
         ("gm_map", "gm_AP"),

@@ -24,25 +24,24 @@ QUICK = settings(max_examples=12, deadline=None)
 
 
 @st.composite
-def query_with_holes(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
-    """Judgments, and results of which up to five are unjudged."""
+def query_with_holes(draw: st.DrawFn, levels: tuple[int, int] = (1, 2)) -> tuple[dict[str, int], list[str]]:
+    """Judgments, and results of which up to five are unjudged; 0 and the two levels are the grades."""
     results = list("abcdefgh")[: draw(st.integers(1, 8))]
-    grade = st.sampled_from([-1, 0, 0, 1, 1, 2])
+    low, high = levels
+    grade = st.sampled_from([-1, 0, 0, low, low, high])
     unjudged = draw(st.sets(st.sampled_from(results), max_size=5))
     judged = {name: draw(grade) for name in results if name not in unjudged}
     missed = {f"m{i}": draw(grade) for i in range(draw(st.integers(0, 2)))}
-    return judged | missed | {"one": 1, "two": 2}, results  # so that 0, 1 and 2 are the grades
+    return judged | missed | {"one": low, "two": high}, results  # so that there are these grades
 
 
 def every_completion(
     measure: Measure, judged: dict[str, int], results: list[str], depth: int | None
 ) -> np.ndarray:
     """The value with each way of judging the results that nobody has judged, scored one by one."""
-    seen = results[:depth]
+    seen, levels = results[:depth], sorted({0, judged["one"], judged["two"]})
     holes = [name for name in seen if judged.get(name, -1) < 0]
-    ways = [
-        judged | dict(zip(holes, grades, strict=True)) for grades in product((0, 1, 2), repeat=len(holes))
-    ]
+    ways = [judged | dict(zip(holes, grades, strict=True)) for grades in product(levels, repeat=len(holes))]
     run = {name: float(-place) for place, name in enumerate(results)}
     queries = {f"q{i}": way for i, way in enumerate(ways)}
     scored = evaluate(queries, dict.fromkeys(queries, run), [measure], protocol=Protocol(depth=depth))
@@ -52,7 +51,11 @@ def every_completion(
 @pytest.mark.parametrize("few", [5_000, 0], ids=["one by one", "too many"])
 @pytest.mark.parametrize("name", NUMBERS)
 @QUICK
-@given(data=st.data(), query=query_with_holes(), depth=st.sampled_from([None, None, 3]))
+@given(
+    data=st.data(),
+    query=st.sampled_from([(1, 2), (1, 4), (3, 4), (1, 9)]).flatmap(query_with_holes),
+    depth=st.sampled_from([None, None, 3]),
+)
 def test_bounds_contain_every_completion(
     name: str, few: int, data: st.DataObject, query: tuple[dict[str, int], list[str]], depth: int | None
 ) -> None:
@@ -74,6 +77,24 @@ def test_bounds_contain_every_completion(
     if bounds.exact[0]:
         assert bounds.low[0] == pytest.approx(values.min(), abs=1e-9)
         assert bounds.high[0] == pytest.approx(values.max(), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "judged", "grades"),
+    [
+        ("Q", {"d4": 3, "d5": 3, "d7": 1}, {"d1": 0, "d2": 0, "d3": 1, "d6": 0}),
+        ("nDCG_rel", {"d3": 3, "m0": 1}, {"d1": 0, "d2": 1, "d4": 0, "d5": 0}),
+        ("O", {"d3": 2, "m0": 1}, {"d1": 0, "d2": 1, "d4": 0, "d5": 0}),
+    ],
+)
+def test_bounds_contain_a_judgment_that_moves_a_better_result_up(
+    measure: str, judged: dict[str, int], grades: dict[str, int]
+) -> None:
+    """Of judgments with the same grades, those in order are not the extreme ones of these measures."""
+    run = {"q": {f"d{place}": float(-place) for place in range(1, 8 if "d7" in judged else 6)}}
+    low, high = evaluate({"q": judged}, run, [measure]).unjudged_range(measure)
+
+    assert low <= evaluate({"q": judged | grades}, run, [measure])[measure] <= high
 
 
 @settings(max_examples=150, deadline=None)

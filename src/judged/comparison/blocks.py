@@ -37,8 +37,9 @@ def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
         yield from _query_tables(comparison)
     if len(comparison.contrasts) <= MOST:
         yield _difference_table(comparison, display.digits)
-        yield _extreme_table(comparison, display.digits)
-    if comparison.latencies:
+        if any(contrast.count for contrast in comparison.contrasts):
+            yield _extreme_table(comparison, display.digits)
+    if comparison.latencies and _axes(comparison):
         yield _trade_off_table(comparison)
         yield trade_off_figure(comparison)
     yield from _slice_tables(comparison, display)
@@ -62,8 +63,9 @@ def _extra_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
     for name, by_measure in comparison.extra.items():
         for measure, rows in by_measure.items():
             yield _extra_table(f"{EXTRA_TESTS[name][0]}: {measure}", rows, display.digits)
-    if "friedman" in comparison.extra:
-        yield rank_figure(comparison, comparison.scores[0])
+    directed = [scores for scores in comparison.scores if scores.has_direction]
+    if "friedman" in comparison.extra and directed:
+        yield rank_figure(comparison, directed[0])
 
 
 def _leaderboard(comparison: Comparison, display: Display) -> Table:
@@ -126,7 +128,7 @@ def _difference_table(comparison: Comparison, digits: int) -> Table:
             _estimate(contrast.difference, contrast.interval),
             as_cell(contrast.hedges),
             contrast.superiority,
-            f"{count.wins}/{count.ties}/{count.losses}",
+            f"{count.wins}/{count.ties}/{count.losses}" if count else "",
             undefined or format_p(contrast.p, digits=digits),
             *((format_p(contrast.corrected, digits=digits),) if corrected else ()),
             contrast.stars,
@@ -147,6 +149,8 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
 
     rows: list[tuple[Value, ...]] = []
     for contrast in comparison.contrasts:
+        if contrast.count is None:
+            continue  # the measure has no better direction
         names = (contrast.system, contrast.baseline, contrast.measure)
         helped = comparison.most_helped(*names, count=NAMED)
         hurt = comparison.most_hurt(*names, count=NAMED)
@@ -229,6 +233,11 @@ def trade_off_figure(comparison: Comparison) -> Figure:
     if not comparison.latencies:
         msg = "the picture shows accuracy against latency, and there are no timings"
         raise BadSample(msg, hint="give `timings=…`, or `--timings FILE`")
+    if not _axes(comparison):
+        msg = (
+            f"the picture shows accuracy, and none of {', '.join(comparison.measures)} has a better direction"
+        )
+        raise BadSample(msg)
     first, *second = _axes(comparison)
     optimal = pareto_optimal(comparison)
     points = []
@@ -271,7 +280,7 @@ def pareto_optimal(comparison: Comparison) -> list[str]:
     return find_pareto_optimal(
         {
             latency.system: [
-                *(scores.sign * comparison.mean(latency.system, scores.measure).mean for scores in axes),
+                *(float(scores.oriented.column(latency.system).mean()) for scores in axes),
                 -latency.mean,
             ]
             for latency in comparison.latencies
@@ -297,8 +306,9 @@ def find_pareto_optimal(points: Mapping[str, Sequence[float]]) -> list[str]:
 
 def _axes(comparison: Comparison) -> list[PairedScores]:
     """Return the first measure of accuracy and the first of diversity, if there are any."""
-    diverse = [scores for scores in comparison.scores if scores.family == "diversity"]
-    accurate = [scores for scores in comparison.scores if scores.family != "diversity"]
+    directed = [scores for scores in comparison.scores if scores.has_direction]
+    diverse = [scores for scores in directed if scores.family == "diversity"]
+    accurate = [scores for scores in directed if scores.family != "diversity"]
     return [*accurate[:1], *diverse[:1]]
 
 

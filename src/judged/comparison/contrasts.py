@@ -54,9 +54,22 @@ class PairedScores:
     family: str = "ranked"
 
     @property
-    def sign(self) -> int:
-        """1 if higher values are better, −1 if lower ones are."""
-        return -1 if self.higher_is_better is False else 1
+    def has_direction(self) -> bool:
+        """Whether higher or lower values are better; a count describes, and nothing wins by it."""
+        return self.higher_is_better is not None
+
+    @property
+    def oriented(self) -> PairedScores:
+        """The same with higher values better: every statistic that says better or worse reads these values.
+
+        Raises `BadMeasure` for a measure without a direction.
+        """
+        if self.higher_is_better is None:
+            msg = f"neither higher nor lower values of {self.measure} are better"
+            raise BadMeasure(msg)
+        return (
+            self if self.higher_is_better else replace(self, values=0.0 - self.values, higher_is_better=True)
+        )
 
     def column(self, system: str) -> Floats:
         """Return the values of one system."""
@@ -110,9 +123,10 @@ class Contrast:
     """The mean difference in standard deviations of the differences."""
     hedges: float | Undefined
     """The same with Hedges' correction."""
-    superiority: float
-    """The share of queries on which the system is better, ties counted half."""
-    count: WinsTiesLosses
+    superiority: float | None
+    """The share of queries on which the system is better, ties counted half; None if neither direction is better."""
+    count: WinsTiesLosses | None
+    """On how many queries the system is better, equal and worse; None if neither direction is better."""
     outcome: Outcome | Undefined
     corrected: float | None
     """The p-value, corrected for all comparisons of the measure; None if there is none."""
@@ -147,9 +161,9 @@ class Contrast:
             "effect": _number(self.effect),
             "hedges": _number(self.hedges),
             "superiority": self.superiority,
-            "wins": self.count.wins,
-            "ties": self.count.ties,
-            "losses": self.count.losses,
+            "wins": self.count.wins if self.count else None,
+            "ties": self.count.ties if self.count else None,
+            "losses": self.count.losses if self.count else None,
             "statistic": self.outcome.statistic if isinstance(self.outcome, Outcome) else None,
             "p": self.p,
             "p_corrected": self.corrected,
@@ -278,19 +292,20 @@ def contrast_systems(
     outcomes, corrected = _test_pairs(scores.values, pairs, settings)
     found = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
-        d = differences(scores.values[:, system], scores.values[:, baseline])
+        names = scores.systems[system], scores.systems[baseline]
+        d = scores.differences(*names)
+        better = scores.oriented.differences(*names) if scores.has_direction else None
         found.append(
             Contrast(
                 scores.measure,
-                scores.systems[system],
-                scores.systems[baseline],
+                *names,
                 len(d),
                 summarise(d).mean,
                 defined_student_interval(d, level=settings.level),
                 standardised_difference(d),
                 hedges(d),
-                probability_of_superiority(scores.sign * d),
-                wins_ties_losses(scores.sign * d),
+                None if better is None else probability_of_superiority(better),
+                None if better is None else wins_ties_losses(better),
                 outcome,
                 p,
                 detectable_difference(d, alpha=settings.alpha),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from judged.arrays import Floats
 from judged.comparison.contrasts import PairedScores
-from judged.errors import BadSample, UnknownName
-from judged.stats.bayesian import correlated_t_posterior, signed_rank_posterior
+from judged.errors import BadMeasure, BadSample, UnknownName
+from judged.stats.bayesian import Posterior, correlated_t_posterior, signed_rank_posterior
 from judged.stats.effects import detectable_difference, queries_needed
 from judged.stats.margin import equivalence_test
 from judged.stats.multiple import Friedman, friedman_test, randomised_tukey_hsd, tukey_hsd, two_way_anova
 from judged.stats.outcome import Cell, Undefined, as_cell, as_row
+from judged.stats.paired import differences
 from judged.stats.rank_correlation import kendall_tau, rank_biased_overlap, spearman_rho, tau_ap
 from judged.stats.risk import georisk, trisk
 
@@ -39,14 +41,14 @@ def run_extra_test(comparison: Comparison, name: str, *, rope: float = ROPE) -> 
     for scores in comparison.scores:
         try:
             found[scores.measure] = test(comparison, scores, rope)
-        except BadSample as error:
+        except (BadSample, BadMeasure) as error:
             found[scores.measure] = [{"outcome": str(error)}]
     return found
 
 
 def rank_systems(comparison: Comparison, scores: PairedScores) -> Friedman:
     """Run Friedman's test; the best system has rank 1, in either direction of the measure."""
-    return friedman_test(scores.sign * scores.values, systems=scores.systems, level=comparison.settings.level)
+    return friedman_test(scores.oriented.values, systems=scores.systems, level=comparison.settings.level)
 
 
 def _anova(_comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
@@ -79,11 +81,18 @@ def _friedman(comparison: Comparison, scores: PairedScores, _rope: float) -> Row
 def _posteriors(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
     level, seed = comparison.settings.level, comparison.settings.seed
     rows: Rows = []
-    for names, first, second in _pairs(comparison, scores):
+    for names, first, second in _pairs(comparison, scores.oriented):
         t = correlated_t_posterior(first, second, rope=rope, level=level)
         ranks = signed_rank_posterior(first, second, rope=rope, seed=seed)
-        rows += [{**names, **row} for row in (*t.rows(), *ranks.rows())]
+        found = (t, ranks) if scores.higher_is_better else (_as_measured(t), _as_measured(ranks))
+        rows += [{**names, **row} for posterior in found for row in posterior.rows()]
     return rows
+
+
+def _as_measured(posterior: Posterior) -> Posterior:
+    """Return a posterior of oriented scores with the difference and its interval as the measure has them."""
+    low, high = (-bound if isinstance(bound, float) else bound for bound in (posterior.high, posterior.low))
+    return replace(posterior, difference=0.0 - posterior.difference, low=low, high=high)
 
 
 def _power(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
@@ -91,7 +100,7 @@ def _power(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
     alpha = comparison.settings.alpha
     rows: Rows = []
     for names, first, second in _pairs(comparison, scores):
-        d = first - second
+        d = differences(first, second)
         needed = queries_needed(d, rope, alpha=alpha) if rope else Undefined("nothing is wanted")
         detectable = as_cell(detectable_difference(d, alpha=alpha))
         row = {"queries": len(d), "detectable": detectable, "wanted": rope, "needed": as_cell(needed)}
@@ -102,8 +111,8 @@ def _power(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
 def _equivalence(comparison: Comparison, scores: PairedScores, rope: float) -> Rows:
     """Run the two one-sided tests of a difference within the least one that matters."""
     rows: Rows = []
-    for names, first, second in _pairs(comparison, scores):
-        found = equivalence_test(first - second, margin=rope)
+    for names, first, second in _pairs(comparison, scores.oriented):
+        found = equivalence_test(differences(first, second), margin=rope)
         row = {"outcome": str(found)} if isinstance(found, Undefined) else {**as_row(found), "p": found.p}
         rows.append({**names, **row})
     return rows
@@ -111,11 +120,11 @@ def _equivalence(comparison: Comparison, scores: PairedScores, rope: float) -> R
 
 def _agreement(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
     """Return how well the measure agrees with each other one on the ranking of the systems."""
-    own = scores.sign * scores.values.mean(axis=0)
+    own = scores.oriented.values.mean(axis=0)
     rows: Rows = []
     for other in comparison.scores:
-        if other is not scores:
-            theirs = other.sign * other.values.mean(axis=0)
+        if other is not scores and other.has_direction:
+            theirs = other.oriented.values.mean(axis=0)
             coefficients = {
                 "tau_b": kendall_tau(own, theirs),
                 "tau_ap": tau_ap(own, theirs),
@@ -129,11 +138,19 @@ def _agreement(comparison: Comparison, scores: PairedScores, _rope: float) -> Ro
 
 def _risks(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
     """Return GeoRisk of each system among all, and its risk against each baseline."""
-    by_system = {name: scores.sign * scores.column(name) for name in scores.systems}
-    among = georisk(by_system)
+    oriented = scores.oriented
+    by_system = {name: oriented.column(name) for name in scores.systems}
+    try:
+        among: dict[str, Cell] = {name: risk.georisk for name, risk in georisk(by_system).items()}
+    except BadSample as error:  # values below 0, as of every measure of which less is better
+        among = dict.fromkeys(scores.systems, as_cell(Undefined(str(error))))
     rows: Rows = []
     for name in comparison.ranked():
-        row: dict[str, Cell] = {"system": name, "mean": among[name].mean, "georisk": among[name].georisk}
+        row: dict[str, Cell] = {
+            "system": name,
+            "mean": float(scores.column(name).mean()),
+            "georisk": among[name],
+        }
         for baseline in comparison.baselines:
             if baseline != name:
                 against = trisk(by_system[name], by_system[baseline])

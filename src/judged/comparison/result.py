@@ -117,20 +117,26 @@ class Comparison(Result):
     def most_helped(
         self, system: str, baseline: str | None = None, measure: object = None, *, count: int = 5
     ) -> list[Change]:
-        """Return the queries that gained most, the greatest gain first."""
+        """Return the queries that gained most, the greatest gain first; none if neither direction is better."""
         return self._find_extremes(system, baseline, measure, count, 1)
 
     def most_hurt(
         self, system: str, baseline: str | None = None, measure: object = None, *, count: int = 5
     ) -> list[Change]:
-        """Return the queries that lost most, the greatest loss first."""
+        """Return the queries that lost most, the greatest loss first; none if neither direction is better."""
         return self._find_extremes(system, baseline, measure, count, -1)
 
     def equivalence(
         self, system: str, baseline: str | None = None, measure: object = None, *, margin: float
     ) -> Equivalence | Undefined:
-        """Test by two one-sided tests whether the difference lies within the margin; a small p is evidence for it."""
-        return equivalence_test(self._differences(system, baseline, measure)[1], margin=margin)
+        """Test by two one-sided tests whether the difference lies within the margin; a small p is evidence for it.
+
+        `p_not_worse` is that of "no worse than the baseline", whichever direction of the measure is better.
+        """
+        other = baseline or self._only_baseline()
+        self._check_system(system)
+        self._check_system(other)
+        return equivalence_test(self._find_scores(measure).oriented.differences(system, other), margin=margin)
 
     def queries_needed(
         self,
@@ -151,21 +157,29 @@ class Comparison(Result):
         return {system: _letter(place) for place, system in enumerate(self.ranked())}
 
     def ranked(self) -> list[str]:
-        """Return the systems in the order of tables: the best in the first measure first, in slices as in the whole."""
+        """Return the systems in the order of tables, in slices as in the whole.
+
+        The best in the first measure that has a better direction comes first; without any, the order is that given.
+        """
         if self.order:
             return list(self.order)
-        first = self.scores[0]
-        means = {mean.system: mean.mean for mean in self.means if mean.measure == first.measure}
-        return sorted(self.systems, key=lambda system: -first.sign * means[system])
+        first = next((scores for scores in self.scores if scores.has_direction), None)
+        if first is None:
+            return list(self.systems)
+        means = dict(zip(first.systems, first.oriented.values.mean(axis=0).tolist(), strict=True))
+        return sorted(self.systems, key=lambda system: -means[system])
 
     def beaten(self, system: str, measure: str) -> list[str]:
         """Return the systems that this one is significantly better than, by the corrected p-values."""
-        sign = self._find_scores(measure).sign
-        found = []
+        scores = self._find_scores(measure)
+        found: list[str] = []
+        if not scores.has_direction:
+            return found
         for contrast in self.contrasts:
             if contrast.measure == measure and contrast.is_significant(self.settings.alpha):
                 pair = (contrast.system, contrast.baseline)
-                better, worse = pair if sign * contrast.difference > 0 else pair[::-1]
+                gained = (contrast.difference > 0) == scores.higher_is_better
+                better, worse = pair if gained else pair[::-1]
                 found += [worse] if better == system else []
         return [other for other in self.letters if other in found]
 
@@ -279,7 +293,9 @@ class Comparison(Result):
     ) -> list[Change]:
         """Return the queries that changed most in one direction; unchanged ones are left out."""
         scores, d = self._differences(system, baseline, measure)
-        better = sign * scores.sign * d
+        if not scores.has_direction:
+            return []
+        better = sign * scores.oriented.differences(system, baseline or self._only_baseline())
         order = np.argsort(-better, kind="stable")[:count].tolist()
         return [Change(scores.queries[at], float(d[at])) for at in order if better[at] > 0]
 

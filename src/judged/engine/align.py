@@ -61,10 +61,18 @@ class RankedAlignment(Alignment):
     def values(self, measure: Measure) -> NDArray[Any]:
         """Return one value for each query, averaged over the orders of ties where the protocol says so."""
         if self.protocol.ties != "expected" or not self.counts.tied_documents:
-            return Alignment.values(self, measure)
+            return self._check_finite(measure, Alignment.values(self, measure))
         from judged.engine.ties import average_over_ties
 
-        return self.zero_absent(measure, average_over_ties(measure, self))
+        return self._check_finite(measure, self.zero_absent(measure, average_over_ties(measure, self)))
+
+    def _check_finite(self, measure: Measure, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the values; raise `BadMeasure` for one that is too large to compute, or not a number."""
+        if measure.text or np.isfinite(values).all():
+            return values
+        query = self.units[int(np.flatnonzero(~np.isfinite(values))[0])].as_py()
+        msg = f"{measure} of query `{query}` is beyond floating-point numbers, with grades up to {self.view.highest:g}"
+        raise BadMeasure(msg, hint="judge on a smaller scale")
 
 
 def align(
@@ -139,8 +147,13 @@ def _append_empty(view: Ranking, more: int) -> Ranking:
 
 def _find_relevant(judgments: Judgments, protocol: Protocol) -> Flags:
     """Return which queries have a relevant document."""
-    grades = judgments.grades
+    grades = _read_grades(judgments, protocol)
     return segment_count((grades >= protocol.rel) & (grades >= 0), judgments.offset) > 0
+
+
+def _read_grades(judgments: Judgments, protocol: Protocol) -> Floats:
+    """Return the grades, with negative ones as 0 where the protocol says that they are not relevant."""
+    return np.maximum(judgments.grades, 0.0) if protocol.negative == "nonrelevant" else judgments.grades
 
 
 class _Hits(NamedTuple):
@@ -161,9 +174,7 @@ def _make_view(
 
     `tied_across` keeps the documents below the protocol's depth that are tied with one above it.
     """
-    grades = judgments.grades
-    if protocol.negative == "nonrelevant":
-        grades = np.maximum(grades, 0.0)
+    grades = _read_grades(judgments, protocol)
     targets = _number_targets(judgments)
     hits = _select_hits(ranks, grades, protocol, keep, tied_across=tied_across)
     judged_query = segment_ids(judgments.offset)

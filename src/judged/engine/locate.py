@@ -126,7 +126,7 @@ def _scan(
         try:
             mapping = run.source.mapping
             return align_mapping(*names, judgments.offset, mapping, ties=ties, single=single), run
-        except TypeError:  # the scanner's word for ids that are not text and scores that are not numbers
+        except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
             run = run.as_columns()
     index, source = to_index(judgments), run.source
     if isinstance(source, Text):

@@ -30,7 +30,7 @@ from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import InputFile
 from judged.stats.margin import OneSidedTest, margin_test
-from judged.stats.paired import pair_by_query
+from judged.stats.paired import differences, pair_by_query
 from judged.tables.inputs import RunLike, TruthLike
 from judged.tables.scores import Scores
 
@@ -264,17 +264,17 @@ def _gate_measure(
         msg = f"{name}: `{ours.name}` and `{theirs.name}` have no {ours.unit} in common, expected the same"
         raise BadSample(msg)
     new, old = values.T
-    differences = (new - old) if measure.higher_is_better else (old - new)
+    gained = differences(new, old) if measure.higher_is_better else differences(old, new)
     tested = margin_test(
-        differences,
+        gained,
         margin=delta.margin(old, measure=name),
         alpha=settings.alpha,
         test=settings.test,
         resamples=settings.resamples,
         seed=settings.seed,
     )
-    order = np.argsort(differences, kind="stable").tolist()
-    changes = [(queries[at], float(differences[at])) for at in order]
+    order = np.argsort(gained, kind="stable").tolist()
+    changes = [(queries[at], float(gained[at])) for at in order]
     return MeasureGate(
         name,
         ours.name,
@@ -284,8 +284,8 @@ def _gate_measure(
         delta,
         tested,
         higher_is_better=bool(measure.higher_is_better),
-        better=int((differences > 0).sum()),
-        worse=int((differences < 0).sum()),
+        better=int((gained > 0).sum()),
+        worse=int((gained < 0).sum()),
         hurt=tuple(change for change in changes[:SHOWN] if change[1] < 0),
         helped=tuple(change for change in changes[: -SHOWN - 1 : -1] if change[1] > 0),
         only_in_run=tuple(only_ours),

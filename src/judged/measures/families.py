@@ -46,6 +46,8 @@ class Alias:
     parameters: Mapping[str, object] = field(default_factory=dict)
     number: str | None = None
     """The parameter that a number sets; None: the one that `@` sets."""
+    explicit: str | None = None
+    """A parameter that must be written, because the other tool's default is not that of related names here."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ class Law(StrEnum):
         return member
 
     # What values look like.
-    SWAP = "swap", "moving a better judged result up never hurts"
+    SWAP = "swap", "exchanging any two results, so that the better judged comes first, never hurts"
     ZERO_IF_NOTHING_FOUND = (
         "zero-if-nothing-found",
         "results that are all not relevant or unjudged score 0, and so does a session without results",

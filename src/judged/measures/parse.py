@@ -200,6 +200,12 @@ def _build(parsed: ParsedName, scope: Scope) -> list[Measure]:
     """Return the measures of a name, its parameters, and the numbers after it."""
     alias = _look_up(parsed.name, scope)
     measure = scope[alias.measure](**alias.parameters)
+    if alias.explicit and alias.explicit not in re.split(r"\W+", str(parsed.inside)):
+        theirs, ours = alias.parameters[alias.explicit], scope[alias.measure].defaults[alias.explicit]
+        msg = (
+            f"`{parsed.name}` has {alias.explicit}={theirs} in trec_eval, and {alias.measure} has {ours} here"
+        )
+        raise BadMeasure(msg, hint=f"write it as `{parsed.name}.{alias.explicit}={theirs}`")
     if parsed.inside:
         measure = _set_parameters(measure, parsed.inside, scope)
     if parsed.level is not None:

@@ -48,6 +48,8 @@ class _Entry:
     per_query: bool = True
     summary: bool = True
     since: Version = 9
+    explicit: str | None = None
+    """A parameter that must be written where names are not trec_eval's alone: `rbp` is our `RBP` there."""
 
 
 def _cutoffs(name: str, text: str, measure: Measure) -> Iterator[tuple[str, Measure]]:
@@ -150,7 +152,9 @@ _TABLE: dict[str, _Entry] = {
     "rbp": _Entry(
         "RBP", _persistence, parameters={"p": 0.9, "gain": "linear", "max_grade": "query"}, since=10
     ),
-    "rbp_resid": _Entry("RBP_residual", _persistence, parameters={"p": 0.9, "tail": "unjudged"}, since=10),
+    "rbp_resid": _Entry(
+        "RBP_residual", _persistence, parameters={"p": 0.9, "tail": "unjudged"}, since=10, explicit="p"
+    ),
     "unj": _Entry("Unjudged", _cutoffs, "5,10,20", since=10),
 }
 """Every name of trec_eval that works on plain judgments, in the order in which it prints them."""
@@ -181,7 +185,7 @@ _JUDGES: dict[str, _Entry] = {
 _EVERY = _TABLE | _PREFERENCES | _JUDGES
 
 TREC_ALIASES: dict[str, Alias] = {
-    name: Alias(entry.measure, entry.parameters, entry.number)
+    name: Alias(entry.measure, entry.parameters, entry.number, entry.explicit)
     for name, entry in _TABLE.items()
     if entry.measure and name.lower() != entry.measure.lower()
 }

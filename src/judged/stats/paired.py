@@ -142,7 +142,7 @@ def differences(first: Values, second: Values) -> Floats:
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape:
         msg = f"a paired comparison was given {a.size:,} and {b.size:,} scores, expected the same queries in both"
-        raise BadSample(msg, hint="use Welch's test for samples that are not paired")
+        raise BadSample(msg, hint="use an independent test, such as Welch's, for samples that are not paired")
     check_values(a, name="the first scores")
     check_values(b, name="the second scores")
     return steady(a - b, scale=float(max(np.abs(a).max(), np.abs(b).max())))

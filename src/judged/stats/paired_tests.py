@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from judged.arrays import Floats, Ints
-from judged.errors import BadSample, UnknownName
+from judged.errors import UnknownName
 from judged.stats.bootstrap import shifted_bootstrap_p
 from judged.stats.outcome import NO_DIFFERENCE, NO_SPREAD, ONE_QUERY, Outcome, Undefined
-from judged.stats.paired import Values, differences, summarise, wins_ties_losses
+from judged.stats.paired import Sample, Values, check_values, differences, steady, summarise, wins_ties_losses
 from judged.stats.randomisation import randomise
 
 __all__ = [
@@ -76,20 +76,15 @@ def paired_t(first: Values, second: Values) -> TTest:
 
     Where every difference is the same, or there is only one, nothing can be estimated: no difference
     gives t = 0 and p = 1; the same non-zero difference throughout gives t = ±∞ and p = 0, as in the limit;
-    a single pair gives t = 0 and p = 1, since it is evidence of nothing.
+    a single pair gives t = 0 and p = 1, since it is evidence of nothing. Differences that are due to rounding alone,
+    such as 0.1 + 0.2 − 0.3, are 0.
 
     Example:
         >>> test = paired_t([0.5, 0.6, 0.9], [0.4, 0.6, 0.6])
         >>> round(test.statistic, 4), round(test.p, 4)
         (1.5119, 0.2697)
     """
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if len(a) != len(b):
-        msg = f"a paired test was given {len(a):,} and {len(b):,} scores, expected the same queries in both"
-        raise BadSample(msg, hint="use the independent test for samples that are not paired")
-    summarise(a, name="the first scores")
-    summarise(b, name="the second scores")
-    of = summarise(a - b, name="the differences")
+    of = summarise(differences(first, second), name="the differences")
     if of.deviation == 0:
         return _t_without_spread("paired", of.mean, of.size - 1)
     statistic, p = t_of_mean(of.mean, of.deviation, of.size)
@@ -106,7 +101,7 @@ def independent_t(first: Values, second: Values) -> TTest:
         >>> round(test.statistic, 4), round(test.p, 4)
         (0.9682, 0.4043)
     """
-    a, b = summarise(first, name="the first scores"), summarise(second, name="the second scores")
+    a, b = _summarise_both(first, second)
     freedom = a.size + b.size - 2
     difference = a.mean - b.mean
     squares = (a.size - 1) * a.deviation**2 + (b.size - 1) * b.deviation**2
@@ -130,7 +125,7 @@ def welch_t(first: Values, second: Values) -> TTest:
         >>> round(test.statistic, 4), round(test.p, 4)
         (1.066, 0.3664)
     """
-    a, b = summarise(first, name="the first scores"), summarise(second, name="the second scores")
+    a, b = _summarise_both(first, second)
     difference = a.mean - b.mean
     parts = [a.deviation**2 / a.size, b.deviation**2 / b.size]
     if sum(parts) == 0 or min(a.size, b.size) < 2:
@@ -139,6 +134,13 @@ def welch_t(first: Values, second: Values) -> TTest:
     statistic = difference / math.sqrt(sum(parts))
     spread = math.sqrt((a.deviation**2 + b.deviation**2) / 2)
     return TTest("welch", difference, statistic, _two_sided(statistic, freedom), difference / spread)
+
+
+def _summarise_both(first: Values, second: Values) -> tuple[Sample, Sample]:
+    """Summarise two samples, with values made equal that differ by rounding alone."""
+    a, b = check_values(first, name="the first scores"), check_values(second, name="the second scores")
+    both = steady(np.concatenate([a, b]), scale=float(max(np.abs(a).max(), np.abs(b).max())))
+    return summarise(both[: len(a)]), summarise(both[len(a) :])
 
 
 def t_of_mean(mean: float, deviation: float, size: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.paired import SystemValues, pair_scores, summarise, wins_ties_losses
+from judged.stats.paired import SystemValues, differences, pair_scores, summarise, wins_ties_losses
 from judged.stats.paired_tests import t_of_mean
 
 __all__ = ["BaselineRisk", "SystemRisk", "georisk", "trisk", "urisk", "zrisk"]
@@ -92,7 +92,7 @@ def trisk(
     """
     _check_alpha(alpha)
     paired = pair_scores({"scores": scores, "baseline": baseline}, measure=measure)
-    difference = paired.values[:, 0] - paired.values[:, 1]
+    difference = differences(*paired.values.T)
     weighted = np.where(difference < 0, (1 + alpha) * difference, difference)
     of = summarise(weighted, name="the weighted differences")
     statistic, p = t_of_mean(of.mean, of.deviation, of.size)

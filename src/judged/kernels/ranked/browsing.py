@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from judged.arrays import Floats, Ints
-from judged.kernels.ranked.gains import Gain, grade_gains
+from judged.kernels.ranked.gains import LARGEST_EXPONENT, Gain, gain_ratio, grade_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.segments import divide, segment_cumprod_before, segment_max, segment_sum
 
@@ -110,7 +110,7 @@ def reader_reach(
 def gain_share(ranking: Ranking, gain: Gain = "linear", max_grade: float | None = None) -> Floats:
     """Return the gain of every retrieved judged document as a share of the highest grade's; at most 1."""
     top = np.array(max(ranking.highest if max_grade is None else max_grade, 0.0))
-    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
+    return gain_ratio(ranking.grade, top, gain)
 
 
 def rbp_reader(p: float, depth: int) -> Reader:
@@ -197,7 +197,10 @@ def _inverse_square(place: Floats) -> Floats:
 def stop_probability(grade: Floats, highest: float) -> Floats:
     """Return the probability that a grade satisfies a reader: (2^g − 1) / 2^highest, with g at most `highest`."""
     top = max(highest, 0.0)
-    chance: Floats = (np.exp2(np.clip(grade, 0.0, top)) - 1.0) / np.exp2(top)
+    kept = np.clip(grade, 0.0, top)
+    if top > LARGEST_EXPONENT:  # where 2^top is too large, 2^(g − top) is what the ratio comes to
+        return np.where(kept > 0, np.exp2(kept - top) - np.exp2(-top), 0.0)
+    chance: Floats = grade_gains(kept, "exp") / np.exp2(top)
     return chance
 
 
@@ -260,4 +263,4 @@ def rbp_gain(
         top = own[ranking.query]
     else:
         top = np.full(len(ranking.rank), max(ranking.highest if max_grade is None else max_grade, 0.0))
-    return divide(grade_gains(np.minimum(ranking.grade, top), gain), grade_gains(top, gain))
+    return gain_ratio(ranking.grade, top, gain)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from judged.arrays import Floats, Ints
+from judged.errors import BadMeasure
 from judged.kernels.ranked.ranking import Ranking
-from judged.kernels.segments import segment_cumsum, segment_sum
+from judged.kernels.segments import divide, segment_cumsum, segment_max, segment_sum
 
 __all__ = [
+    "LARGEST_EXPONENT",
     "Gain",
     "Gains",
     "best_discounted_gains",
@@ -20,16 +23,20 @@ __all__ = [
     "discounted_gains",
     "discounted_sum",
     "found_gains",
+    "gain_ratio",
     "grade_gains",
     "ideal_cumulative_gains",
     "ideal_sum",
     "jk_discount",
+    "scale_exponential_gains",
 ]
 
 Gain: TypeAlias = Literal["linear", "exp"]
 """The gain of a grade is the grade itself, or 2^grade − 1."""
 Gains: TypeAlias = tuple[tuple[float, float], ...]
 """Pairs of a grade and the gain that replaces its own."""
+LARGEST_EXPONENT = 1_000
+"""The highest grade whose gain of 2^grade − 1 is computed as such: sums of many are still finite."""
 
 
 def grade_gains(grade: Floats, gain: Gain = "linear", gains: Gains | None = None) -> Floats:
@@ -39,12 +46,62 @@ def grade_gains(grade: Floats, gain: Gain = "linear", gains: Gains | None = None
     [7.0, 1.0, 0.0]
     >>> grade_gains(np.array([3.0, 1.0, -1.0]), gains=((1.0, 5.0),)).tolist()
     [3.0, 5.0, 0.0]
+
+    Raises `BadMeasure` for `gain="exp"` and grades whose gains are beyond floating-point numbers.
     """
     positive = np.maximum(grade, 0.0)
-    out = np.exp2(positive) - 1.0 if gain == "exp" else positive
+    out = _exponential_gains(positive) if gain == "exp" else positive
     for level, value in gains or ():
         out = np.where(grade == level, value, out)
     return out
+
+
+def _exponential_gains(grade: Floats) -> Floats:
+    """Return 2^grade − 1; grades below 1 lose no digits."""
+    highest = float(grade.max(initial=0.0))
+    if highest > LARGEST_EXPONENT:
+        msg = f'a gain of 2^{highest:g} − 1 is too large for `gain="exp"`, which takes grades up to {LARGEST_EXPONENT:,}'
+        raise BadMeasure(msg, hint='use `gain="linear"`, or grades of a smaller scale')
+    small = np.expm1(np.minimum(grade, 1.0) * np.log(2.0))
+    gains: Floats = np.where(grade < 1.0, small, np.exp2(grade) - 1.0)
+    return gains
+
+
+def gain_ratio(grade: Floats, top: Floats, gain: Gain = "linear") -> Floats:
+    """Return the gain of every grade as a share of the gain of the highest; 0 where that is 0, at most 1.
+
+    The ratio exists for grades of any size, also where the gains themselves are too large.
+
+    >>> gain_ratio(np.array([2.0, 1.0, 0.0]), np.array(2.0), "exp").round(4).tolist()
+    [1.0, 0.3333, 0.0]
+    >>> gain_ratio(np.array([1100.0, 1099.0]), np.array(1100.0), "exp").tolist()
+    [1.0, 0.5]
+    """
+    kept = np.minimum(grade, top)
+    if gain != "exp" or float(np.max(top, initial=0.0)) <= LARGEST_EXPONENT:
+        return divide(grade_gains(kept, gain), grade_gains(top, gain))
+    within = np.minimum(top, LARGEST_EXPONENT)
+    plain = divide(grade_gains(np.minimum(kept, within), gain), grade_gains(within, gain))
+    ratio: Floats = np.where(top > LARGEST_EXPONENT, np.where(kept > 0, np.exp2(kept - top), 0.0), plain)
+    return ratio
+
+
+def scale_exponential_gains(ranking: Ranking) -> Ranking:
+    """Return a ranking whose grades are the gains 2^grade − 1, divided by a power of two of each query's own.
+
+    Ratios of sums of gains within a query are the same, for grades of any size.
+    """
+    top = segment_max(np.maximum(ranking.best, 0.0), ranking.best_offset)
+    shift = np.maximum(np.maximum(top, 0.0) - LARGEST_EXPONENT, 0.0)
+
+    def scale(grade: Floats, query: Ints) -> Floats:
+        positive, down = np.maximum(grade, 0.0), shift[query]
+        large = np.exp2(positive - down) - np.exp2(-down)
+        gains: Floats = np.where(down > 0, large, _exponential_gains(np.where(down > 0, 0.0, positive)))
+        return gains
+
+    grade, best = scale(ranking.grade, ranking.query), scale(ranking.best, ranking.best_query)
+    return replace(ranking, grade=grade, best=best, _cache={})
 
 
 def found_gains(ranking: Ranking, gain: Gain = "linear", gains: Gains | None = None) -> Floats:

@@ -381,11 +381,11 @@ def scan_query(
 
 
 def _check_types(scores: Mapping[Any, Any]) -> None:
-    """Raise `TypeError` if an id is not text or a score is text, which NumPy would convert."""
+    """Raise `TypeError` if an id is not text, or a score is text or None, which NumPy would convert."""
     if not all(issubclass(kind, str) for kind in set(map(type, scores))):
         msg = "a document id is no text"
         raise TypeError(msg)
-    if any(issubclass(kind, (str, bytes)) for kind in set(map(type, scores.values()))):
+    if any(issubclass(kind, (str, bytes, type(None))) for kind in set(map(type, scores.values()))):
         msg = "a score is no number"
         raise TypeError(msg)
 

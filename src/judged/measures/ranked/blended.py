@@ -75,7 +75,7 @@ Q = _measure(
     q_measure,
     terms=q_terms,
     at_parameter="cutoff",
-    laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
+    laws=(GRADED - {Law.SWAP}) | {Law.ONE_IF_IDEAL, Law.STEPWISE, Law.PARTED},
 )
 
 
@@ -115,7 +115,9 @@ def o_measure(
     return segment_sum(np.where(first, gained / ideal, 0.0), ranking.offset)
 
 
-O = _measure("O", o_measure, terms=first_ratio_terms, laws=GRADED | {Law.ONE_IF_IDEAL, Law.STEPWISE})  # noqa: E741 - its published name
+O = _measure(  # noqa: E741 - its published name
+    "O", o_measure, terms=first_ratio_terms, laws=(GRADED - {Law.SWAP}) | {Law.ONE_IF_IDEAL, Law.STEPWISE}
+)
 
 
 def preferred_ratio(

@@ -12,9 +12,10 @@ from judged.kernels.ranked.browsing import (
     rbp_gain,
     reach_probability,
 )
+from judged.kernels.ranked.gains import LARGEST_EXPONENT, scale_exponential_gains
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import err_terms, nerr_terms, rbp_terms
-from judged.kernels.segments import Floats, divide, segment_count, segment_sum
+from judged.kernels.segments import Floats, divide, segment_count, segment_max, segment_sum
 from judged.measures.laws import GRADED, Law
 from judged.measures.measure import Measure
 
@@ -84,7 +85,16 @@ def normalised_expected_reciprocal(
     """
     highest = ranking.highest if max_grade is None else max_grade
     got = expected_reciprocal_rank(ranking, highest, cutoff)
-    return divide(got, best_reciprocal_rank(ranking, highest, cutoff))
+    ratio = divide(got, best_reciprocal_rank(ranking, highest, cutoff))
+    if highest <= LARGEST_EXPONENT:
+        return ratio
+    # Far below the highest grade, the chances of stopping are tiny, reach is 1, and they add up like gains.
+    scaled = scale_exponential_gains(ranking)
+    top = segment_max(np.maximum(ranking.best, 0.0), ranking.best_offset)
+    near = True if cutoff is None else ranking.best_rank <= cutoff
+    added = segment_sum(np.where(ranking.within(cutoff), scaled.grade / ranking.rank, 0.0), ranking.offset)
+    best = segment_sum(np.where(near, scaled.best / ranking.best_rank, 0.0), ranking.best_offset)
+    return np.where(top < highest - 100, divide(added, best), ratio)
 
 
 nERR = Measure(

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from judged.kernels.ranked.gains import (
+    LARGEST_EXPONENT,
     Gain,
     Gains,
     best_gains,
@@ -16,6 +17,7 @@ from judged.kernels.ranked.gains import (
     ideal_cumulative_gains,
     ideal_sum,
     jk_discount,
+    scale_exponential_gains,
 )
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.ranked.terms import dcg_terms, idcg_terms, ndcg_jk_terms, ndcg_terms
@@ -53,6 +55,8 @@ def normalised_discounted_gain(
         >>> normalised_discounted_gain(make_ranking([3, 0, 2, 1]), cutoff=4).round(4)
         array([0.9305])
     """
+    if gain == "exp" and gains is None and ranking.highest > LARGEST_EXPONENT:
+        ranking, gain = scale_exponential_gains(ranking), "linear"
     return divide(discounted_sum(ranking, cutoff, gain, gains), ideal_sum(ranking, cutoff, gain, gains))
 
 
@@ -229,7 +233,7 @@ def _ideal_at(ranking: Ranking, gains: Gains | None) -> Floats:
     return at_each
 
 
-nDCG_rel = Measure("nDCG_rel", discounted_gain_at_relevant, laws=GRADED | {Law.ONE_IF_IDEAL})
+nDCG_rel = Measure("nDCG_rel", discounted_gain_at_relevant, laws=(GRADED - {Law.SWAP}) | {Law.ONE_IF_IDEAL})
 
 
 def originally_discounted_gain(
@@ -263,6 +267,8 @@ def originally_discounted_gain(
         >>> originally_discounted_gain(make_ranking([0, 0, 1])).round(4)
         array([0.6309])
     """
+    if gain == "exp" and gains is None and ranking.highest > LARGEST_EXPONENT:
+        ranking, gain = scale_exponential_gains(ranking), "linear"
     got = found_gains(ranking, gain, gains) / jk_discount(ranking.rank, base)
     best = best_gains(ranking, gain, gains) / jk_discount(ranking.best_rank, base)
     near = True if cutoff is None else ranking.best_rank <= cutoff
