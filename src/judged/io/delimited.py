@@ -91,16 +91,7 @@ def read(file: File, schema: Schema) -> RawTable:
     except pa.ArrowInvalid:  # the slow reader finds what is wrong, and where
         labels = {names[0]: name for name, names in match.columns.items() if schema[name].kind == "number"}
         columns = _read_carefully(sheet, wanted, labels, problems)
-    ids = {column for name, names in match.columns.items() if schema[name].kind == "id" for column in names}
-    trimmed = {name: _trim(column) if name in ids else column for name, column in columns.items()}
-    return choose(match, schema, trimmed.__getitem__, problems, text=True)
-
-
-def _trim(column: Column) -> Column:
-    """Return ids without the blanks around them, as names in the header are read."""
-    if isinstance(column, pa.ChunkedArray | pa.Array):
-        return pc.utf8_trim(column, characters=" \t")
-    return [value.strip(" \t") if isinstance(value, str) else value for value in column]
+    return choose(match, schema, columns.__getitem__, problems, text=True)
 
 
 def read_header(file: File) -> tuple[str, ...]:
