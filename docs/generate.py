@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,10 +121,12 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write every generated page of the reference."""
-    REFERENCE.mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        (REFERENCE / name).write_text(page(), encoding="utf-8")
+    """Write every generated page of the reference, or print the one that is named."""
+    for name in sys.argv[1:]:
+        sys.stdout.write(PAGES[name]())
+    if not sys.argv[1:]:
+        for name, page in PAGES.items():
+            (REFERENCE / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

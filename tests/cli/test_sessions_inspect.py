@@ -127,15 +127,10 @@ def test_options_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     assert isinstance(run(str(GOLDEN / "plain.jsonl"), "--tools", str(tools)).exception, BadProtocol)
 
 
-def test_every_option_is_in_the_guide() -> None:
-    """The page on the command line names each, and `--help` says what it is for."""
-    guide = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "command-line.md").read_text(
-        encoding="utf-8"
-    )
-    section = guide.partition("\n## judged sessions inspect\n")[2].partition("\n## ")[0]
+def test_every_option_has_help() -> None:
+    """`--help` says what each is for, and shows an example."""
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
 
-    assert [word for option in options for word in option.opts if f"`{word}`" not in section] == []
     assert all(option.help for option in options)
     assert "judged sessions inspect agent.jsonl" in run("--help").output
 

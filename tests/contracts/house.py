@@ -19,19 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source lines": 41_000,
     "source files": 300,
-    "files entered by `judged score`": 35,
-    "files entered by `judged compare`": 40,
-    "modules with one importer": 40,
-    "`Any`": 400,
-    "names at the root": 45,
     "files of the largest folder": 25,
     "files under 40 lines": 15,
+    "modules with one importer": 42,
+    "`Any`": 400,
+    "names at the root": 45,
 }
-"""What the project agreed not to exceed."""
-NOT_YET: frozenset[str] = frozenset(CEILINGS)
-"""Ceilings that are not enforced yet."""
+"""What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40
 """Lines below which a file should be part of another, unless it is an adapter, a format or a command."""
 GENERATED = {

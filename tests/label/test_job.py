@@ -380,8 +380,10 @@ def test_an_interruption_within_a_running_loop_ends_the_work(
         return label_run(server, number=40, concurrency=2, cache=tmp_path / "c")
 
     server = serve(answer)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have ignored it
     with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
         loop.run_until_complete(cell())  # not `asyncio.run`, which keeps the first interruption to itself
+    signal.signal(signal.SIGINT, before)
     asked = len(server.requests)
     server.answer = graded
     rest = label_run(server, number=40, cache=tmp_path / "c")

@@ -124,7 +124,10 @@ def test_every_spelling_is_understood(text: str, measure: str) -> None:
 @pytest.mark.parametrize("name", list(RANKED.aliases))
 def test_every_alias_names_a_measure(name: str) -> None:
     """No alias leads nowhere, and none hides a measure's own name."""
-    assert parse_measure(name).name == RANKED.aliases[name].measure
+    alias = RANKED.aliases[name]
+    text = f"{name}.{alias.explicit}={alias.parameters[alias.explicit]}" if alias.explicit else name
+
+    assert parse_measure(text).name == alias.measure
     assert name.lower() not in {known.lower() for known in MEASURES}
 
 

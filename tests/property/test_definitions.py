@@ -314,7 +314,7 @@ def to_list(query: Query, highest: float, *, by_target: bool) -> List:
         rel=Fraction(1),
         highest=exactly(highest),
         answers=tuple({} if grade is None else next(judged) for grade in query.found),
-        documents={f"{1000 - number}": document for number, document in enumerate(graded)},
+        documents={f"{9999 - number}": document for number, document in enumerate(graded)},
     )
 
 
