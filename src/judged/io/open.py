@@ -106,16 +106,13 @@ def name_files(paths: Sequence[str]) -> list[str]:
     >>> name_files(["old/bm25.run", "new/bm25.run", "new/bm25.txt"])
     ['old/bm25.run', 'new/bm25.run', 'bm25.txt']
     """
-    names = [split_name(_resolve(path))[0] for path in paths]
+    names = {path: split_name(_resolve(path))[0] for path in paths}
     for depth in range(1, 1 + max((len(_resolve(path).parts) for path in paths), default=0)):
-        repeated = {name for name in names if names.count(name) > 1}
-        if not repeated:
-            break
-        names = [
-            "/".join(_resolve(path).parts[-depth:]) if name in repeated else name
-            for name, path in zip(names, paths, strict=True)
-        ]
-    return names
+        taken = list(names.values())
+        for path, name in list(names.items()):
+            if taken.count(name) > 1:
+                names[path] = "/".join(_resolve(path).parts[-depth:])
+    return [names[path] for path in paths]
 
 
 def _resolve(path: str) -> Path:

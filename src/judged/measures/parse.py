@@ -120,14 +120,24 @@ def parse_measures(
     scope = SCOPES[family]
     if isinstance(measures, Measure):
         return _read(measures, scope)
-    given = [measures] if isinstance(measures, str) else measures
-    texts = [part for text in given for part in (split_measures(text) if isinstance(text, str) else [text])]
+    texts = split_measures(measures) if isinstance(measures, str) else measures
     # Distinguished by text: `RBP` and `RBP(p=0.8)` are equal, but scores are looked up as they were written.
-    chosen = list({str(measure): measure for text in texts for measure in _read(text, scope)}.values())
+    chosen = list({str(measure): measure for text in texts for measure in _read_some(text, scope)}.values())
     if not chosen:
         msg = "no measure was named"
         raise BadMeasure(msg, hint=f'for example `["{scope.example}"]`')
     return chosen
+
+
+def _read_some(text: Measure | str, scope: Scope) -> list[Measure]:
+    """Return the measures of one item of a list, which may name several with blanks or commas between them."""
+    try:
+        return _read(text, scope)
+    except JudgedError:
+        parts = split_measures(text) if isinstance(text, str) else []
+        if len(parts) < 2:
+            raise
+        return [measure for part in parts for measure in _read(part, scope)]
 
 
 def find_measures(text: str) -> list[Measure]:
