@@ -19,9 +19,15 @@ def version(_program: str) -> str:
 def answer(case: Case, measure: Measured, _program: str) -> Answer:
     """Score one measure with judged."""
     if not case.is_text:
-        return _evaluate(case, measure, _judgments(case), case.run())
+        return _evaluate(case, measure, _judgments(case), _run(case))
     with case.files() as (qrels, run):
         return _evaluate(case, measure, qrels, run)
+
+
+def _run(case: Case) -> dict[str, Any]:
+    """Return the run; one without any judged query, which judged refuses, says that these have no results."""
+    judged_queries, run = case.raw["qrels"], dict(case.run())
+    return run if run.keys() & judged_queries.keys() else {**run, **{query: {} for query in judged_queries}}
 
 
 def _judgments(case: Case) -> Any:
