@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,11 +98,3 @@ def stem(path: str) -> str:
     if bare.suffix.lower() in COMPRESSED:
         bare = bare.with_suffix("")
     return bare.stem
-
-
-def digest(path: str) -> str | None:
-    """Return the SHA-256 of a file, in hexadecimal; None if it is not a file."""
-    if path == STANDARD_INPUT or not Path(path).is_file():
-        return None
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

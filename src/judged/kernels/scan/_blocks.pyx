@@ -26,7 +26,7 @@ cdef double NAN_BEFORE = float("nan")  # the score before the first: neither abo
 
 cdef enum:
     JUDGED = 0x80000000u  # marks a slot that holds a judged document, not a row
-    FEW = 64  # up to so many judged documents, counting ranks beats sorting
+    FEW = 64  # for this many judged documents or fewer, counting ranks is faster than sorting
 
 
 cdef int push(Longs *longs, int64_t value) except -1 nogil:

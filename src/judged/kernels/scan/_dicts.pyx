@@ -130,7 +130,7 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
 
     Returns, for every query, the number of documents and of judged documents; then row, rank, documents above and
     documents tied of all of these; the number of infinite and of NaN scores; and the queries left to the caller,
-    because so many of their documents are judged that sorting once is faster than counting for every one.
+    because enough of their documents are judged that sorting once is faster than counting for each of them.
     """
     cdef Shelf shelf = Shelf()
     cdef Py_ssize_t q, n = 0
