@@ -16,7 +16,7 @@ from judged.label.pool import Item, Judged, Pool, PoolOptions, PoolSource, build
 from judged.label.prompt import Labeller, Question, make_questions
 from judged.label.result import Labelling
 from judged.label.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
-from judged.label.texts import TextSource
+from judged.io.texts import TextSource
 from judged.problem import Note
 from judged.result import Provenance
 from judged.tables.sessions import GRADES

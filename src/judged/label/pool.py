@@ -19,7 +19,7 @@ from judged.errors import BadProtocol, JudgedError, Unusable
 from judged.io.open import is_file, is_number_text
 from judged.io.read import kind_of, read_judgments, read_labels, read_run
 from judged.io.table import open_path
-from judged.label.texts import Text, TextSource, read_documents, read_queries
+from judged.io.texts import Text, TextSource, read_documents, read_queries
 from judged.problem import Note, Place, Problems
 from judged.result import InputFile
 from judged.tables.inputs import JudgmentsLike, LabelsLike, RunLike
