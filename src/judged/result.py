@@ -15,6 +15,7 @@ import gzip
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -80,6 +81,8 @@ class InputFile:
     path: str
     digest: str | None = None
     """The SHA-256 recorded when the result was saved."""
+    system: str | None = None
+    """The system that the file belongs to, if it is one system's."""
 
     @property
     def sha256(self) -> str | None:
@@ -90,8 +93,9 @@ class InputFile:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def to_dict(self) -> dict[str, str | None]:
-        """Return role, path and SHA-256."""
-        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+        """Return role, path and SHA-256, and the system if the file belongs to one."""
+        system = {} if self.system is None else {"system": self.system}
+        return {"role": self.role, "path": self.path, "sha256": self.sha256, **system}
 
 
 @dataclass(frozen=True)
@@ -226,6 +230,10 @@ class Result:
         """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
         data = self.to_json().encode()
         write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
+        write_file(Path(path), import_module("judged.report.page").render_report([self], **options))
 
     def __repr__(self) -> str:
         text = self.render("table")
