@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from judged._arguments import worded
+from judged.comparison.answer import Answer, find_answer
 from judged.comparison.blocks import MOST
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
@@ -107,7 +108,22 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
     )
     whole = _contrast_all(names, baselines, pairs, scores, settings)
     left_out = (note for paired in scores for note in _note_left_out(paired, unit))
-    return replace(whole, unit=unit, provenance=provenance, notes=(*_note_display(whole), *left_out))
+    return replace(
+        whole,
+        unit=unit,
+        provenance=provenance,
+        notes=(*_note_display(whole), *left_out),
+        answers=_find_answers(whole),
+    )
+
+
+def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
+    found = []
+    for scores in whole.scores:
+        means = [mean for mean in whole.means if mean.measure == scores.measure]
+        contrasts = [contrast for contrast in whole.contrasts if contrast.measure == scores.measure]
+        found.append(find_answer(scores, means, contrasts, whole.settings))
+    return tuple(answer for answer in found if answer is not None)
 
 
 def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:

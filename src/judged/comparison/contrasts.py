@@ -24,7 +24,7 @@ from judged.stats.intervals import Interval, defined_student_interval, is_binary
 from judged.stats.outcome import Outcome, Undefined, stars
 from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
 from judged.stats.paired_tests import TTest, difference_test, paired_t
-from judged.stats.randomisation import Randomised, randomise_families
+from judged.stats.randomisation import Randomised, randomise, randomise_families
 
 __all__ = [
     "BaselineTest",
@@ -36,6 +36,7 @@ __all__ = [
     "estimate_means",
     "pair_systems",
     "t_test_against_first",
+    "test_pairs",
 ]
 
 
@@ -133,6 +134,14 @@ class Contrast:
     """The p-value, corrected for all comparisons of the measure; None if there is none."""
     detectable: float | Undefined
     """The smallest difference that these queries would show with a power of 0.8, by the paired t-test."""
+    mean: float
+    """The mean of the system."""
+    baseline_mean: float
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the baseline's mean; None if that is 0 or below."""
+        return self.difference / self.baseline_mean if self.baseline_mean > 0 else None
 
     @property
     def p(self) -> float | None:
@@ -141,8 +150,8 @@ class Contrast:
 
     @property
     def stars(self) -> str:
-        """The stars of the uncorrected p-value; empty if there is none."""
-        return "" if self.p is None else stars(self.p)
+        """The stars of the corrected p-value; empty if there is none."""
+        return "" if self.corrected is None else stars(self.corrected)
 
     def is_significant(self, alpha: float) -> bool:
         """Return whether the corrected p-value is below `alpha`."""
@@ -179,7 +188,10 @@ class Contrast:
             "system": self.system,
             "baseline": self.baseline,
             "queries": self.queries,
+            "mean": self.mean,
+            "baseline_mean": self.baseline_mean,
             "difference": self.difference,
+            "relative": self.relative,
             **_bounds(self.interval),
             "effect": _number(self.effect),
             "hedges": _number(self.hedges),
@@ -242,7 +254,7 @@ class BaselineTest:
             "p": self.test.p,
             "p (Holm)": self.corrected,
             "effect size": self.test.effect if finite else None,
-            "stars": stars(self.test.p),
+            "stars": stars(self.corrected),
         }
 
 
@@ -339,7 +351,7 @@ def _contrast_family(
     settings: Settings,
     randomised: Randomised | None,
 ) -> list[Contrast]:
-    outcomes, corrected = _test_pairs(scores.values, pairs, settings, randomised)
+    outcomes, corrected = test_pairs(scores.values, pairs, settings, randomised)
     found = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
         names = scores.systems[system], scores.systems[baseline]
@@ -359,26 +371,26 @@ def _contrast_family(
                 outcome,
                 p,
                 detectable_difference(d, alpha=settings.alpha),
+                *(summarise(scores.column(name)).mean for name in names),
             )
         )
     return found
 
 
-def _test_pairs(
+def test_pairs(
     values: Floats,
     pairs: Sequence[tuple[int, int]],
     settings: Settings,
-    randomised: Randomised | None,
+    randomised: Randomised | None = None,
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
-    """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips."""
+    """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips, if drawn."""
     found: list[Outcome | Undefined]
-    if randomised is not None:
+    if settings.test == "randomisation":
+        result = randomised or randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
         means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
-        found = [
-            Outcome("randomisation", mean, float(p)) for mean, p in zip(means, randomised.p, strict=True)
-        ]
+        found = [Outcome("randomisation", mean, float(p)) for mean, p in zip(means, result.p, strict=True)]
         if settings.correction == "maxT":
-            return found, list(randomised.corrected.tolist())
+            return found, list(result.corrected.tolist())
     else:
         found = [
             difference_test(
