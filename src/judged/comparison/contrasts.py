@@ -165,6 +165,8 @@ class Contrast:
             system=self.baseline,
             baseline=self.system,
             difference=0.0 - self.difference,
+            mean=self.baseline_mean,
+            baseline_mean=self.mean,
             interval=replace(
                 interval, mean=0.0 - interval.mean, low=0.0 - interval.high, high=0.0 - interval.low
             )

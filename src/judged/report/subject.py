@@ -17,12 +17,13 @@ from judged.engine.evaluations import Evaluations
 from judged.errors import JudgedError
 from judged.gates.result import GateReport
 from judged.measures.parse import parse_measures
+from judged.problem import Note
 from judged.protocol import Protocol
 from judged.sessions.report import SessionReport
 
 if TYPE_CHECKING:
     from judged.io.texts import TextSource
-    from judged.result import InputFile, ProtocolRecord, Result
+    from judged.result import InputFile, Result
     from judged.tables.judgments import Judgments
 
 __all__ = ["Sources", "Subject", "make_subjects"]
@@ -97,6 +98,16 @@ class Subject:
         except (JudgedError, OSError) as error:
             return f"the inputs could not be read again: {str(error).splitlines()[0]}"
 
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes of the result, and those on the runs that it was made from if it lacks them."""
+        own = self.result.notes
+        if isinstance(self.sources, str):
+            return own
+        known = {note.message for note in own}
+        others = (note for evaluations in self.sources.by_protocol.values() for note in evaluations.notes)
+        return (*own, *dict.fromkeys(note for note in others if note.message not in known))
+
     def _read_sources(self) -> Sources | str:
         records = self.result.provenance.protocols
         found = _find_files(self.result.provenance.inputs, self.systems) if self.inputs is None else self.inputs
@@ -105,17 +116,15 @@ class Subject:
         if not records or not all("ties" in record.conventions for record in records):
             return "the protocol of these scores has no ranked lists"
         qrels, runs = found
-        names = {record: list(record.measures) or self._measures() for record in records}
-        parsed = {record: parse_measures(measures) for record, measures in names.items()}
+        parsed = {
+            Protocol.from_dict(record.conventions): parse_measures(list(record.measures) or self._measures())
+            for record in records
+        }
         judgments = read_judgments_for(qrels, [measure for some in parsed.values() for measure in some])
+        chosen = {name: runs[name] for name in self.systems}
         by_protocol = {
-            _to_protocol(record): evaluate_many(
-                judgments,
-                {name: runs[name] for name in self.systems},
-                measures,
-                protocol=_to_protocol(record),
-            )
-            for record, measures in parsed.items()
+            protocol: evaluate_many(judgments, chosen, measures, protocol=protocol)
+            for protocol, measures in parsed.items()
         }
         return Sources(judgments, runs, by_protocol)
 
@@ -123,10 +132,6 @@ class Subject:
         if isinstance(self.scored, Comparison):
             return list(self.scored.measures)
         return [] if self.scored is None else [str(measure) for measure in self.scored.measures]
-
-
-def _to_protocol(record: ProtocolRecord) -> Protocol:
-    return Protocol.from_dict(record.conventions)
 
 
 def _find_files(inputs: Sequence[InputFile], systems: Sequence[str]) -> tuple[str, dict[str, str]] | str:
