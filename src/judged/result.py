@@ -105,6 +105,12 @@ class ProtocolRecord:
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
+    short: str = ""
+    """The protocol in a few words: its name, what differs from the default, its fingerprint."""
+
+    def describe(self, *, verbose: bool = False) -> str:
+        """Return the protocol in a few words, or in full."""
+        return self.text if verbose else self.short or self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return profile, fingerprint and every convention by name."""
@@ -202,9 +208,7 @@ class Result:
             "judged": self.provenance.version,
             **self.summary(),
             "provenance": self.provenance.to_dict(),
-            "notes": [
-                {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
-            ],
+            "notes": [note.to_dict() for note in self.notes],
             "tables": {name: to_records(tables[name]) for name in names},
         }
 

@@ -26,9 +26,11 @@ __all__ = [
     "OutputOptions",
     "check_extension",
     "emit",
+    "print_line",
     "print_notes",
     "print_protocols",
     "supports_bold",
+    "to_screen",
 ]
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
@@ -54,6 +56,7 @@ class OutputOptions:
     paths: tuple[Path, ...] = ()
     digits: int = 4
     quiet: bool = False
+    verbose: bool = False
 
     def check(self, *, pictures: bool = False) -> None:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
@@ -79,30 +82,34 @@ def emit(
     result: Result,
     output: OutputOptions,
     *,
-    per_query: bool = False,
-    title: str | None = None,
+    display: Display | None = None,
     notes: Sequence[Note] = (),
     written: Sequence[Path] = (),
 ) -> None:
-    """Print a result and write it to the files asked for; print protocols and notes on standard error.
+    """Print a result and write it to the files asked for; print the protocol and notes on standard error.
 
-    `notes` are added to those of the result, `written` to the list of files written.
+    What puts all numbers in doubt comes first, also when quiet. `notes` are added to those of the result, `written`
+    to the list of files written.
     """
     from judged.blocks import Display
+    from judged.problem import split_doubts
     from judged.result import write_file
 
-    display = Display(digits=output.digits, per_query=per_query, notes=False, title=title)
+    shown = replace(display or Display(), digits=output.digits, notes=False)
     for path in output.paths:
-        write_file(path, _render_file(result, path.suffix.lower(), display))
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else None
+        write_file(path, _render_file(result, path.suffix.lower(), shown))
+    doubts, others = split_doubts((*result.notes, *notes))
+    print_notes(doubts)
+    click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:
-        print_notes(note for note in result.notes if note.comes_first)
-    click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
-    if not output.quiet:
-        print_protocols(result)
-        later = (note for note in (*result.notes, *notes) if not note.comes_first)
-        print_notes(later, (*output.paths, *written))
+        print_protocols(result, verbose=output.verbose)
+        print_notes(others, (*output.paths, *written))
+
+
+def to_screen(display: Display) -> Display:
+    """Return the display with the width and the emphasis of the terminal; without one, the layout is fixed."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return replace(display, width=width, bold=supports_bold())
 
 
 def _render_file(result: Result, extension: str, display: Display) -> str | bytes:
@@ -121,25 +128,37 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
     return result.render(EXTENSIONS[extension], display)
 
 
-def print_protocols(result: Result) -> None:
+def print_protocols(result: Result, *, verbose: bool = False) -> None:
     """Print the protocols of a result, each with its measures if there are several, on standard error."""
     profile = result.summary().get("profile")
     if profile is not None:
-        click.echo(f"Profile: {profile}", err=True)
-    for protocol in result.provenance.protocols:
-        measures = f" of {', '.join(protocol.measures)}" if protocol.measures else ""
-        click.echo(f"Protocol{measures}: {protocol.text}", err=True)
+        print_line(f"Profile: {profile}")
+    for protocol in dict.fromkeys(
+        (record.describe(verbose=verbose), record.measures) for record in result.provenance.protocols
+    ):
+        text, names = protocol
+        measures = f" of {', '.join(names)}" if names else ""
+        print_line(f"Protocol{measures}: {text}")
 
 
 def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
-    """Print notes, and the files that were written, on standard error."""
-    from judged.blocks import format_value
+    """Print notes, grouped by fact, and the files that were written, on standard error."""
+    from judged.problem import group_notes
 
-    for note in notes:
-        label = "Warning" if note.severity == "warning" else "Note"
-        click.echo(f"{label}: {format_value(note.message)}", err=True)
+    for severity, text in group_notes(notes):
+        print_line(f"{'Warning' if severity == 'warning' else 'Note'}: {text}")
     for path in paths:
-        click.echo(f"Wrote: {path}", err=True)
+        print_line(f"Wrote: {path}")
+
+
+def print_line(text: str) -> None:
+    """Print a line on standard error, wrapped to the terminal if it is one."""
+    from judged.blocks import format_value
+    from judged.report.text import wrap
+
+    shown = format_value(text)
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    click.echo(shown if width is None else "\n".join(wrap(shown, width, indent="  ")), err=True)
 
 
 def supports_bold() -> bool:

@@ -8,7 +8,7 @@ from typing import cast
 
 from judged._arguments import worded
 from judged.comparison.answer import Answer, find_answer
-from judged.comparison.blocks import MOST
+from judged.comparison.blocks import is_shown
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
 from judged.comparison.result import Comparison, Latency
@@ -19,7 +19,7 @@ from judged.engine.evaluate import Runs, evaluate, evaluate_many
 from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
-from judged.problem import Note
+from judged.problem import Note, merge_notes
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance
@@ -112,7 +112,11 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
         whole,
         unit=unit,
         provenance=provenance,
-        notes=(*_note_display(whole), *left_out),
+        notes=(
+            *merge_notes({system.name: system.notes for system in systems}),
+            *_note_display(whole),
+            *left_out,
+        ),
         answers=_find_answers(whole),
     )
 
@@ -165,7 +169,7 @@ def _note_display(comparison: Comparison) -> Iterator[Note]:
     )
     for name in binary:
         yield Note("wilson", "info", f"{name} has values of 0 and 1 only: Wilson's interval")
-    if len(comparison.contrasts) > MOST:
+    if not is_shown(comparison):
         message = f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
         yield Note("not-shown", "info", message)
 
