@@ -18,7 +18,7 @@ from judged.report.draw import PICTURES
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.problem import Note
-    from judged.result import Result
+    from judged.result import ProtocolRecord, Result
 
 __all__ = [
     "EXTENSIONS",
@@ -29,6 +29,7 @@ __all__ = [
     "print_line",
     "print_notes",
     "print_protocols",
+    "separate_notes",
     "supports_bold",
     "to_screen",
 ]
@@ -102,7 +103,11 @@ def emit(
     print_notes(doubts)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:
-        print_protocols(result, verbose=output.verbose)
+        separate_notes()
+        profile = result.summary().get("profile")
+        if profile is not None:
+            print_line(f"Profile: {profile}")
+        print_protocols(result.provenance.protocols, verbose=output.verbose)
         print_notes(others, (*output.paths, *written))
 
 
@@ -128,15 +133,17 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
     return result.render(EXTENSIONS[extension], display)
 
 
-def print_protocols(result: Result, *, verbose: bool = False) -> None:
-    """Print the protocols of a result, each with its measures if there are several, on standard error."""
-    profile = result.summary().get("profile")
-    if profile is not None:
-        print_line(f"Profile: {profile}")
-    for protocol in dict.fromkeys(
-        (record.describe(verbose=verbose), record.measures) for record in result.provenance.protocols
+def separate_notes() -> None:
+    """Print an empty line between results and notes where both are on the terminal."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        click.echo(err=True)
+
+
+def print_protocols(records: Iterable[ProtocolRecord], *, verbose: bool = False) -> None:
+    """Print protocols, each with its measures if there are several, on standard error."""
+    for text, names in dict.fromkeys(
+        (record.describe(verbose=verbose), record.measures) for record in records
     ):
-        text, names = protocol
         measures = f" of {', '.join(names)}" if names else ""
         print_line(f"Protocol{measures}: {text}")
 

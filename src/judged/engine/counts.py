@@ -76,8 +76,8 @@ class RunCounts:
         if self.tied_documents:
             documents, outcome = counted(self.tied_documents, "judged document"), protocol.outcome("ties")
             queries = counted(self.tied_queries, "query")
-            message = f"{documents} of {queries} tied with another document: {outcome}"
-            value = f"{self.tied_documents:,} of {queries}"
+            message = f"{documents} in {queries} tied with another document: {outcome}"
+            value = f"{self.tied_documents:,} in {queries}"
             add("tied-scores", f"judged documents tied with another ({outcome})", value, message, "info")
         if self.unjudged:
             share = f"{100 * self.unjudged:.1f} %"

@@ -16,7 +16,6 @@ from judged.blocks import (
     Estimate,
     Figure,
     Notes,
-    Sentence,
     Table,
     Value,
     mark_best,
@@ -25,7 +24,7 @@ from judged.blocks import (
 from judged.comparison.result import Comparison
 from judged.engine.evaluation import Evaluation
 from judged.figures import Record, draw_lines
-from judged.gates.result import GateReport, measure_table
+from judged.gates.result import GateReport, gate_blocks
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note
@@ -129,21 +128,11 @@ class SessionReport(Result):
             shared = replace(display, notes=False, per_query=False, paper=False, title=title)
             yield from self.comparison.blocks(shared)
         if self.gates:
-            yield from self._gate_blocks()
+            yield from gate_blocks(self.gates, display)
         if self.curves:
             yield draw_curves(self.curves)
         if display.notes and self.notes:
             yield Notes(self.notes)
-
-    def _gate_blocks(self) -> Iterator[Block]:
-        several = len(self.gates) > 1
-        yield measure_table(list(self.gates), several=several)
-        for gate in self.gates:
-            prefix = f"{gate.name}: " if several else ""
-            yield from (Sentence(prefix + result.text) for result in gate.results)
-        order = ("fail", "inconclusive", "pass")
-        worst = min((gate.verdict for gate in self.gates), key=order.index)
-        yield Sentence(f"Verdict: {worst}")
 
 
 def _means_table(systems: Mapping[str, Evaluation], *, digits: int, title: str | None) -> Table:
