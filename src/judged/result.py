@@ -231,6 +231,10 @@ class Result:
         data = self.to_json().encode()
         write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows of the main table, as dicts from column to value."""
+        return iter(self.to_arrow().to_pylist())
+
     def __repr__(self) -> str:
         text = self.render("table")
         return text.rstrip("\n") if isinstance(text, str) else ""

@@ -141,10 +141,11 @@ def separate_notes() -> None:
 
 def print_protocols(records: Iterable[ProtocolRecord], *, verbose: bool = False) -> None:
     """Print protocols, each with its measures if there are several, on standard error."""
-    for text, names in dict.fromkeys(
-        (record.describe(verbose=verbose), record.measures) for record in records
-    ):
-        measures = f" of {', '.join(names)}" if names else ""
+    found = dict.fromkeys(
+        (record.describe(verbose=verbose), record.measures) for record in records if record.text
+    )
+    for text, names in found:
+        measures = f" of {', '.join(names)}" if names and len(found) > 1 else ""
         print_line(f"Protocol{measures}: {text}")
 
 

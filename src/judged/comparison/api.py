@@ -27,7 +27,7 @@ from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
 from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
-from judged.wording import plural
+from judged.wording import counted, plural
 
 __all__ = ["compare"]
 
@@ -133,7 +133,8 @@ def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
 def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) to compare, by their places; two baselines are compared once."""
     if len(set(systems)) < len(systems) or len(systems) < 2:
-        msg = f"{len(systems)} systems were given ({', '.join(systems)}), expected two or more of different names"
+        verb = "was" if len(systems) == 1 else "were"
+        msg = f"{counted(len(systems), 'system')} {verb} given ({', '.join(systems)}), expected two or more of different names"
         raise BadSample(msg)
     for name in baselines:
         if name not in systems:

@@ -109,11 +109,11 @@ class Evaluation(Result):
         return self._total(self.find_measure(measure))
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the measures, as a mapping does: `dict(evaluation.mean())` has the values."""
-        return (str(measure) for measure in self.measures)
+        """Iterate over the names of the measures that have an aggregate; `dict(evaluation)` maps them to it."""
+        return iter(self.keys())
 
     def keys(self) -> list[str]:
-        """Return the names of the measures, so that `dict(evaluation)` maps them to their aggregates."""
+        """Return the names of the measures that have an aggregate."""
         return [str(measure) for measure in self.measures if not measure.text]
 
     def mean(self) -> dict[str, float]:
