@@ -103,7 +103,7 @@ class Problem:
 class Note:
     """What a user should know about a result or an input as a whole, or about one system.
 
-    Notes of several systems that state the same fact are shown as one: the fact, then the value of each system.
+    Notes on several subjects that state the same fact are shown as one: the fact, then each subject with its value.
     """
 
     code: str
@@ -113,8 +113,8 @@ class Note:
     """What the message says without its number: `unjudged among the first ten results`."""
     value: str = ""
     """The number that the fact is about: `1.2 %`."""
-    system: str = ""
-    """The system it is about; empty: all of them."""
+    subject: str = ""
+    """The system or the measure it is about; empty: all of them."""
 
     @property
     def comes_first(self) -> bool:
@@ -122,12 +122,12 @@ class Note:
         return self.code in {FEW_QUERIES, ZERO_RELEVANT}
 
     def __str__(self) -> str:
-        return f"{self.system}: {self.message}" if self.system else self.message
+        return f"{self.subject}: {self.message}" if self.subject else self.message
 
     def to_dict(self) -> dict[str, str]:
         """Return every part that is there by name."""
         parts = {"code": self.code, "severity": self.severity, "message": self.message}
-        return parts | {name: text for name in ("fact", "value", "system") if (text := getattr(self, name))}
+        return parts | {name: text for name in ("fact", "value", "subject") if (text := getattr(self, name))}
 
 
 def merge_notes(systems: Mapping[str, Iterable[Note]]) -> tuple[Note, ...]:
@@ -139,7 +139,9 @@ def merge_notes(systems: Mapping[str, Iterable[Note]]) -> tuple[Note, ...]:
     return tuple(
         note
         for bare, found in names.items()
-        for note in ([bare] if len(found) == len(systems) else [replace(bare, system=name) for name in found])
+        for note in (
+            [bare] if len(found) == len(systems) else [replace(bare, subject=name) for name in found]
+        )
     )
 
 
@@ -154,22 +156,22 @@ def group_notes(notes: Iterable[Note]) -> list[tuple[Severity, str]]:
 
     >>> fact = "unjudged among the first ten results"
     >>> found = [Note("unjudged", "info", "…", fact, value, name) for name, value in (("a", "1 %"), ("b", "9 %"))]
-    >>> group_notes([*found, Note("unit", "info", "times are in ms", system="a")])
+    >>> group_notes([*found, Note("unit", "info", "times are in ms", subject="a")])
     [('info', 'unjudged among the first ten results: a 1 %, b 9 %'), ('info', 'a: times are in ms')]
     """
     groups: dict[tuple[str, ...], list[Note]] = {}
     for note in notes:
-        shared = (note.fact, "") if note.fact and note.system else ("", note.message)
+        shared = (note.fact, "") if note.fact and note.subject else ("", note.message)
         groups.setdefault((note.code, note.severity, *shared), []).append(note)
     return [(group[0].severity, _word_group(group)) for group in groups.values()]
 
 
 def _word_group(group: Sequence[Note]) -> str:
     first = group[0]
-    systems = list(dict.fromkeys(note.system for note in group if note.system))
-    if first.fact and len(systems) > 1:
-        return f"{first.fact}: {', '.join(f'{note.system} {note.value}'.strip() for note in group)}"
-    return f"{', '.join(systems)}: {first.message}" if systems else first.message
+    subjects = list(dict.fromkeys(note.subject for note in group if note.subject))
+    if first.fact and len(subjects) > 1:
+        return f"{first.fact}: {', '.join(f'{note.subject} {note.value}'.strip() for note in group)}"
+    return f"{', '.join(subjects)}: {first.message}" if subjects else first.message
 
 
 class Problems:

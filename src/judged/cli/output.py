@@ -31,6 +31,7 @@ __all__ = [
     "print_protocols",
     "separate_notes",
     "supports_bold",
+    "terminal_width",
     "to_screen",
 ]
 
@@ -113,8 +114,12 @@ def emit(
 
 def to_screen(display: Display) -> Display:
     """Return the display with the width and the emphasis of the terminal; without one, the layout is fixed."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    return replace(display, width=width, bold=supports_bold())
+    return replace(display, width=terminal_width(), bold=supports_bold())
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that results are printed on; None if it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _render_file(result: Result, extension: str, display: Display) -> str | bytes:

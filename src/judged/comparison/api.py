@@ -169,7 +169,7 @@ def _note_display(comparison: Comparison) -> Iterator[Note]:
         if isinstance(mean.interval, Interval) and mean.interval.method == "wilson"
     )
     for name in binary:
-        yield Note("wilson", "info", f"{name} has values of 0 and 1 only: Wilson's interval")
+        yield Note("wilson", "info", "values of 0 and 1 only, so Wilson's interval", subject=name)
     if not is_shown(comparison):
         message = f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
         yield Note("not-shown", "info", message)
@@ -181,8 +181,8 @@ def _note_left_out(scores: PairedScores, unit: str) -> list[Note]:
         return []
     some = ", ".join(scores.left_out[:3]) + (", …" if count > 3 else "")
     noun, verb = (unit, "was") if count == 1 else (plural(unit), "were")
-    message = f"{scores.measure}: {count:,} {noun} ({some}) without a value in every system {verb} left out"
-    return [Note("left-out", "warning", message)]
+    message = f"{count:,} {noun} ({some}) without a value in every system {verb} left out"
+    return [Note("left-out", "warning", message, subject=scores.measure)]
 
 
 def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:

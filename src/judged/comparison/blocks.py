@@ -23,7 +23,7 @@ from judged.blocks import (
 )
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import EXTRA_TESTS, Rows, rank_systems
-from judged.comparison.settings import SHORT
+from judged.comparison.settings import SHORT, Settings
 from judged.errors import BadSample, UnknownName
 from judged.figures import draw_critical_difference, draw_scatter
 from judged.problem import Note, split_doubts
@@ -214,39 +214,58 @@ def check_columns(names: Sequence[str]) -> None:
 
 
 def _difference_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
-    """Yield a table for each measure: systems against the baseline, or every pair; of many, a matrix."""
+    """Yield a table for each measure: systems against the baseline, or every pair; of many, a matrix.
+
+    Two systems are one table, with a row for each measure.
+    """
     if not is_shown(comparison):
         return
     names = display.columns or (tuple(COLUMNS) if display.full else USUAL)
     listed = len(comparison.contrasts) <= MOST * len(comparison.scores)
-    matrix = not comparison.baselines and len(comparison.systems) > 3 and not (listed and names != USUAL)
-    for scores in comparison.scores:
-        if matrix:
-            yield _matrix(comparison, scores, display.digits)
-        else:
-            yield _difference_table(comparison, scores, names, display.digits)
+    if not comparison.baselines and len(comparison.systems) > 3 and not (listed and names != USUAL):
+        yield from (_matrix(comparison, scores, display.digits) for scores in comparison.scores)
+    elif len(comparison.systems) == 2:
+        only = comparison.contrasts[0]
+        title = f"Difference of {only.system} from {only.baseline}"
+        rows = [((contrast.measure,), contrast) for contrast in comparison.contrasts]
+        yield _difference_table(comparison.settings, ("measure",), rows, names, title, display.digits)
+    else:
+        for scores in comparison.scores:
+            yield _measure_differences(comparison, scores, names, display.digits)
 
 
-def _difference_table(
+def _measure_differences(
     comparison: Comparison, scores: PairedScores, names: Sequence[str], digits: int
 ) -> Table:
     """Return a row for each contrast of a measure, in the order of the leaderboard."""
-    settings, order = comparison.settings, comparison.ranked()
+    order = comparison.ranked()
     found = [contrast for contrast in comparison.contrasts if contrast.measure == scores.measure]
     found.sort(key=lambda contrast: (order.index(contrast.system), order.index(contrast.baseline)))
     single = len({contrast.baseline for contrast in found}) == 1
+    subject: tuple[str, ...] = ("system",) if single else ("system", "baseline")
+    rows = [((contrast.system, contrast.baseline)[: len(subject)], contrast) for contrast in found]
+    against = f"from {found[0].baseline}" if single else "of the system from the baseline"
+    title = f"{scores.measure}: difference {against}"
+    return _difference_table(comparison.settings, subject, rows, names, title, digits)
+
+
+def _difference_table(
+    settings: Settings,
+    subject: tuple[str, ...],
+    rows: Sequence[tuple[tuple[str, ...], Contrast]],
+    names: Sequence[str],
+    title: str,
+    digits: int,
+) -> Table:
+    """Return a table of contrasts with the columns asked for."""
     if settings.correction == "none":
         names = tuple(dict.fromkeys("p" if name == "corrected" else name for name in names))
     headings = {**COLUMNS, "corrected": f"p ({SHORT.get(settings.correction, '')})"}
-    rows = []
-    for contrast in found:
-        cells = _contrast_cells(contrast, digits)
-        first = (contrast.system,) if single else (contrast.system, contrast.baseline)
-        rows.append((*first, *(cells[name] for name in names)))
-    subject = ("system",) if single else ("system", "baseline")
-    from_what = f"difference from {found[0].baseline}" if single else "difference, system − baseline"
+    cells = [(first, _contrast_cells(contrast, digits)) for first, contrast in rows]
     return Table(
-        (*subject, *(headings[name] for name in names)), tuple(rows), title=f"{scores.measure}: {from_what}"
+        (*subject, *(headings[name] for name in names)),
+        tuple((*first, *(found[name] for name in names)) for first, found in cells),
+        title=title,
     )
 
 

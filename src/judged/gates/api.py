@@ -245,7 +245,7 @@ def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> 
         if now is None or then is None:
             whose = saved.name if then is None else ours.name
             message = "the stored scores do not say their protocol; taken to be the same"
-            notes.append(Note("unknown-protocol", "warning", message, system=whose))
+            notes.append(Note("unknown-protocol", "warning", message, subject=whose))
         elif then.fingerprint != now.fingerprint:
             message = f"the stored scores of {measure} were made under protocol #{then.fingerprint}, this run under {now.text}"
             if not allow_other_protocol:
@@ -253,10 +253,10 @@ def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> 
                 raise BadProtocol(
                     msg, hint="score the baseline again, or go on with `--allow-other-protocol`"
                 )
-            notes.append(Note("other-protocol", "warning", message, system=saved.name))
+            notes.append(Note("other-protocol", "warning", message, subject=saved.name))
     if saved.judgments and ours.judgments and saved.judgments != ours.judgments:
         message = "the stored scores were made with other judgments, or an older copy of them"
-        notes.append(Note("other-judgments", "warning", message, system=saved.name))
+        notes.append(Note("other-judgments", "warning", message, subject=saved.name))
     return list(dict.fromkeys(notes))
 
 

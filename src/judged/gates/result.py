@@ -12,7 +12,14 @@ import numpy as np
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value
 from judged.errors import BadProtocol, BadSample, UnknownName
-from judged.gates.verdict_text import describe_unpaired, explain_verdict, format_figure, give_reason, shorten
+from judged.gates.verdict_text import (
+    describe_test,
+    describe_unpaired,
+    explain_verdict,
+    format_figure,
+    give_reason,
+    shorten,
+)
 from judged.problem import Note, split_doubts
 from judged.result import Provenance, Result, tabulate
 from judged.stats.margin import MarginTest, Verdict
@@ -257,7 +264,10 @@ def gate_blocks(reports: Sequence[GateReport], display: Display) -> Iterator[Blo
     counts = sorted({result.test.queries for report in reports for result in report.results})
     unit = reports[0].results[0].unit
     over = counted(counts[-1], unit) if len(counts) == 1 else f"{counts[0]:,} to {counted(counts[-1], unit)}"
-    yield Sentence(f"Verdict: {worst} ({f'{len(reports)} gates' if several else reports[0].name}, {over})")
+    test = reports[0].results[0].test
+    name = f"{len(reports)} gates" if several else reports[0].name
+    how = f"{describe_test(test)}, {100 * (1 - test.alpha):.4g} % confidence"
+    yield Sentence(f"Verdict: {worst} ({name}; {over}; {how})")
     yield measure_table(reports, several=several)
     for report in reports:
         prefix = f"{shorten(report.name)}: " if several else ""

@@ -12,7 +12,7 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.gates.result import MeasureGate
 
-__all__ = ["describe_unpaired", "explain_verdict", "format_figure", "give_reason", "shorten"]
+__all__ = ["describe_test", "describe_unpaired", "explain_verdict", "format_figure", "give_reason", "shorten"]
 
 LONGEST = 60
 """How many characters of an id or a name are shown."""
@@ -60,8 +60,10 @@ def _format_p(p: float) -> str:
 
 def _means(result: MeasureGate) -> str:
     lower = "" if result.higher_is_better else " (lower is better)"
+    test = result.test
     return (
-        f"Over {counted(result.test.queries, result.unit)}, the mean of {shorten(result.run)} is "
+        f"By the {describe_test(test)} at {100 * (1 - test.alpha):.4g} % confidence. "
+        f"Over {counted(test.queries, result.unit)}, the mean of {shorten(result.run)} is "
         f"{format_figure(result.run_mean, sign=False)} and that of {shorten(result.baseline)} "
         f"{format_figure(result.baseline_mean, sign=False)}{lower}."
     )
@@ -71,21 +73,18 @@ def _decide(result: MeasureGate) -> str:
     test = result.test
     if test.undefined:
         return _undefined(result)
-    how = f"{100 * (1 - test.alpha):.4g} % confidence, {_method(test)}"
     low, high, margin = format_figure(test.low), format_figure(test.high), _name_margin(result)
     way = "" if result.higher_is_better else ", in the good direction,"
     if result.verdict == "pass":
-        return f"the difference{way} is at least {low}, above {margin} ({how}, {_format_p(test.p_above)})"
+        return f"the difference{way} is at least {low}, above {margin} ({_format_p(test.p_above)})"
     if result.verdict == "fail":
-        return f"the difference{way} is at most {high}, below {margin} ({how}, {_format_p(test.p_below)})"
+        return f"the difference{way} is at most {high}, below {margin} ({_format_p(test.p_below)})"
     if math.isinf(test.low) or math.isinf(test.high):
-        return f"{counted(test.queries, result.unit)} can show nothing at alpha {test.alpha:g} by the {_method(test)}"
+        return f"{counted(test.queries, result.unit)} can show nothing at alpha {test.alpha:g} by the {describe_test(test)}"
     more = ""
     if test.needed and test.needed > test.queries:
         more = f"; about {counted(test.needed, result.unit)} would decide between equally good systems"
-    return (
-        f"the difference{way} may be anything from {low} to {high}, on both sides of {margin} ({how}){more}"
-    )
+    return f"the difference{way} may be anything from {low} to {high}, on both sides of {margin}{more}"
 
 
 def _name_margin(result: MeasureGate) -> str:
@@ -93,7 +92,8 @@ def _name_margin(result: MeasureGate) -> str:
     return f"the margin of {format_figure(result.test.margin)}{share}"
 
 
-def _method(test: MarginTest) -> str:
+def describe_test(test: MarginTest) -> str:
+    """Return the name of the test, and how many sign flips it is based on."""
     if test.test == "t":
         return "one-sided paired t-test"
     drawn = "all sign flips" if test.exact else f"{test.resamples:,} random sign flips"

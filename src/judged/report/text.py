@@ -213,7 +213,7 @@ def wrap(text: str, width: int, *, indent: str = "") -> list[str]:
 
 def _pieces(text: str, width: int) -> Iterator[str]:
     """Yield the words of a text with the blanks before them; a word that is too wide in fragments."""
-    for word in re.findall(r"\s*\S+", text):
+    for word in re.findall(r"\s*\S+(?: %\S*)?", text):
         bare = word.lstrip()
         if _display_width(bare) <= width:
             yield word

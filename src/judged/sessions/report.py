@@ -77,7 +77,7 @@ class SessionReport(Result):
         found: list[Note] = []
         for name, system in systems.items():
             own = [*system.notes, *_note_undefined(system)]
-            found += [replace(note, system=name) for note in own] if several else own
+            found += [replace(note, subject=name) for note in own] if several else own
         if several:
             found += session_totals(self.evaluation).notes_on_inputs()
         if self.comparison is not None:
