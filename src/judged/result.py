@@ -109,6 +109,12 @@ class ProtocolRecord:
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
+    short: str = ""
+    """The protocol in a few words: its name, what differs from the default, its fingerprint."""
+
+    def describe(self, *, verbose: bool = False) -> str:
+        """Return the protocol in a few words, or in full."""
+        return self.text if verbose else self.short or self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return profile, fingerprint and every convention by name."""
@@ -206,9 +212,7 @@ class Result:
             "judged": self.provenance.version,
             **self.summary(),
             "provenance": self.provenance.to_dict(),
-            "notes": [
-                {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
-            ],
+            "notes": [note.to_dict() for note in self.notes],
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
@@ -234,6 +238,10 @@ class Result:
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
         write_file(Path(path), import_module("judged.report.page").render_report([self], **options))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows of the main table, as dicts from column to value."""
+        return iter(self.to_arrow().to_pylist())
 
     def __repr__(self) -> str:
         text = self.render("table")

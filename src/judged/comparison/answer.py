@@ -115,7 +115,8 @@ class Answer:
         extreme = "highest" if self.higher_is_better else "lowest"
         value = format_value(self.mean, digits=digits)
         if not self.rivals:
-            return f"All {len(self.best)} systems have the same {self.measure}, {value}."
+            every = "Both" if len(self.best) == 2 else f"All {len(self.best)}"
+            return f"{every} systems have the same {self.measure}, {value}."
         if isinstance(self.interval, Interval):
             low, high = (format_value(end, digits=digits) for end in (self.interval.low, self.interval.high))
             value += f" [{low}, {high}]"

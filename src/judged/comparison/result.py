@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -111,6 +111,10 @@ class Comparison(Result):
             describe_baselines(self.baselines, own, answer, self.ranked()) if len(self.systems) > 2 else ()
         )
         return " ".join([answer.describe(digits=digits, unit=self.unit), *against])
+
+    def __iter__(self) -> Iterator[Contrast]:
+        """Iterate over the contrasts: measures in their order, and in each every pair that was compared."""
+        return iter(self.contrasts)
 
     def mean(self, system: str, measure: object = None) -> Mean:
         """Return the mean of one system, with its interval."""

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from judged._version import __version__
 from judged.blocks import Display, format_value
 from judged.figures import CONFIG, PALETTE
+from judged.problem import group_notes, split_doubts
 from judged.report.charts import CHARTS
 from judged.report.html import render_html
 from judged.report.packing import Json, escape_script, pack, to_plain
@@ -133,10 +134,9 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
 
 def _list_warnings(subject: Subject) -> list[str]:
     """Return the notes that the first screen shows: what puts all numbers in doubt, then the other warnings."""
-    notes = sorted(subject.notes, key=lambda note: not note.comes_first)
-    return [
-        format_value(note.message) for note in notes if note.comes_first or note.severity == "warning"
-    ]
+    doubts, others = split_doubts(subject.notes)
+    grave = [note for note in others if note.severity == "warning"]
+    return [format_value(text) for _, text in group_notes((*doubts, *grave))]
 
 
 def make_policy(style: str, scripts: Sequence[str]) -> str:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from judged.blocks import format_value
+from judged.problem import group_notes
 from judged.report.packing import Json, to_plain
 from judged.report.pages import Page, PageData
 
@@ -26,7 +28,8 @@ def make_data(subject: Subject) -> PageData:
     head = {
         "kind": result.kind,
         "notes": [
-            {"code": note.code, "severity": note.severity, "message": note.message} for note in subject.notes
+            {"severity": severity, "message": format_value(text)}
+            for severity, text in group_notes(subject.notes)
         ],
         "inputs": [
             {**file.to_dict(), "system": file.system} for file in provenance.inputs

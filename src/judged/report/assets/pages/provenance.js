@@ -21,7 +21,7 @@ function noteTable(notes) {
   const rows = notes.map((one) => ({ ...one, place: one.severity === "error" ? 0 : one.severity === "warning" ? 1 : 2 }));
   return table({ name: "Notes", rows: rows.sort((x, y) => x.place - y.place), columns: [
     { name: "kind", text: true, left: true, value: (row) => row.severity, cell: (row) => h("span", { class: row.severity === "info" ? "soft" : "down" }, row.severity === "info" ? "note" : row.severity) },
-    { name: "code", text: true, left: true, opt: true, value: (row) => row.code }, { name: "message", text: true, left: true, class: "wrap", value: (row) => row.message, cell: (row) => h("bdi", {}, clip(row.message, 1000)) }] });
+    { name: "message", text: true, left: true, class: "wrap", value: (row) => row.message, cell: (row) => h("bdi", {}, clip(row.message, 1000)) }] });
 }
 
 function conventionTable(fingerprint, conventions, measures) {
