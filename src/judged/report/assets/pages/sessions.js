@@ -8,7 +8,8 @@ definePage("sessions", "", async (page, subject) => {
   if (measures.length) page.append(h("div", { class: "even" }, measures.map((measure) => iterationCurve(data, measure))));
   page.append(h("h2", {}, "New, good and duplicate results by iteration"), iterationStacks(data));
   if (data.redundancy) page.append(...redundancy(data));
-  for (const unit of Object.keys(data.cost)) page.append(...(await costChart(subject, data, unit)));
+  const units = Object.keys(data.cost);
+  if (units.length) page.append(h("div", { class: "even" }, await Promise.all(units.map((unit) => costChart(subject, data, unit)))));
   page.append(h("h2", {}, "Systems"), systemTable(subject, data));
   if (Object.keys(data.stops).length) page.append(h("h2", {}, "Had the agents stopped earlier"), stopTable(data));
   if (data.alone.length) page.append(h("h2", {}, "Good results in common"), ...overlapTables(data));
@@ -48,11 +49,12 @@ function iterationCurve(data, measure) {
 }
 
 function iterationStacks(data) {
-  const kinds = data.labelled ? [["new, good", "good"], ["new, other", "other"], ["duplicate", "duplicates"]] : [["new", "other"], ["duplicate", "duplicates"]];
+  const { a, b, rest } = head.palette;
+  const kinds = data.labelled ? [["new, good", "good", a], ["new, other", "other", rest], ["duplicate", "duplicates", b]] : [["new", "other", a], ["duplicate", "duplicates", b]];
   const rows = data.systems.flatMap((system) => data.counts[system].flatMap((one) => kinds.map(([kind, field], order) => ({ system: clip(system, 40), iteration: one.iteration, kind, count: one[field], order }))));
   const flat = data.systems.flatMap((system) => data.counts[system].map((one) => ({ system, ...one })));
   return h("div", {}, chart({
-    kind: "stacks", rows, columns: innerWidth > 760 ? Math.min(data.systems.length, 3) : 1, words: { kinds: kinds.map(([kind]) => kind), x: "iteration", y: "results" },
+    kind: "stacks", rows, columns: innerWidth > 760 ? Math.min(data.systems.length, 3) : 1, words: { kinds: kinds.map(([kind]) => kind), colours: kinds.map(([, , [light]]) => light), x: "iteration", y: "results" },
     name: "New and duplicate results", label: "Bars of new, good and duplicate results by iteration; the table has the numbers",
     tips: (row) => row.kind && { system: row.system, iteration: row.iteration, [row.kind]: row.count }, caption: "All sessions of a system together.",
   }), h("details", { class: "note" }, h("summary", {}, "Values"), table({ name: "Results by iteration", rows: flat, limit: 30, columns: [
@@ -73,12 +75,12 @@ async function costChart(subject, data, unit) {
   const costs = await block(subject, "sessions", "costs"), at = unit === "tokens" ? 2 : 3;
   const ones = data.systems.flatMap((system) => costs[system].filter((row) => known(row[at])).map((row) => ({ system: clip(system, 40), session: row[0], gain: row[1], cost: row[at], one: true })));
   const means = data.cost[unit];
-  return [h("h2", {}, `Gain against ${unit}`), chart({
+  return h("div", {}, h("h2", {}, `Gain against ${unit}`), chart({
     kind: "cost", rows: [...ones, ...means.map((row) => ({ ...row, system: clip(row.system, 40), one: false }))], words: { x: `${unit} of a session`, y: "good gain", systems: data.systems.map((name) => clip(name, 40)) },
     name: `Gain against ${unit}`, label: `Good gain against ${unit}: small points are sessions, large ones the means of systems`,
     tips: (row) => row.system && { system: row.system, ...(row.one ? { session: row.session } : { "mean of": plural(costs[data.systems.find((name) => clip(name, 40) === row.system)].length, "session") }), gain: fixed(row.gain, 2), [unit]: count(Math.round(row.cost)) },
     caption: ["Small points are sessions, large ones means. Pareto-optimal: ", listed(means.filter((row) => row.pareto_optimal).map((row) => row.system)), "."],
-  })];
+  }));
 }
 
 function systemTable(subject, data) {
