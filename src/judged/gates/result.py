@@ -304,7 +304,7 @@ def measure_table(
 
     rows = tuple(row(report, result) for report in reports for result in report.results)
     columns = ("measure", "verdict", "difference", "margin", "run", "baseline")
-    return Table(("gate", *columns) if several else columns, rows)
+    return Table(("gate", *columns) if several else columns, rows, keys=2 if several else 1)
 
 
 def _lost_table(reports: Sequence[GateReport], texts: Mapping[str, str], *, several: bool) -> Table:
