@@ -50,7 +50,7 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(table: Table, width: int,
 
 @given(table=tables(), width=WIDTHS)
 def test_nothing_of_a_table_is_left_out(table: Table, width: int) -> None:
-    """Every cell is somewhere, and every row is told apart by its keys in each part."""
+    """Every cell is somewhere, and the keys identify every row in each part."""
     parts = [part for part, _ in fit(table, width)]
     shown = [format_value(cell) for part in parts for row in (part.columns, *part.rows) for cell in row]
     whole = [format_value(cell) for row in (table.columns, *table.rows) for cell in row]

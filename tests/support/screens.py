@@ -10,7 +10,6 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "screens"
@@ -63,7 +62,7 @@ CUT = "\f"
 
 def write_collection(folder: Path) -> None:
     """Write judgments, runs of several quality, texts of queries, and the sessions of two agents."""
-    draw = random.Random(7)
+    draw = random.Random(7)  # noqa: S311 - a fixed seed
     grades = {
         f"q{query:02}": {f"d{number:02}": draw.choice((0, 0, 0, 1, 1, 2)) for number in range(30)}
         for query in range(40)
@@ -120,7 +119,7 @@ def capture(width: int) -> dict[str, str]:
                 name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}
             }
             os.chdir(folder)
-            os.execve(
+            os.execve(  # noqa: S606 - it needs the terminal of this process
                 sys.executable,
                 [sys.executable, __file__, "--show"],
                 environment | {"NO_COLOR": "1", "TERM": "xterm"},
@@ -141,19 +140,19 @@ def _read(terminal: int) -> bytes:
 
 def show() -> None:
     """Run every command in this process, its screen followed by a form feed."""
+    import click
+
     from judged.cli.main import judged
 
     for arguments in SCREENS.values():
-        print("$ judged", *(f'"{word}"' if " " in word else word for word in arguments), flush=True)
+        click.echo(" ".join(("$ judged", *(f'"{word}"' if " " in word else word for word in arguments))))
         judged.main(list(arguments), standalone_mode=False)
-        print(end=CUT, flush=True)
+        click.echo(CUT, nl=False)
 
 
-def golden_files() -> Iterator[tuple[str, int, Path]]:
-    """Yield the name, the width and the file of every screen."""
-    for width in WIDTHS:
-        for name in SCREENS:
-            yield name, width, GOLDEN / f"{name}.{width}.txt"
+def golden_files() -> list[tuple[str, int, Path]]:
+    """Return the name, the width and the file of every screen."""
+    return [(name, width, GOLDEN / f"{name}.{width}.txt") for width in WIDTHS for name in SCREENS]
 
 
 def main() -> None:
