@@ -141,13 +141,17 @@ def test_less_is_better_where_the_measure_says_so() -> None:
         ),
         (
             paired(a=[0.7, 0.5], b=[0.5, 0.7], c=[0.1, 0.1]),
-            "a and b share the highest AP, 0.60 [-0.67, 1.87], 0.50 above c. These 2 queries do not separate them from "
-            "c (p ≥ 1.00, maxT over all pairs)",
+            (
+                "a and b share the highest AP, 0.60 [-0.67, 1.87], 0.50 above c. These 2 queries do not separate them from "
+                "c (p = 1.00, maxT over all pairs)"
+            ),
         ),
         (
             paired(a=[0.5001, 0.5], b=[0.5, 0.5]),
-            "a has the highest AP, 0.50 [0.50, 0.50], less than 0.01 above b. These 2 queries do not show a difference "
-            "(p = 1.00, sign-flip randomisation)",
+            (
+                "a has the highest AP, 0.50 [0.50, 0.50], less than 0.01 above b. These 2 queries do not show a difference "
+                "(p = 1.00, sign-flip randomisation)"
+            ),
         ),
     ],
     ids=["two equal", "all equal", "one query", "tied for best", "nearly equal"],
