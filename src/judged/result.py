@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,9 +35,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["InputFile", "LazyTables", "ProtocolRecord", "Provenance", "Result", "load", "tabulate"]
+__all__ = ["InputFile", "LazyTables", "ProtocolRecord", "Provenance", "Result", "find_kind", "load", "tabulate"]
 
 SCHEMA_VERSION = 1
+HEAD = 4096
+"""Bytes of a file that show whether it is a saved result."""
 
 Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
 
@@ -261,6 +265,19 @@ def load(path: str | os.PathLike[str]) -> Result:
         msg = f"{path} is damaged: {error}"
         raise Unreadable(msg) from None
     return result
+
+
+def find_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of the result that a file holds, by its beginning; None if it holds something else."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD)
+            if head[:2] == b"\x1f\x8b":
+                head = zlib.decompressobj(wbits=31).decompress(head, HEAD)
+    except (OSError, zlib.error):
+        return None
+    found = re.match(rb'\s*\{\s*"schema":\s*"judged\.(\w+)/', head)
+    return found and found[1].decode()
 
 
 class LazyTables(Mapping[str, "pa.Table"]):
