@@ -92,15 +92,16 @@ class Guard:
         host = headers.get("host", "").lower()
         origins = {origin.lower() for origin in headers.getlist("origin")}
         fetched = (headers.get("sec-fetch-site"), headers.get("sec-fetch-mode"))
-        size = len(scope["raw_path"]) + len(scope["query_string"])
+        url = len(scope["raw_path"]) + len(scope["query_string"])
+        head = url + sum(len(name) + len(value) for name, value in scope["headers"])
         if len(headers.getlist("host")) != 1 or host not in self._allowed(scope):
             return _say(421, "This server has another name: open the address that `judged view` printed.")
         if origins - {f"http://{host}"} or (fetched[0] == "cross-site" and fetched[1] != "navigate"):
             return _say(403, "Requests of other pages are refused.")
         if scope["method"] not in METHODS:
             return _say(405, "This server only reads.", Allow=", ".join(METHODS))
-        if size > self.limits.url:
-            return _say(414, "The address is too long.")
+        if url > self.limits.url or head > self.limits.head:
+            return _say(414 if url > self.limits.url else 431, "The request is too long.")
         if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
             return _say(413, "A request has no body here.", Connection="close")
         return None
