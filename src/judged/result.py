@@ -94,6 +94,8 @@ class InputFile:
     path: str
     digest: str | None = None
     """The SHA-256 recorded when the result was saved."""
+    system: str | None = None
+    """The system that the file belongs to, if it is one system's."""
 
     @property
     def sha256(self) -> str | None:
@@ -104,8 +106,9 @@ class InputFile:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def to_dict(self) -> dict[str, str | None]:
-        """Return role, path and SHA-256."""
-        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+        """Return role, path and SHA-256, and the system if the file belongs to one."""
+        system = {} if self.system is None else {"system": self.system}
+        return {"role": self.role, "path": self.path, "sha256": self.sha256, **system}
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,12 @@ class ProtocolRecord:
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
+    short: str = ""
+    """The protocol in a few words: its name, what differs from the default, its fingerprint."""
+
+    def describe(self, *, verbose: bool = False) -> str:
+        """Return the protocol in a few words, or in full."""
+        return self.text if verbose else self.short or self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return profile, fingerprint and every convention by name."""
@@ -220,9 +229,7 @@ class Result:
             "judged": self.provenance.version,
             **self.summary(),
             "provenance": self.provenance.to_dict(),
-            "notes": [
-                {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
-            ],
+            "notes": [note.to_dict() for note in self.notes],
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
@@ -244,6 +251,14 @@ class Result:
         """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
         data = self.to_json().encode()
         write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
+        write_file(Path(path), import_module("judged.report.page").render_report([self], **options))
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows of the main table, as dicts from column to value."""
+        return iter(self.to_arrow().to_pylist())
 
     def __repr__(self) -> str:
         text = self.render("table")

@@ -24,17 +24,19 @@ from judged.stats.intervals import Interval, defined_student_interval, is_binary
 from judged.stats.outcome import Outcome, Undefined, stars
 from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
 from judged.stats.paired_tests import TTest, difference_test, paired_t
-from judged.stats.randomisation import randomise
+from judged.stats.randomisation import Randomised, randomise, randomise_families
 
 __all__ = [
     "BaselineTest",
     "Contrast",
     "Mean",
     "PairedScores",
+    "contrast_families",
     "contrast_systems",
     "estimate_means",
     "pair_systems",
     "t_test_against_first",
+    "test_pairs",
 ]
 
 
@@ -132,6 +134,14 @@ class Contrast:
     """The p-value, corrected for all comparisons of the measure; None if there is none."""
     detectable: float | Undefined
     """The smallest difference that these queries would show with a power of 0.8, by the paired t-test."""
+    mean: float
+    """The mean of the system."""
+    baseline_mean: float
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the baseline's mean; None if that is 0 or below."""
+        return self.difference / self.baseline_mean if self.baseline_mean > 0 else None
 
     @property
     def p(self) -> float | None:
@@ -140,12 +150,36 @@ class Contrast:
 
     @property
     def stars(self) -> str:
-        """The stars of the uncorrected p-value; empty if there is none."""
-        return "" if self.p is None else stars(self.p)
+        """The stars of the corrected p-value; empty if there is none."""
+        return "" if self.corrected is None else stars(self.corrected)
 
     def is_significant(self, alpha: float) -> bool:
         """Return whether the corrected p-value is below `alpha`."""
         return self.corrected is not None and self.corrected < alpha
+
+    def reverse(self) -> Contrast:
+        """Return the same contrast seen from the other system: baseline minus system, with the same p-values."""
+        interval, count, outcome = self.interval, self.count, self.outcome
+        return replace(
+            self,
+            system=self.baseline,
+            baseline=self.system,
+            difference=0.0 - self.difference,
+            mean=self.baseline_mean,
+            baseline_mean=self.mean,
+            interval=replace(
+                interval, mean=0.0 - interval.mean, low=0.0 - interval.high, high=0.0 - interval.low
+            )
+            if isinstance(interval, Interval)
+            else interval,
+            effect=_negate(self.effect),
+            hedges=_negate(self.hedges),
+            superiority=None if self.superiority is None else 1 - self.superiority,
+            count=None if count is None else WinsTiesLosses(count.losses, count.ties, count.wins),
+            outcome=replace(outcome, statistic=0.0 - outcome.statistic)
+            if isinstance(outcome, Outcome)
+            else outcome,
+        )
 
     def to_dict(self) -> dict[str, Value]:
         """Return every number by name; an undefined one is None, with the reason."""
@@ -156,7 +190,10 @@ class Contrast:
             "system": self.system,
             "baseline": self.baseline,
             "queries": self.queries,
+            "mean": self.mean,
+            "baseline_mean": self.baseline_mean,
             "difference": self.difference,
+            "relative": self.relative,
             **_bounds(self.interval),
             "effect": _number(self.effect),
             "hedges": _number(self.hedges),
@@ -177,6 +214,10 @@ def _bounds(interval: Interval | Undefined) -> dict[str, Value]:
     if isinstance(interval, Undefined):
         return {"low": None, "high": None}
     return {"low": interval.low, "high": interval.high}
+
+
+def _negate(value: float | Undefined) -> float | Undefined:
+    return value if isinstance(value, Undefined) else 0.0 - value
 
 
 def _number(value: float | Undefined) -> float | None:
@@ -215,7 +256,7 @@ class BaselineTest:
             "p": self.test.p,
             "p (Holm)": self.corrected,
             "effect size": self.test.effect if finite else None,
-            "stars": stars(self.test.p),
+            "stars": stars(self.corrected),
         }
 
 
@@ -289,7 +330,30 @@ def contrast_systems(
     scores: PairedScores, pairs: Sequence[tuple[int, int]], settings: Settings
 ) -> list[Contrast]:
     """Return the contrast of each pair (system, baseline) of columns."""
-    outcomes, corrected = _test_pairs(scores.values, pairs, settings)
+    return contrast_families(scores, [pairs], settings)[0]
+
+
+def contrast_families(
+    scores: PairedScores, families: Sequence[Sequence[tuple[int, int]]], settings: Settings
+) -> list[list[Contrast]]:
+    """Return the contrasts of several families of pairs, each corrected by itself; sign flips are drawn once."""
+    drawn: list[Randomised | None] = [None] * len(families)
+    if settings.test == "randomisation":
+        options = {"resamples": settings.resamples, "seed": settings.seed}
+        drawn = list(randomise_families(scores.values, families, **options))
+    return [
+        _contrast_family(scores, pairs, settings, randomised)
+        for pairs, randomised in zip(families, drawn, strict=True)
+    ]
+
+
+def _contrast_family(
+    scores: PairedScores,
+    pairs: Sequence[tuple[int, int]],
+    settings: Settings,
+    randomised: Randomised | None,
+) -> list[Contrast]:
+    outcomes, corrected = test_pairs(scores.values, pairs, settings, randomised)
     found = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
         names = scores.systems[system], scores.systems[baseline]
@@ -309,18 +373,22 @@ def contrast_systems(
                 outcome,
                 p,
                 detectable_difference(d, alpha=settings.alpha),
+                *(summarise(scores.column(name)).mean for name in names),
             )
         )
     return found
 
 
-def _test_pairs(
-    values: Floats, pairs: Sequence[tuple[int, int]], settings: Settings
+def test_pairs(
+    values: Floats,
+    pairs: Sequence[tuple[int, int]],
+    settings: Settings,
+    randomised: Randomised | None = None,
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
-    """Return the outcome of each pair, and the corrected p-values; sign flips are shared by all pairs."""
+    """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips, if drawn."""
     found: list[Outcome | Undefined]
     if settings.test == "randomisation":
-        result = randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
+        result = randomised or randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
         means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
         found = [Outcome("randomisation", mean, float(p)) for mean, p in zip(means, result.p, strict=True)]
         if settings.correction == "maxT":

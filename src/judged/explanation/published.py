@@ -199,8 +199,8 @@ class Published(Result):
             yield "the conventions as given match"
         else:
             yield (
-                f"{self.tried:,} combinations were tried; they also give {self.reached} of the {2 * NEIGHBOURS} "
-                f"numbers around {printed.text} ({self.chance:.1%}): a match is not proof"
+                f"{self.tried:,} combinations were tried; about {100 * self.chance:.1f} % of all numbers near "
+                f"{printed.text} match one of them by chance, so a match is not proof"
             )
 
 
