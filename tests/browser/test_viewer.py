@@ -44,9 +44,7 @@ def test_two_results_are_chosen_by_keyboard_and_compared(
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare?**")
 
-    wait_until(
-        (page, "document.body.innerText.includes('bm25') && document.body.innerText.includes('dense')")
-    )
+    wait_until(lambda: all(name in page.inner_text("main") for name in ("bm25", "dense")))
     page.get_by_role("link", name="All results").click()
     page.wait_for_url(viewer.url + "/")
     page.go_back()
@@ -54,13 +52,15 @@ def test_two_results_are_chosen_by_keyboard_and_compared(
     assert "second=%3Cimg" in page.url
 
 
-def test_a_result_is_opened_from_the_list(viewer: Running, open_page: Callable[..., Page]) -> None:
+def test_a_result_is_opened_from_the_list(
+    viewer: Running, open_page: Callable[..., Page], wait_until: Callable[..., Any]
+) -> None:
     """A file of a hostile name is a link like another."""
     page = open_page(viewer.url)
     page.get_by_role("link", name="<img").click()
     page.wait_for_url("**/result?**")
 
-    assert "dense" in page.inner_text("body")
+    wait_until(lambda: "dense" in page.inner_text("main"))
 
 
 def test_the_list_reloads_when_a_result_is_saved(
@@ -74,22 +74,26 @@ def test_the_list_reloads_when_a_result_is_saved(
 
 
 def test_a_page_reloads_when_its_file_changes_and_warns_when_it_is_damaged(
-    viewer: Running, results: Path, open_page: Callable[..., Page]
+    viewer: Running, results: Path, open_page: Callable[..., Page], wait_until: Callable[..., Any]
 ) -> None:
-    """The last good page stays under the warning, which goes when the file is whole again; the fragment stays too."""
-    page = open_page(f"{viewer.url}/result?name=monday.json#/somewhere")
-    assert "bm25" in page.inner_text("body")
+    """The last good page stays under the warning, which goes when the file is whole again; the place stays too."""
+    page = open_page(f"{viewer.url}/result?name=monday.json#/leaderboard")
+
+    def shows(text: str) -> None:
+        wait_until(lambda: text in page.inner_text("main"))
+
+    shows("bm25")
     score("dense").save(results / "monday.json")
-    page.get_by_text("dense").first.wait_for()
+    shows("dense")
     (results / "monday.json").write_bytes(b"{")
     page.get_by_role("alert").wait_for()
 
     assert "older than its files" in page.inner_text("[role=alert]")
-    assert "dense" in page.inner_text("body")
+    shows("dense")
     score("bm25").save(results / "monday.json")
     page.get_by_role("alert").wait_for(state="detached")
-    assert "bm25" in page.inner_text("body")
-    assert page.url.endswith("#/somewhere")
+    shows("bm25")
+    assert page.url.partition("#")[2].startswith("/leaderboard")
 
 
 def test_a_page_that_nothing_changes_stays(

@@ -142,12 +142,12 @@ def test_inputs_are_recognised(
     [
         (
             ["qrels.txt"],
-            "`qrels.txt` is neither a saved result nor a trace; runs are given after their judgments",
+            "qrels.txt is neither a saved result nor a trace; runs are given after their judgments",
         ),
         (["qrels.txt", "-"], "standard input (`-`) cannot be read again when it changes; name a file"),
         (["qrels.txt", "bm25.run", "-m", "nDGC"], "did you mean `nDCG`?"),
-        (["saved", "--host", "0.0.0.0"], "`0.0.0.0` can be reached from other machines"),  # noqa: S104 - refused
-        (["none.json"], "`none.json` does not exist"),
+        (["saved", "--host", "0.0.0.0"], "0.0.0.0 can be reached from other machines"),  # noqa: S104 - refused
+        (["none.json"], "none.json does not exist"),
     ],
     ids=["judgments alone", "standard input", "measure", "host", "missing"],
 )

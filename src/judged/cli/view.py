@@ -12,7 +12,7 @@ import click
 from judged._optional import need
 from judged.cli.compare import DEFAULT_MEASURES
 from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name
-from judged.cli.options import comparison_options, measure_option, protocol_options
+from judged.cli.options import comparison_options, measure_option, protocol_options, queries_option
 from judged.sessions.protocol import DEFAULT_MEASURES as SESSION_MEASURES
 
 if TYPE_CHECKING:
@@ -55,6 +55,13 @@ class Options:
     help="The system to compare with; may be repeated. Without it, every pair of runs is compared.",
 )
 @click.option("--labels", metavar="FILE", help="Gains of the results in traces.")
+@queries_option
+@click.option(
+    "--documents",
+    metavar="FILE",
+    type=click.Path(exists=True),
+    help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder).",
+)
 @comparison_options
 @protocol_options
 @click.option(
@@ -75,6 +82,8 @@ def command(
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
     labels: str | None,
+    texts: str | None,
+    documents: str | None,
     settings: Settings,
     profile: Profile,
     host: str,
@@ -92,11 +101,12 @@ def command(
     need("uvicorn", extra="report", needed_by="`judged view`")
     from judged.web.serve import make_server
 
-    live = _choose(inputs, Options(measures, baselines, labels, settings, profile))
+    live, saved = _choose(inputs, Options(measures, baselines, labels, settings, profile))
     for name in () if live.folder else live.names:
         live.read(name)
     title = str(live.folder.path) if live.folder else ", ".join(inputs)
-    server = make_server(live, title=title, host=host, port=port, remote=allow_remote)
+    report = {"queries": texts, "documents": documents, "verified": saved}
+    server = make_server(live, title=title, host=host, port=port, remote=allow_remote, report=report)
     click.echo(f"Viewing {title} at {server.url}")
     click.echo("Ctrl-C ends it", err=True)
     if browse:
@@ -104,8 +114,8 @@ def command(
     server.run()
 
 
-def _choose(arguments: tuple[str, ...], options: Options) -> Live:
-    """Return what to show: a folder, saved results, traces, or judgments and runs, whichever the inputs are."""
+def _choose(arguments: tuple[str, ...], options: Options) -> tuple[Live, bool]:
+    """Return what to show, and whether it was saved earlier: a folder or saved results, else traces or runs."""
     from judged.result import find_kind
     from judged.web.live import Folder, Input, Live, saved_input
 
@@ -115,20 +125,20 @@ def _choose(arguments: tuple[str, ...], options: Options) -> Live:
         msg = "standard input (`-`) cannot be read again when it changes; name a file"
         raise click.UsageError(msg)
     if len(paths) == 1 and paths[0].is_dir() and not _is_trace(paths[0]):
-        return Live(Folder(paths[0]))
+        return Live(Folder(paths[0])), True
     if all(path.is_file() and find_kind(path) for path in paths):
-        return Live({str(path): saved_input(str(path), path) for path in paths})
+        return Live({str(path): saved_input(str(path), path) for path in paths}), True
     load: Callable[[], Result]
     if _is_trace(paths[0]):
         load = lambda: _score_sessions(named, options)  # noqa: E731 - one of two
     elif len(paths) > 1:
         load = lambda: _score_runs(arguments[0], arguments[1:], options)  # noqa: E731
     else:
-        msg = f"`{paths[0]}` is neither a saved result nor a trace; runs are given after their judgments"
+        msg = f"{paths[0]} is neither a saved result nor a trace; runs are given after their judgments"
         raise click.UsageError(msg)
     labels = [Path(options.labels)] if options.labels else []
     files = tuple(path for path in (*paths, *labels) if path.exists())
-    return Live({"inputs": Input("inputs", files, lambda: (load(),))})
+    return Live({"inputs": Input("inputs", files, lambda: (load(),))}), False
 
 
 def _is_trace(path: Path) -> bool:
@@ -159,8 +169,7 @@ def _score_runs(qrels: str, runs: Sequence[str], options: Options) -> Result:
     )
     if len(evaluations) == 1:
         return evaluations
-    compared = compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())
-    return replace(compared, notes=(*evaluations.notes, *compared.notes))
+    return compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())
 
 
 def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Result:

@@ -106,7 +106,7 @@ def compare_results(results: Mapping[str, Result], **settings: Any) -> Compariso
         raise BadSample(msg, hint="evaluations and comparisons have them")
     times = Counter(system.name for _, system in found)
     systems = [
-        replace(system, name=f"{system.name} ({name})") if times[system.name] > 1 else system
+        system.rename(f"{system.name} ({name})") if times[system.name] > 1 else system
         for name, system in found
     ]
     shared = [name for name in systems[0].values if all(name in system.values for system in systems)]

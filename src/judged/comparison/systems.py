@@ -64,6 +64,14 @@ class System:
         own = (record for record in records if measure in record.measures)
         return next(own, next((record for record in records if not record.measures), None))
 
+    def rename(self, name: str) -> System:
+        """Return the same under another name, which its files carry too."""
+        files = (
+            replace(file, system=name) if file.system == self.name else file
+            for file in self.provenance.inputs
+        )
+        return replace(self, name=name, provenance=replace(self.provenance, inputs=tuple(files)))
+
     @property
     def judgments(self) -> str | None:
         """The SHA-256 of the judgments, if it is known."""
@@ -100,9 +108,9 @@ def _select_system(comparison: Comparison, name: str) -> System:
     }
     family = comparison.scores[0].family
     measures = tuple(parse_measures(list(values), family=family))
-    return System(
-        name, values, measures, comparison.unit, comparison.provenance, comparison.notes, family, saved=True
-    )
+    inputs = tuple(file for file in comparison.provenance.inputs if file.system in {None, name})
+    provenance = replace(comparison.provenance, inputs=inputs)
+    return System(name, values, measures, comparison.unit, provenance, family=family, saved=True)
 
 
 def read_systems(

@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -27,10 +27,11 @@ from starlette.routing import Route
 
 from judged.comparison.api import compare_results
 from judged.errors import BadSample, JudgedError, UnknownName
+from judged.report.page import render_report
 from judged.result import Result
 from judged.web.guard import Limits
 from judged.web.live import Live, State, describe
-from judged.web.pages import Page, address, render_error, render_folder, render_results
+from judged.web.pages import Page, address, make_live, render_error, render_folder
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -52,6 +53,7 @@ class Content:
     """What an address shows: results, their version, and what a reader must know of them."""
 
     results: tuple[Result, ...]
+    titles: tuple[str, ...]
     version: str
     warning: str = ""
 
@@ -62,9 +64,13 @@ Find: TypeAlias = Callable[..., Content]
 class Viewer:
     """Answers requests from the newest state of the inputs."""
 
-    def __init__(self, live: Live, *, title: str, limits: Limits | None = None) -> None:
+    def __init__(
+        self, live: Live, *, title: str, report: Mapping[str, Any] | None = None, limits: Limits | None = None
+    ) -> None:
         self.live = live
         self.title = title
+        self.report = dict(report or {})
+        """Options of `render_report`."""
         self.limits = limits or Limits()
         self.ending = asyncio.Event()
         """Set when the server shuts down, which ends the streams."""
@@ -124,8 +130,9 @@ class Viewer:
             )
 
         def render() -> Page:
-            return render_results(
-                content.results, names=names, version=content.version, folder=folder, warning=content.warning
+            report = render_report(content.results, title=self.title, titles=content.titles, **self.report)
+            return make_live(
+                report, names=names, version=content.version, folder=folder, warning=content.warning
             )
 
         return _send(self._keep(("page", *names, content.version), render), warning=content.warning)
@@ -142,11 +149,12 @@ class Viewer:
     def _find_all(self) -> Content:
         states = [self.live.read(name) for name in self.live.names]
         results = tuple(result for state in states for result in state.results)
-        return Content(results, _join_versions(states), _join_problems(states))
+        titles = tuple(self.live.names) if len(results) == len(states) > 1 else ()
+        return Content(results, titles, _join_versions(states), _join_problems(states))
 
     def _find_result(self, name: str) -> Content:
         state = self.live.read(name)
-        return Content(state.results, state.version, _join_problems([state]))
+        return Content(state.results, (name,), state.version, _join_problems([state]))
 
     def _find_comparison(self, first: str, second: str) -> Content:
         if first == second:
@@ -162,9 +170,12 @@ class Viewer:
                 compared = compare_results(dict(zip((first, second), results, strict=True)))
             except JudgedError as error:
                 return Content(
-                    results, version, f"{warning}These results are not comparable: {describe(error)}"
+                    results,
+                    (first, second),
+                    version,
+                    f"{warning}These results are not comparable: {describe(error)}",
                 )
-            return Content((compared,), version, warning)
+            return Content((compared,), (f"{first} and {second}",), version, warning)
 
         return self._keep(("comparison", first, second, version), compare)
 

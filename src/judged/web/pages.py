@@ -7,15 +7,13 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from html import escape
+from html import escape, unescape
 from urllib.parse import urlencode
 
-from judged.blocks import Display, format_value
-from judged.report.html import render_page
-from judged.result import Result
+from judged.blocks import format_value
 from judged.web.live import Saved
 
-__all__ = ["Page", "address", "render_error", "render_folder", "render_results"]
+__all__ = ["Page", "address", "make_live", "render_error", "render_folder"]
 
 STYLE = """
 :root{color-scheme:light dark;--ground:#fff;--ink:#16191d;--soft:#5a626c;--line:#dfe3e7;--a:#0b62a8}
@@ -47,7 +45,7 @@ new EventSource(events).onmessage = (message) => { if (message.data !== version)
 META = re.compile(
     r"<meta\s+http-equiv=\"Content-Security-Policy\"\s+content=\"([^\"]*)\"\s*/?>", re.IGNORECASE
 )
-BODY = re.compile(r"<body[^>]*>", re.IGNORECASE)
+BODY = re.compile(r"(</head>\s*<body[^>]*>)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -67,23 +65,20 @@ def address(path: str, **query: str) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def render_results(
-    results: Sequence[Result], *, names: Sequence[str], version: str, folder: bool, warning: str = ""
-) -> Page:
-    """Return the report of results, which reloads itself when `version` is no longer that of the inputs named."""
-    report = render_page(results[0], Display())
-    found = META.search(report)
-    policy = found[1].replace("&#x27;", "'").replace("&#39;", "'") if found else FALLBACK
-    report = META.sub("", report, count=1)
+def make_live(report: str, *, names: Sequence[str], version: str, folder: bool, warning: str = "") -> Page:
+    """Return a report that reloads itself when `version` is no longer that of the inputs named.
+
+    Its policy is sent as a header, which can also forbid other pages to frame it.
+    """
+    head, policy, rest = META.split(report, maxsplit=1)
+    top, body, content = BODY.split(rest, maxsplit=1)
+    content, _, end = content.rpartition("</body>")
     back = '<a href="/">All results</a>' if folder else ""
     note = f'<p role="alert">{escape(warning.strip())}</p>' if warning else ""
     line = f'<aside class="judged-viewer" aria-label="Viewer">{back}{note}</aside>' if back or note else ""
-    top = BODY.search(report)
-    at = top.end() if top else 0
-    style, script = f"<style>{LINE_STYLE}</style>", _script(names, version)
-    end = report.rfind("</body>")
-    html = f"{report[:at]}{style}{line}{report[at:end]}{script}{report[end:]}"
-    return Page(html, _extend(policy, script=SCRIPT, style=LINE_STYLE))
+    style = f"<style>{LINE_STYLE}</style>"
+    html = f"{head}{top}{style}{body}{line}{content}{_script(names, version)}</body>{end}"
+    return Page(html, _extend(unescape(policy), script=SCRIPT, style=LINE_STYLE))
 
 
 def render_folder(title: str, saved: Sequence[Saved], *, version: str) -> Page:
@@ -104,9 +99,6 @@ def render_error(message: str, *, names: Sequence[str], version: str, folder: bo
     back = '<p><a href="/">All results</a></p>' if folder else ""
     body = f"<pre>{escape(message)}</pre>{back}"
     return _render("Nothing to show", body, names=names, version=version)
-
-
-FALLBACK = "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _row(saved: Saved, place: int) -> str:
@@ -147,7 +139,6 @@ def _extend(policy: str, *, script: str, style: str) -> str:
     parts = dict(part.strip().partition(" ")[::2] for part in policy.split(";") if part.strip())
     for name, source in (("script-src", script), ("style-src", style)):
         allowed = "" if parts.get(name) in {None, "'none'"} else parts[name] + " "
-        if "'unsafe-inline'" not in allowed:
-            parts[name] = f"{allowed}'sha256-{b64encode(sha256(source.encode()).digest()).decode()}'"
+        parts[name] = f"{allowed}'sha256-{b64encode(sha256(source.encode()).digest()).decode()}'"
     parts |= {"connect-src": "'self'", "frame-ancestors": "'none'"}
     return "; ".join(f"{name} {value}" for name, value in parts.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -94,20 +95,24 @@ def make_server(
     host: str = "127.0.0.1",
     port: int | None = None,
     remote: bool = False,
+    report: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
 ) -> Server:
-    """Return a server of the inputs on an open socket; an address that others can reach needs `remote`."""
+    """Return a server of the inputs on an open socket; an address that others can reach needs `remote`.
+
+    `report` has options of `judged.report.page.render_report`.
+    """
     bounds = limits or Limits()
     opened = open_socket(host, port)
     address, number = opened.getsockname()[:2]
     token = None if is_loopback(address) else make_token()
     if token is not None and not remote:
         opened.close()
-        msg = f"`{host}` can be reached from other machines, expected an address of this machine alone"
+        msg = f"{host} can be reached from other machines, expected an address of this machine alone"
         raise BadProtocol(
             msg, hint="`--allow-remote` serves it to everyone who has the token that is printed"
         )
-    viewer = Viewer(live, title=title, limits=bounds)
+    viewer = Viewer(live, title=title, report=report, limits=bounds)
     names = {"localhost", "127.0.0.1", "::1", *([socket.gethostname(), socket.getfqdn()] if token else [])}
     hosts = frozenset[str]().union(*(name_hosts(name, number) for name in (*names, host)))
     config = uvicorn.Config(
