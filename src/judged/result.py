@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from judged._optional import need
 from judged._version import __version__
-from judged.blocks import Block, Display, Estimate, Table, Value
+from judged.blocks import Block, Display, Estimate, Figure, Table, Value
 from judged.errors import UnknownName, Unreadable
 from judged.problem import Note
 from judged.registry import Registry
@@ -34,9 +36,20 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["InputFile", "LazyTables", "ProtocolRecord", "Provenance", "Result", "load", "tabulate"]
+__all__ = [
+    "InputFile",
+    "LazyTables",
+    "ProtocolRecord",
+    "Provenance",
+    "Result",
+    "find_kind",
+    "load",
+    "tabulate",
+]
 
 SCHEMA_VERSION = 1
+HEAD = 4096
+"""Bytes of a file that show whether it is a saved result."""
 
 Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
 
@@ -174,6 +187,10 @@ class Result:
         """Return what people see, the answer first."""
         raise NotImplementedError
 
+    def charts(self) -> Iterable[Figure]:
+        """Return the charts that a notebook shows below the tables."""
+        return [block for block in self.blocks(Display()) if isinstance(block, Figure)]
+
     def summary(self) -> Mapping[str, object]:
         """Return the few facts that stand before the tables in JSON."""
         return {}
@@ -248,7 +265,14 @@ class Result:
         return text.rstrip("\n") if isinstance(text, str) else ""
 
     def _repr_html_(self) -> str:
-        return str(self.render("html"))
+        html: str = import_module("judged.report.notebook").to_static_html(self)
+        return html
+
+    def _ipython_display_(self) -> None:
+        """Show tables and figures as outputs of their own, so that a notebook draws each as well as it can."""
+        display = import_module("IPython.display").display
+        for forms, metadata in import_module("judged.report.notebook").to_bundles(self):
+            display(forms, raw=True, metadata=metadata)
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -277,6 +301,19 @@ def load(path: str | os.PathLike[str]) -> Result:
         msg = f"{path} is damaged: {error}"
         raise Unreadable(msg) from None
     return result
+
+
+def find_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of the result that a file holds, by its beginning; None if it holds something else."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD)
+            if head[:2] == b"\x1f\x8b":
+                head = zlib.decompressobj(wbits=31).decompress(head, HEAD)
+    except (OSError, zlib.error):
+        return None
+    found = re.match(rb'\s*\{\s*"schema":\s*"judged\.(\w+)/', head)
+    return found and found[1].decode()
 
 
 class LazyTables(Mapping[str, "pa.Table"]):

@@ -344,7 +344,7 @@ def test_whatever_is_given_there_is_a_report_without_nan(labels: Grades, human: 
         assert "has no result in common" in str(refused)
         return
     document = json.dumps(found.to_dict(), allow_nan=False)
-    texts = [repr(found), found._repr_html_(), json.dumps(found.figure().spec), document]
+    texts = [repr(found), str(found.render("html")), json.dumps(found.figure().spec), document]
     cells = [cell for table in found.tables().values() for row in table.to_pylist() for cell in row.values()]
 
     assert not any(re.search(r"\bnan\b", text, re.IGNORECASE) for text in texts)

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from judged.blocks import Display
-from judged.report.html import render_page
+from judged.report.page import render_report
 from judged.result import Result
 
 if TYPE_CHECKING:
@@ -165,4 +164,4 @@ def _keep_to_loopback(errors: list[str]) -> Callable[[Route], None]:
 
 def _render(source: Result | list[Result]) -> str:
     results = source if isinstance(source, list) else [source]
-    return render_page(results[0], Display())
+    return render_report(results)

@@ -59,6 +59,7 @@ def render_report(
     documents: TextSource | None = None,
     qrels: TruthLike | None = None,
     runs: Mapping[str, Any] | None = None,
+    verified: bool = False,
     command: str = "",
 ) -> str:
     """Return one HTML file of one or several results.
@@ -66,11 +67,11 @@ def render_report(
     `titles` names the results where there are several. `queries` and `documents` have texts by id, as
     `judged.io.texts` reads them. Ranked lists and curves need the judgments and runs: they are read again from the
     files that the results name, if these have not changed; `qrels` and `runs` (by system) give them where there are
-    no files. What cannot be shown is said on the page. `command` is the command line to record.
+    no files; with `verified`, only files whose hash is recorded are read. What cannot be shown is said on the page. `command` is the command line to record.
     """
     inputs = None if qrels is None or runs is None else (qrels, runs)
     subjects = make_subjects(
-        results, titles=titles, queries=queries, documents=documents, inputs=inputs
+        results, titles=titles, queries=queries, documents=documents, inputs=inputs, verified=verified
     )
     heads, blocks = [], {}
     for subject in subjects:

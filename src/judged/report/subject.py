@@ -58,6 +58,8 @@ class Subject:
     documents: TextSource | None = None
     inputs: tuple[Any, Mapping[str, Any]] | None = None
     """Judgments and runs, where the result was not made from files."""
+    verified: bool = False
+    """Whether only files are read again whose hash the result records, as those of results from elsewhere must be."""
 
     @cached_property
     def scored(self) -> Comparison | Evaluations | None:
@@ -110,7 +112,9 @@ class Subject:
 
     def _read_sources(self) -> Sources | str:
         records = self.result.provenance.protocols
-        found = _find_files(self.result.provenance.inputs, self.systems) if self.inputs is None else self.inputs
+        found: tuple[Any, Mapping[str, Any]] | str | None = self.inputs
+        if found is None:
+            found = _find_files(self.result.provenance.inputs, self.systems, verified=self.verified)
         if isinstance(found, str):
             return found
         if not records or not all("ties" in record.conventions for record in records):
@@ -134,7 +138,9 @@ class Subject:
         return [] if self.scored is None else [str(measure) for measure in self.scored.measures]
 
 
-def _find_files(inputs: Sequence[InputFile], systems: Sequence[str]) -> tuple[str, dict[str, str]] | str:
+def _find_files(
+    inputs: Sequence[InputFile], systems: Sequence[str], *, verified: bool
+) -> tuple[str, dict[str, str]] | str:
     """Return the paths of the judgments and of each system's run, or say which of them is not there."""
     judgments = [file for file in inputs if file.role == "judgments"]
     runs = {file.system: file for file in inputs if file.role == "run" and file.system is not None}
@@ -143,6 +149,8 @@ def _find_files(inputs: Sequence[InputFile], systems: Sequence[str]) -> tuple[st
     for file in (*judgments, *(runs[name] for name in systems)):
         if file.path == "-":
             return f"{file.role} {file.system or ''} was read from standard input".replace("  ", " ")
+        if verified and file.digest is None:
+            return f"`{file.path}` was recorded without its hash"
         if not Path(file.path).exists():
             return f"`{file.path}` is no longer there"
         if file.digest is not None and _hash_anew(file) != file.digest:
@@ -163,6 +171,7 @@ def make_subjects(
     queries: TextSource | None = None,
     documents: TextSource | None = None,
     inputs: tuple[Any, Mapping[str, Any]] | None = None,
+    verified: bool = False,
 ) -> list[Subject]:
     """Return a subject for each result, under the title given or one made of its inputs."""
     from judged.io.texts import find_texts, read_queries
@@ -172,7 +181,15 @@ def make_subjects(
     named = list(titles) or [_make_title(result) for result in results]
     several = {name for name in named if named.count(name) > 1}
     return [
-        Subject(str(number), f"{name} ({number})" if name in several else name, result, texts, corpus, inputs)
+        Subject(
+            str(number),
+            f"{name} ({number})" if name in several else name,
+            result,
+            texts,
+            corpus,
+            inputs,
+            verified=verified,
+        )
         for number, (name, result) in enumerate(zip(named, results, strict=True), 1)
     ]
 

@@ -110,6 +110,10 @@ class SessionReport(Result):
         """Return the verdicts of the gates, if there are any."""
         return {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
 
+    def charts(self) -> list[Figure]:
+        """Return the curves, if they were asked for."""
+        return [draw_curves(self.curves)] if self.curves else []
+
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the tables, the comparison and the gates that were asked for."""
         systems = self.evaluation.systems
