@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
@@ -19,7 +19,6 @@ from judged.demo.collection import Collection, Text, build, find_entries
 from judged.demo.systems import fuse, need_bm25s, score_by_bm25, score_by_lsa
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
-from judged.engine.evaluations import Evaluations
 from judged.errors import JudgedError
 from judged.figures import Record, draw_bars
 from judged.io.write import write_judgments, write_run
@@ -198,11 +197,10 @@ def write_report(directory: Path, demonstration: Demonstration) -> Path:
     """Write the comparison of the systems as one HTML file, and return its path."""
     collection = demonstration.collection
     comparison = compare(list(demonstration.evaluations), baseline=demonstration.runs[0].name)
-    notes = Evaluations({one.system: one for one in demonstration.evaluations}).notes
     path = directory / "report.html"
-    replace(comparison, notes=(*notes, *comparison.notes)).report(
+    comparison.report(
         path,
-        title="Known-item search in Python's documentation",
+        title="judged demo",
         titles=["Python's documentation"],
         qrels=demonstration.judgments,
         runs={run.name: run for run in demonstration.runs},
