@@ -38,7 +38,16 @@ def test_scoring_a_small_file_loads_only_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "bm25.run").write_text("1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n2 Q0 d 1 1 x\n")
     arguments = ["score", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run")]
     statement = f"from judged.cli.main import judged; judged({arguments!r}, standalone_mode=False)"
-    unneeded = {"scipy", "rich", "yaml", "msgspec", "logging", "pyarrow.compute", "pyarrow.parquet", "numpy.ma"}
+    unneeded = {
+        "scipy",
+        "rich",
+        "yaml",
+        "msgspec",
+        "logging",
+        "pyarrow.compute",
+        "pyarrow.parquet",
+        "numpy.ma",
+    }
 
     assert not loaded_after(statement, whole_names=True) & unneeded
 

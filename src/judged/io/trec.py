@@ -260,8 +260,8 @@ def read_regular(data: Buffer, layout: Layout) -> dict[str, Any] | None:
     if any((np.diff(to_bytes(column)[1]) == 0).any() for column in texts.values()):
         return None  # beside a doubled delimiter
     columns = {id_: texts[str(at)] for id_, at in layout.ids}
-    data, cuts = to_bytes(columns[layout.ids[0][0]])
-    if (data[cuts[:-1]] == ord("#")).any():
+    text, cuts = to_bytes(columns[layout.ids[0][0]])
+    if (text[cuts[:-1]] == ord("#")).any():
         return None  # a comment
     return {**columns, name: to_numpy(one_array(table[str(place)]))}
 
