@@ -16,7 +16,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from judged import __version__
-from judged.errors import JudgedError, UnknownName
+from judged.errors import BadInput, JudgedError, UnknownName
 
 __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
@@ -131,6 +131,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except JudgedError as error:
+            _add_fix(error, ctx)
             raise UserError(error) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -198,6 +199,18 @@ def main() -> NoReturn:
 
 def _debug(ctx: click.Context) -> bool:
     return bool(ctx.params.get("debug")) or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
+
+
+def _add_fix(error: JudgedError, ctx: click.Context) -> None:
+    """Name the command that mends a refused file, where there is one."""
+    if not isinstance(error, BadInput):
+        return
+    from judged.cli.inputs import INPUTS
+    from judged.cli.lint import suggest_fix
+
+    command = suggest_fix(error, ctx.meta.get(INPUTS, {}))
+    if command is not None:
+        error.hint = f"`{command}` writes a copy without {'it' if error.counts.total() == 1 else 'them'}"
 
 
 def _discard_output() -> None:
