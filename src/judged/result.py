@@ -12,7 +12,6 @@ From these follow, once for all results: printing, notebooks, data frames, JSON,
 from __future__ import annotations
 
 import gzip
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -87,6 +86,8 @@ class InputFile:
         """The SHA-256 of the file, in hexadecimal; None for standard input and for what is not a file."""
         if self.digest is not None or self.path == "-" or not Path(self.path).is_file():
             return self.digest
+        import hashlib
+
         with Path(self.path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
