@@ -141,6 +141,8 @@ class Commands(click.Group):
         except OSError as error:
             raise FileError(error) from error
         except Exception as error:
+            if _was_interrupted(error):
+                raise click.Abort from error
             raise InternalError(error, debug=_debug(ctx)) from error
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
@@ -199,6 +201,13 @@ def main() -> NoReturn:
 
 def _debug(ctx: click.Context) -> bool:
     return bool(ctx.params.get("debug")) or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Return whether an error hides Ctrl-C, as that of an import does which could not be completed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _add_fix(error: JudgedError, ctx: click.Context) -> None:
