@@ -142,7 +142,7 @@ def test_without_bm25s_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
     result = run("demo", "--output", tmp_path / "out")
 
     assert result.exit_code == 2
-    assert "judged[demo]" in result.stderr
+    assert "install the extra `demo`" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
