@@ -37,13 +37,20 @@ def command(output: Path, limit: int | None) -> None:
     The first paragraph of a docstring of the standard library is the query, the rest of it the document to
     be found. Nothing is downloaded. Needs the extra `demo`.
     """
-    from judged.demo.demonstrate import demonstrate, prepare_directory, write, write_command
+    from judged.demo.demonstrate import (
+        demonstrate,
+        need_packages,
+        prepare_directory,
+        write,
+        write_command,
+    )
 
     started = perf_counter()
 
     def show_step(step: str) -> None:
         click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
 
+    need_packages()
     prepare_directory(output)
     demonstration = demonstrate(limit=limit, progress=show_step)
     show_step(f"writing files and a picture to {output}")

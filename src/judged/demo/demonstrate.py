@@ -25,7 +25,15 @@ from judged.report.draw import draw
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["MEASURES", "Demonstration", "demonstrate", "prepare_directory", "write", "write_command"]
+__all__ = [
+    "MEASURES",
+    "Demonstration",
+    "demonstrate",
+    "need_packages",
+    "prepare_directory",
+    "write",
+    "write_command",
+]
 
 MEASURES = ("nDCG@10", "RR(rel=3)", "Success(rel=3)@1", "R@100", "DR@20")
 """Grades 1 and 2 are neighbours of the answer, so measures of finding it ask for grade 3."""
@@ -75,8 +83,7 @@ def demonstrate(
     *, limit: int | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Demonstration:
     """Collect, retrieve and score, announcing each step."""
-    need_bm25s()  # a missing package is better reported before the work than after it
-    need("vl_convert", extra="demo", needed_by="`judged demo`")
+    need_packages()
     progress("reading the docstrings of the standard library")
     collection = build(find_entries(), limit=limit)
     if not collection.queries:
@@ -98,6 +105,12 @@ def demonstrate(
     return Demonstration(
         collection, judgments, runs, tuple(evaluate(judgments, run, MEASURES) for run in runs)
     )
+
+
+def need_packages() -> None:
+    """Raise `MissingExtra` if a package is missing, which is better known before the work than after it."""
+    need_bm25s()
+    need("vl_convert", extra="demo", needed_by="`judged demo`")
 
 
 def _make_run(name: str, scores: Floats, collection: Collection) -> Run:
