@@ -34,7 +34,7 @@ Examples:
 )
 @click.option("--tag", help="Tag in every line of a TREC run; by default the file's name.")
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Write over DESTINATION if it exists.")
+@click.option("--force", is_flag=True, help="Overwrite DESTINATION if it exists.")
 def command(
     *,
     source: str,
@@ -46,10 +46,10 @@ def command(
     intents: bool,
     force: bool,
 ) -> None:
-    """Turn the judgments or the run in SOURCE into another format.
+    """Convert the judgments or the run in SOURCE to another format.
 
     Formats are recognised by extension (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
-    .arrow; then .gz, .zst, .bz2, .xz), or by what the file begins with. `-` is standard input or output.
+    .arrow; then .gz, .zst, .bz2, .xz), or by the first bytes of the file. `-` is standard input or output.
     """
     from judged.io.read import read_judgments, read_run
     from judged.io.write import write_judgments, write_run

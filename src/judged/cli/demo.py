@@ -29,7 +29,7 @@ Examples:
     help="Directory for the collection, the runs and the scores.",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N queries.  [default: all]"
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
 )
 def command(output: Path, limit: int | None) -> None:
     """Build a test collection from Python's own documentation, retrieve from it, score and compare.

@@ -40,13 +40,13 @@ Examples:
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="What to print.",
+    help="Format of the output.",
 )
 @click.option(
     "--fix",
     "policy",
     type=click.Choice(["first", "last", "best"]),
-    help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the best number.",
+    help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the highest score or grade.",
 )
 @click.option(
     "-o",
@@ -54,11 +54,11 @@ Examples:
     "outputs",
     multiple=True,
     metavar="FILE",
-    help="Where a cleaned copy goes: once for each RUN, or first for QRELS and then for each RUN.",
+    help="File for a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
 )
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
-@click.option("--strict", is_flag=True, help="Let warnings count as errors.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code is the answer.")
 def command(
     *,
@@ -72,10 +72,10 @@ def command(
     strict: bool,
     quiet: bool,
 ) -> None:
-    """Report what is wrong or notable with the judgments in QRELS and with each RUN.
+    """Check the judgments in QRELS and each RUN, and report what is wrong or notable.
 
-    Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads on, and
-    names every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
+    Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads whole files,
+    and lists every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
     written, never in place, and only files that were not fixed count for the exit code.
     """
     check_standard_input([qrels, *runs])
@@ -102,7 +102,7 @@ def _copies(
 ) -> list[tuple[str, str, str]]:
     """Which inputs are to be fixed, what they are, and where the copies go."""
     if (policy is None) != (not outputs):
-        msg = "`--fix` and `-o` belong together: which of repeated documents is kept, and where copies go"
+        msg = "`--fix` and `-o` need each other: which of repeated documents to keep, and where to write the copy"
         raise click.UsageError(msg)
     inputs = [(qrels, "judgments"), *((run, "run") for run in runs)]
     if outputs and len(outputs) not in {len(runs), len(inputs)}:

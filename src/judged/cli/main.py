@@ -33,7 +33,7 @@ COMMANDS = {
     "measures": "List the measures, or explain one",
     "convert": "Convert judgments and runs to another format",
     "demo": "Build a small test collection, retrieve, score and compare",
-    "completion": "Print the completion script of a shell",
+    "completion": "Print the completion script for a shell",
 }
 """Every command with its one line of help."""
 

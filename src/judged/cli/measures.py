@@ -57,12 +57,12 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
     show_default=True,
-    help="How to print.",
+    help="Format of the output.",
 )
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="List what a tool has, and how it computes it, instead.",
+    help="List the measures of another tool instead, and how it computes them.",
 )
 def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
     """List the measures by family, print the card of each NAME, or find measures by WORDS.
