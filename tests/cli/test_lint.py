@@ -81,8 +81,8 @@ def test_copies_are_written_and_the_exit_code_shows_what_is_left(invoke: Invoke,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fix", "first"], "belong together"),
-        (["-o", "x.run"], "belong together"),
+        (["--fix", "first"], "need each other"),
+        (["-o", "x.run"], "need each other"),
         (["--fix", "first", "-o", "a", "-o", "b", "-o", "c"], "expected 1 (each RUN) or 2 (QRELS too)"),
         (["--fix", "first", "-o", "bm25.run", "--force"], "never written in its place"),
         (["--fix", "first", "-o", "dense.run"], "exists already"),

@@ -251,7 +251,7 @@ def _read_other_forms(text: str, scope: Scope) -> list[Measure]:
     (measure,) = _build(parsed, scope)
     words = measure.words.get(measure.at_parameter or "", ())
     if not words:
-        msg = f"`@{word}` of `{text}` is not a number"
+        msg = f"`@{word}` of `{text}` is not a cutoff, expected a number"
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     if word.lower() not in words:
         raise _bad_form(text, scope)
