@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from judged.cli.progress import Progress
 from judged.errors import JudgedError
 
 __all__ = ["command"]
@@ -55,14 +56,16 @@ def command(
     from judged.io.write import write_judgments, write_run
 
     content, name = (sys.stdin.buffer.read(), "stdin") if source == "-" else (source, None)
-    if (kind or _kind(content, source, read_as)) == "judgments":
-        judgments = read_judgments(content, format=read_as, name=name, intents=intents)
-        write_judgments(judgments, destination, format=write_as, force=force)
-        _report(f"{judgments.to_arrow().num_rows:,} judgments", destination, judgments.notes)
-    else:
-        run = read_run(content, format=read_as, name=name)
-        write_run(run, destination, format=write_as, tag=tag, force=force)
-        _report(f"the run `{run.name}`", destination, run.notes)
+    with Progress("Converting"):
+        if (kind or _kind(content, source, read_as)) == "judgments":
+            judgments = read_judgments(content, format=read_as, name=name, intents=intents)
+            write_judgments(judgments, destination, format=write_as, force=force)
+            done, notes = f"{judgments.to_arrow().num_rows:,} judgments", judgments.notes
+        else:
+            run = read_run(content, format=read_as, name=name)
+            write_run(run, destination, format=write_as, tag=tag, force=force)
+            done, notes = f"the run `{run.name}`", run.notes
+    _report(done, destination, notes)
 
 
 def _kind(content: object, source: str, read_as: str | None) -> str:

@@ -79,9 +79,18 @@ def command(
     _check_question({"query": query, "against": against, "published": published})
     ((name, path),) = [(named.name, named.path) for named in named_runs((run,))]
     check_standard_input([qrels, path])
-    result = _explain(
-        (qrels, path), measure, query, against, published, protocol=profile, changes=changes, name=name
-    )
+    with Progress("Explaining", enabled=not output.quiet) as progress:
+        result = _explain(
+            (qrels, path),
+            measure,
+            query,
+            against,
+            published,
+            protocol=profile,
+            changes=changes,
+            name=name,
+            progress=progress,
+        )
     if query and not output.quiet:
         click.echo(f"Protocol: {result.provenance.protocols[0].text}", err=True)
     emit(result, output)
@@ -97,6 +106,7 @@ def _explain(
     protocol: Profile,
     changes: int | None,
     name: str,
+    progress: Progress,
 ) -> Result:
     """Return the explanation that was asked for."""
     if query:
@@ -108,11 +118,15 @@ def _explain(
         from judged.explanation.reported import MAX_CHANGES as MAX_FOR_FILE, explain_reported
 
         most = changes if changes is not None else MAX_CHANGES if published else MAX_FOR_FILE
-        settings: dict[str, Any] = {"protocol": protocol, "changes": most, "name": name}
-        with Progress("Trying conventions") as progress:
-            if published:
-                return explain_published(*inputs, measure, published, **settings, progress=progress)
-            return explain_reported(*inputs, measure, against[0], **settings, progress=progress)
+        settings: dict[str, Any] = {
+            "protocol": protocol,
+            "changes": most,
+            "name": name,
+            "progress": progress,
+        }
+        if published:
+            return explain_published(*inputs, measure, published, **settings)
+        return explain_reported(*inputs, measure, against[0], **settings)
     from judged.explanation.difference import explain_difference
 
     sides: tuple[Profile | str, ...] = (protocol, *against)
