@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judged.blocks import Display
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
-from judged.cli.options import output_options, protocol_options
+from judged.cli.options import output_options, protocol_options, queries_option, read_query_texts
 from judged.cli.output import OutputOptions, emit
 from judged.cli.progress import Progress
 from judged.profiles.profile import PROFILES
@@ -57,6 +58,7 @@ Examples:
     show_default="3, and 2 for a file",
     help="With --published or a file: the largest number of conventions changed at once.",
 )
+@queries_option
 @output_options()
 @protocol_options
 def command(
@@ -67,6 +69,7 @@ def command(
     against: tuple[str, ...],
     published: str | None,
     changes: int | None,
+    texts: str | None,
     output: OutputOptions,
     profile: Profile,
 ) -> None:
@@ -91,9 +94,7 @@ def command(
             name=name,
             progress=progress,
         )
-    if query and not output.quiet:
-        click.echo(f"Protocol: {result.provenance.protocols[0].text}", err=True)
-    emit(result, output)
+    emit(result, output, display=Display(texts=read_query_texts(texts)))
 
 
 def _explain(

@@ -45,7 +45,9 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT
         if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
-            self.fail(f"`{path}` does not exist", param, ctx)
+            from judged.io.open import missing_file
+
+            raise missing_file(Path(path))
         if ctx is not None and param is not None and param.name is not None:
             ctx.meta.setdefault(INPUTS, {}).setdefault(param.name, []).append(text)
         return text

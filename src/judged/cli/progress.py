@@ -17,7 +17,7 @@ __all__ = ["Progress"]
 
 DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
-BAR = 20
+BAR = 12
 """The width of the bar, which leaves room for the words beside it."""
 LINE_INTERVAL = 30.0
 """Seconds between two lines where there is no terminal."""
@@ -88,9 +88,12 @@ class Progress:
     def _show(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress as Bar, TextColumn
+        from rich.table import Column
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn(
+                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24)
+            ),
             BarColumn(bar_width=BAR),
             TextColumn("{task.fields[text]}"),
         )
