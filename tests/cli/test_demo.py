@@ -143,7 +143,7 @@ def test_without_bm25s_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
     result = run("demo", "--output", tmp_path / "out")
 
     assert result.exit_code == 2
-    assert "judged[demo]" in result.stderr
+    assert "install the extra `demo`" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -166,3 +166,13 @@ def test_it_ends_by_naming_the_report(finished: tuple[Path, Result]) -> None:
 
     assert result.stderr.rstrip().splitlines()[-1].startswith(f"Open {place / 'report.html'} in a browser")
     assert 'data-block="1/query/lists:0"' in page
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is that of Linux")
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is collected or retrieved first."""
+    monkeypatch.setattr(demonstrate, "find_entries", lambda: pytest.fail("the work began"))
+    result = run("demo", "--output", "/proc/judged-demo")
+
+    assert result.exit_code == 2
+    assert "`/proc/judged-demo` cannot be written to" in result.output

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_plugin
@@ -18,7 +17,6 @@ __all__ = [
     "explain_taken_name",
     "find_measures",
     "is_valid_name",
-    "list_aliases",
     "parse_measure",
     "parse_measures",
     "parse_name",
@@ -165,11 +163,6 @@ def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
         return next(error for error in reversed(errors) if not isinstance(error, UnknownName))
     known = [name for family in SCOPES for name in _known_names(SCOPES[family])]
     return _unknown_measure("measure", unknown[0].name, known, example="nDCG@10")
-
-
-def list_aliases(measure: str, family: str = "ranked") -> list[str]:
-    """Return the other names, of other tools for the most part, of the measure of that canonical name."""
-    return [name for name, alias in SCOPES[family].aliases.items() if alias.measure == measure]
 
 
 def is_valid_name(name: str) -> bool:
@@ -343,6 +336,8 @@ def _foreign(text: str, family: str, scope: Scope) -> BadMeasure:
 
 def _unknown_measure(kind: str, name: str, known: Sequence[str], *, example: str) -> UnknownName:
     """Return the error that no measure has that name, with the nearest name or where to find all of them."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name.lower(), [other.lower() for other in known])
     hint = None if close else f"`judged measures` lists them all; for example `{example}`"
     return UnknownName(kind, name, known, hint=hint)
