@@ -6,8 +6,6 @@ printing, fingerprints, command-line options, configuration files and notes are 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
@@ -140,6 +138,9 @@ class BaseProtocol:
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits that change when any convention does."""
+        import hashlib
+        import json
+
         canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 

@@ -12,7 +12,6 @@ From these follow, once for all results: printing, notebooks, data frames, JSON,
 from __future__ import annotations
 
 import gzip
-import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -102,6 +101,8 @@ class InputFile:
         """The SHA-256 of the file, in hexadecimal; None for standard input and for what is not a file."""
         if self.digest is not None or self.path == "-" or not Path(self.path).is_file():
             return self.digest
+        import hashlib
+
         with Path(self.path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.blocks import Block, Display
@@ -409,6 +408,8 @@ def _merge_units(alignments: Iterable[Alignment]) -> pa.Array:
 
 def _find_units(units: pa.Array, some: pa.Array) -> Flags | None:
     """Return which of the units are among `some`; None: all."""
+    import pyarrow.compute as pc
+
     found: Flags = to_numpy(pc.is_in(units, value_set=some.cast(units.type)))
     return None if found.all() else found
 

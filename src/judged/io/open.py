@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -215,6 +214,8 @@ def _explain(path: Path) -> Iterator[None]:
 
 def _suggest(path: Path) -> str | None:
     """Return a hint that names a file with nearly the same name; or what to do with content."""
+    from difflib import get_close_matches
+
     if "\n" in str(path):
         return "to give the content of a file rather than its path, give bytes"
     try:

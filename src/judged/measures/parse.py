@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_plugin
@@ -343,6 +342,8 @@ def _foreign(text: str, family: str, scope: Scope) -> BadMeasure:
 
 def _unknown_measure(kind: str, name: str, known: Sequence[str], *, example: str) -> UnknownName:
     """Return the error that no measure has that name, with the nearest name or where to find all of them."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name.lower(), [other.lower() for other in known])
     hint = None if close else f"`judged measures` lists them all; for example `{example}`"
     return UnknownName(kind, name, known, hint=hint)

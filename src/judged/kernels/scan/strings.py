@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Ints, Words
 
 __all__ = ["FOLDED", "LEFT", "PLAIN", "Buffer", "Keys", "Strings", "distinct", "fold", "lower_words", "mix"]
+
+Key = TypeVar("Key", np.int64, np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +144,11 @@ class Keys:
         return maybe[right], at[right]
 
 
-def distinct(keys: Words) -> Words:
-    """Return the distinct keys, sorted; much faster for many keys than `np.unique`, which may build a hash table."""
+def distinct(keys: NDArray[Key]) -> NDArray[Key]:
+    """Return the distinct keys, sorted.
+
+    Much faster for many keys than `np.unique`, which may build a hash table, and which imports `numpy.ma`.
+    """
     ordered = np.sort(keys)
     new: Flags = np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]
     return ordered[new]
