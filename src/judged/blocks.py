@@ -113,6 +113,8 @@ class Table:
     """Number of rows at the end that summarise the others."""
     corner: str | None = None
     """Heading of the first column if the table is transposed to fit; None: it is never transposed."""
+    keys: int = 1
+    """Number of columns at the start that say what a row is about: repeated where columns are set below each other."""
 
     def select(self, columns: Sequence[int]) -> Table:
         """Return the table with some of its columns."""

@@ -25,6 +25,7 @@ __all__ = [
     "FORMATS",
     "OutputOptions",
     "check_extension",
+    "describe_command",
     "emit",
     "print_line",
     "print_notes",
@@ -139,12 +140,18 @@ def _render_file(result: Result, extension: str, display: Display, documents: st
 
 
 def _render_report(result: Result, display: Display, documents: str | None) -> str:
-    from shlex import join
-
     from judged.report.page import render_report
 
-    command = join(["judged", *sys.argv[1:]])
-    return render_report([result], queries=display.texts or None, documents=documents, command=command)
+    return render_report(
+        [result], queries=display.texts or None, documents=documents, command=describe_command()
+    )
+
+
+def describe_command() -> str:
+    """Return the command line, as a shell would read it."""
+    from shlex import join
+
+    return join(["judged", *sys.argv[1:]])
 
 
 def separate_notes() -> None:

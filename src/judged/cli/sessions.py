@@ -180,6 +180,7 @@ def command(
         from judged.report.draw import check_picture_path
 
         check_picture_path(picture)
+    options["report"] = any(path.suffix.lower() == ".html" for path in output.paths)
     report = _make_report(
         named, settings, options, curves=options["curve"] or picture is not None, quiet=output.quiet
     )
@@ -230,6 +231,8 @@ def _make_report(
         single=alone(evaluation, good=good) if options["overlap"] else (),
         comparison=compare_systems(evaluation, baseline=compared, settings=settings) if compared else None,
         gates=_gate(evaluation, settings, options) if options["min_delta"] is not None else (),
+        explained=options["explain"],
+        good=good,
     )
 
 
@@ -278,7 +281,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
             tools=options["tools"],
             lenient=options["lenient"],
             conversations=options["chosen"],
-            explain=options["explain"],
+            explain=options["explain"] or options["report"],
             progress=progress,
         )
     if session_totals(evaluation).labelled or options["measures"]:

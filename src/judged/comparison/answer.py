@@ -150,12 +150,17 @@ class Answer:
         them, they = ("It", "it") if len(self.best) == 1 else ("They", "them")
         verb = "is" if len(self.best) == 1 else "are"
         if not open_ones:
-            largest = _format_p(max(rival.p or 0.0 for rival in self.rivals), digits, sign="≤")
+            largest = _format_p(
+                max(rival.p or 0.0 for rival in self.rivals),
+                digits,
+                sign="≤" if len(self.rivals) > 1 else "=",
+            )
             return f"{them} {verb} significantly better than {self._say_all()} ({largest}, {how})."
         if not others:
+            sign = "≥" if len(self.rivals) > 1 else "="
             least = min(rival.p for rival in self.rivals if rival.p is not None)
             whom = "any other system" if len(open_ones) > 1 else open_ones[0]
-            return f"{units.capitalize()} do not separate {they} from {whom} ({_format_p(least, digits, sign='≥')}, {how}){reach}."
+            return f"{units.capitalize()} do not separate {they} from {whom} ({_format_p(least, digits, sign=sign)}, {how}){reach}."
         return (
             f"{them} {verb} significantly better than {_name(others)} (p < {self.alpha:g}, {how}); "
             f"{units} do not separate {they} from {_name(open_ones)}{reach}."

@@ -163,7 +163,8 @@ def _leaderboard(comparison: Comparison, display: Display) -> Table:
         known = {latency.system: latency for latency in comparison.latencies}
         for name, row in rows.items():
             row.extend(_latency_cells(known.get(name)))
-    return mark_best(Table(tuple(columns), tuple(map(tuple, rows.values()))), better, digits=display.digits)
+    table = Table(tuple(columns), tuple(map(tuple, rows.values())), keys=2 if display.marks else 1)
+    return mark_best(table, better, digits=display.digits)
 
 
 def _latency_cells(latency: Latency | None) -> list[Value]:
@@ -269,6 +270,7 @@ def _difference_table(
         (*subject, *(headings[name] for name in names)),
         tuple((*first, *(found[name] for name in names)) for first, found in cells),
         title=title,
+        keys=len(subject),
     )
 
 
@@ -313,7 +315,7 @@ def _matrix(comparison: Comparison, scores: PairedScores, digits: int) -> Table:
         f"{scores.measure}: row against column (▲ significantly {better}, ▼ {worse}, = not separated; "
         f"{_describe_level(comparison)})"
     )
-    return Table(("system", "mark", *letters.values()), rows, title=title)
+    return Table(("system", "mark", *letters.values()), rows, title=title, keys=2)
 
 
 def _extreme_table(comparison: Comparison, digits: int) -> Table:
@@ -323,7 +325,12 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
         return ", ".join(f"{query} {difference:+.{digits}f}" for query, difference in changes) or "none"
 
     rows: list[tuple[Value, ...]] = []
-    for contrast in comparison.contrasts:
+    order = comparison.ranked()
+    ranked = sorted(
+        comparison.contrasts,
+        key=lambda each: (comparison.measures.index(each.measure), order.index(each.system)),
+    )
+    for contrast in ranked:
         if contrast.count is None:
             continue  # the measure has no better direction
         names = (contrast.system, contrast.baseline, contrast.measure)
@@ -331,7 +338,9 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
         hurt = comparison.most_hurt(*names, count=NAMED)
         rows.append((contrast.measure, contrast.system, contrast.baseline, written(helped), written(hurt)))
     columns = ("measure", "system", "baseline", "most helped", "most hurt")
-    return Table(columns, tuple(rows), title=f"{plural(comparison.unit).capitalize()} that changed most")
+    return Table(
+        columns, tuple(rows), title=f"{plural(comparison.unit).capitalize()} that changed most", keys=3
+    )
 
 
 def _query_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
@@ -387,7 +396,7 @@ def _interaction_table(comparison: Comparison, digits: int) -> Table:
         )
         for interaction in comparison.interactions
     )
-    return Table(names, rows, title="Does the difference depend on the slice?")
+    return Table(names, rows, title="Does the difference depend on the slice?", keys=4)
 
 
 def _extra_table(title: str, rows: Rows, digits: int) -> Table:

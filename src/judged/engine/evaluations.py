@@ -216,7 +216,7 @@ class Evaluations(Result, Mapping[str, Evaluation]):
                         None if each is None else Between(*each) for each in (found.unjudged, found.ties)
                     )
                     rows.append((name, str(measure), evaluation[measure], found.judged, *ranges))
-        return Table(columns, tuple(rows), title="Bounds")
+        return Table(columns, tuple(rows), title="Bounds", keys=2)
 
     def _cell(self, evaluation: Evaluation, measure: Measure, display: Display) -> Value:
         """Return the aggregate, with its interval, and a mark if the order of ties shows in it."""

@@ -257,10 +257,15 @@ def find_worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=_ORDER.index, default="pass")
 
 
-def gate_blocks(reports: Sequence[GateReport], display: Display) -> Iterator[Block]:
-    """Yield the verdict of some gates, a table of all measures, the reasons, and the queries that lost most."""
+def gate_blocks(
+    reports: Sequence[GateReport], display: Display, *, verdict: str | None = None
+) -> Iterator[Block]:
+    """Yield the verdict of some gates, a table of all measures, the reasons, and the queries that lost most.
+
+    `verdict` is that of the whole, by default the worst.
+    """
     several = len(reports) > 1
-    worst = find_worst(report.verdict for report in reports)
+    worst = verdict or find_worst(report.verdict for report in reports)
     counts = sorted({result.test.queries for report in reports for result in report.results})
     unit = reports[0].results[0].unit
     over = counted(counts[-1], unit) if len(counts) == 1 else f"{counts[0]:,} to {counted(counts[-1], unit)}"
@@ -299,7 +304,7 @@ def measure_table(
 
     rows = tuple(row(report, result) for report in reports for result in report.results)
     columns = ("measure", "verdict", "difference", "margin", "run", "baseline")
-    return Table(("gate", *columns) if several else columns, rows)
+    return Table(("gate", *columns) if several else columns, rows, keys=2 if several else 1)
 
 
 def _lost_table(reports: Sequence[GateReport], texts: Mapping[str, str], *, several: bool) -> Table:

@@ -37,10 +37,15 @@ def find_outcome(gates: Sequence[Gated]) -> Outcome:
 def render_text(gates: Sequence[Gated], display: Display) -> str:
     """Return the verdict of the whole, a table of all measures, and the reason of each."""
     reports = _reports(gates)
-    blocks: list[Block] = [
-        Sentence(f"Error in {gate.name}: {gate.message}") for gate in gates if isinstance(gate, RefusedGate)
+    outcome = find_outcome(gates)
+    blocks: list[Block] = [*gate_blocks(reports, display, verdict=outcome)] if reports else []
+    blocks = blocks or [Sentence(f"Verdict: {outcome}")]
+    blocks += [
+        Sentence(f"{gate.name}: error. {' '.join(gate.message.split())}")
+        for gate in gates
+        if isinstance(gate, RefusedGate)
     ]
-    return render_blocks([*blocks, *(gate_blocks(reports, display) if reports else ())], display)
+    return render_blocks(blocks, display)
 
 
 def render_markdown(gates: Sequence[Gated], display: Display) -> str:

@@ -16,11 +16,8 @@ from judged.figures import CONFIG, PALETTE, Record
 __all__ = ["CHARTS", "fill"]
 
 Spec = dict[str, Any]
-A, B, C, D, REST, INK, GROUND, SOFT = (
-    PALETTE[name][0] for name in ("a", "b", "c", "d", "rest", "ink", "ground", "soft")
-)
+A, B, REST, INK, GROUND, SOFT = (PALETTE[name][0] for name in ("a", "b", "rest", "ink", "ground", "soft"))
 SERIES = [PALETTE[name][0] for name in "abcdef"]
-DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3]]
 ROLE: Spec = {
     "field": "role",
     "type": "nominal",
@@ -268,7 +265,7 @@ STACKS: Spec = {
                 "field": "kind",
                 "type": "nominal",
                 "title": None,
-                "scale": {"domain": "{kinds}", "range": [A, REST, B, C]},
+                "scale": {"domain": "{kinds}", "range": "{colours}"},
                 "legend": {"orient": "top"},
             },
         },

@@ -18,6 +18,7 @@ from judged.blocks import (
     split_estimate,
 )
 from judged.problem import group_notes
+from judged.report.text import LINE, wrap
 from judged.result import Result
 
 __all__ = ["render_latex", "to_latex"]
@@ -50,10 +51,14 @@ def render_latex(result: Result, display: Display) -> str:
 
 def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
     if isinstance(block, Sentence):
-        return f"% {format_value(block.text)}\n"
+        return _comment(block.text)
     if isinstance(block, Notes):
-        return "".join(f"% {format_value(text)}\n" for _, text in group_notes(block.notes))
+        return "".join(_comment(text) for _, text in group_notes(block.notes))
     return to_latex(block, digits=display.digits)
+
+
+def _comment(text: str) -> str:
+    return "".join(f"% {line}\n" for line in wrap(format_value(text), LINE))
 
 
 def to_latex(table: Table, *, digits: int = 4) -> str:

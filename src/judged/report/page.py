@@ -46,6 +46,9 @@ __all__ = ["make_policy", "read_script", "render_report"]
 SCRIPTS = ("dom", "data", "copies", "state", "table", "chart", "blocks")
 """The scripts that pages build on, in the order in which they are joined."""
 
+DOUBTFUL = {"tied-scores", "unjudged-results"}
+"""Codes of notes that are no warnings, and still belong on the first screen."""
+
 
 def render_report(
     results: Sequence[Result],
@@ -136,7 +139,7 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
 def _list_warnings(subject: Subject) -> list[str]:
     """Return the notes that the first screen shows: what puts all numbers in doubt, then the other warnings."""
     doubts, others = split_doubts(subject.notes)
-    grave = [note for note in others if note.severity == "warning"]
+    grave = [note for note in others if note.severity == "warning" or note.code in DOUBTFUL]
     return [format_value(text) for _, text in group_notes((*doubts, *grave))]
 
 

@@ -28,7 +28,7 @@ from judged.blocks import (
 from judged.problem import group_notes
 from judged.result import Result
 
-__all__ = ["fit", "render_blocks", "render_critical_difference", "render_table", "to_text", "wrap"]
+__all__ = ["LINE", "fit", "render_blocks", "render_critical_difference", "render_table", "to_text", "wrap"]
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 GAP = "  "
@@ -41,6 +41,8 @@ LINE = 100
 NARROW = 16
 """Text is wrapped to no fewer columns than this, and headings to half of it, before columns are set apart."""
 
+_WORDS = re.compile(r"\s*\S+(?: %\S*| [=<≤≥] \S+)?")
+"""Words with the blanks before them; a number stays with its unit, and `p = 0.05` whole."""
 _FRAGMENTS = re.compile(r"[^_\-./,;:|=(]+[_\-./,;:|=(]*|[_\-./,;:|=(]+")
 """Names are broken after punctuation."""
 
@@ -98,20 +100,20 @@ def fit(table: Table, width: int | None, *, digits: int = 4) -> Iterator[tuple[T
         yield table, natural
         return
     least = [_least_width(table, column, cells) for column, cells in enumerate(_columns(table, digits))]
-    for columns in _split(least, width):
+    for columns in _split(least, width, keys=table.keys):
         yield (
             table.select(columns),
             _shrink([natural[at] for at in columns], [least[at] for at in columns], width),
         )
 
 
-def _split(least: Sequence[int], width: int) -> Iterator[list[int]]:
-    """Yield the columns of each part: as many as fit beside the first."""
-    part = [0]
-    for column in range(1, len(least)):
-        if len(part) > 1 and _total([least[at] for at in (*part, column)]) > width:
+def _split(least: Sequence[int], width: int, *, keys: int) -> Iterator[list[int]]:
+    """Yield the columns of each part: as many as fit beside the keys."""
+    part = list(range(keys))
+    for column in range(keys, len(least)):
+        if len(part) > keys and _total([least[at] for at in (*part, column)]) > width:
             yield part
-            part = [0]
+            part = list(range(keys))
         part.append(column)
     yield part
 
@@ -213,7 +215,7 @@ def wrap(text: str, width: int, *, indent: str = "") -> list[str]:
 
 def _pieces(text: str, width: int) -> Iterator[str]:
     """Yield the words of a text with the blanks before them; a word that is too wide in fragments."""
-    for word in re.findall(r"\s*\S+(?: %\S*)?", text):
+    for word in _WORDS.findall(text):
         bare = word.lstrip()
         if _display_width(bare) <= width:
             yield word

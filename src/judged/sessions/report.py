@@ -68,6 +68,10 @@ class SessionReport(Result):
     single: Sequence[Alone] = ()
     comparison: Comparison | None = None
     gates: Sequence[GateReport] = ()
+    explained: bool = True
+    """Whether to show the decisions on duplicates, if the evaluation has them."""
+    good: int = 2
+    """The gain from which a result is good."""
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
@@ -89,7 +93,7 @@ class SessionReport(Result):
         """Return the data, the most particular table that was asked for first."""
         systems = self.evaluation.systems
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
-            "decisions": _decision_rows(self.evaluation),
+            "decisions": _decision_rows(self.evaluation) if self.explained else (),
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
             "alone": [asdict(row) for row in self.single],
@@ -113,7 +117,8 @@ class SessionReport(Result):
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the tables, the comparison and the gates that were asked for."""
         systems = self.evaluation.systems
-        yield from _decision_tables(self.evaluation)
+        if self.explained:
+            yield from _decision_tables(self.evaluation)
         if display.per_query:
             for name, system in systems.items():
                 yield _session_table(system, display, title=name if len(systems) > 1 else None)

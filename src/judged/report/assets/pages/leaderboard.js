@@ -120,7 +120,7 @@ function otherMeasure(subject, data, against, name, best) {
 function latencyColumns(latency) {
   const of = (row, field) => (latency[row.at] ? latency[row.at][field] : null);
   const column = (name, field, opt) => ({ name, opt, value: (row) => float(of(row, field)), cell: (row) => [known(of(row, field)) ? fixed(of(row, field), 1) : "–", field === "mean_ms" && of(row, "pareto_optimal") && h("span", { class: "soft", title: "Pareto-optimal: no other system is at least as good on everything and better on something" }, " ★", hidden(" Pareto-optimal"))] });
-  return [column("mean ms", "mean_ms", false), column("p50 ms", "p50_ms", true), column("p95 ms", "p95_ms", true), column("p99 ms", "p99_ms", true)];
+  return [column("mean ms", "mean_ms", true), column("p50 ms", "p50_ms", true), column("p95 ms", "p95_ms", true), column("p99 ms", "p99_ms", true)];
 }
 
 function leaderCaption(subject, data, against, measure) {
