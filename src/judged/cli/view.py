@@ -104,10 +104,10 @@ def command(
     live, saved = _choose(inputs, Options(measures, baselines, labels, settings, profile))
     for name in () if live.folder else live.names:
         live.read(name)
-    title = str(live.folder.path) if live.folder else ", ".join(inputs)
+    title = f"Results in {live.folder.path.name}" if live.folder else ", ".join(inputs)
     report = {"queries": texts, "documents": documents, "verified": saved}
     server = make_server(live, title=title, host=host, port=port, remote=allow_remote, report=report)
-    click.echo(f"Viewing {title} at {server.url}")
+    click.echo(f"Viewing {', '.join(inputs)} at {server.url}")
     click.echo("Ctrl-C ends it", err=True)
     if browse:
         click.launch(server.url)

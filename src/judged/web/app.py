@@ -130,7 +130,8 @@ class Viewer:
             )
 
         def render() -> Page:
-            report = render_report(content.results, title=self.title, titles=content.titles, **self.report)
+            title = " and ".join(names) or self.title
+            report = render_report(content.results, title=title, titles=content.titles, **self.report)
             return make_live(
                 report, names=names, version=content.version, folder=folder, warning=content.warning
             )
