@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from judged.agreements.result import Agreement
 from judged.blocks import Display, Figure, Notes
 from judged.report.packing import Json, to_plain
@@ -23,6 +25,7 @@ def make_data(subject: Subject) -> PageData:
     result = subject.result
     assert isinstance(result, Agreement)  # noqa: S101 - `applies` says so
     kappa, quadratic, interval = result.kappa_at(result.threshold), result.kappa("quadratic"), result.kappa_interval
+    counts = result.confusion.counts
     head = {
         "labels": result.labels,
         "human": result.human,
@@ -38,7 +41,9 @@ def make_data(subject: Subject) -> PageData:
         "bias": result.bias,
         "confusion": {
             "grades": list(result.confusion.labels),
-            "counts": result.confusion.counts.tolist(),
+            "counts": counts.tolist(),
+            "totals": counts.sum(axis=1).tolist(),
+            "shares": (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)).tolist(),
         },
         "calibration": [
             {

@@ -76,7 +76,7 @@ def make_data(subject: Subject) -> PageData:
     except JudgedError as error:
         head["why"] = error.message
         return PageData(to_plain(head), blocks)
-    head["redundancy"] = {"words": SOURCES, "counts": count_redundancy(evaluation)}
+    head["redundancy"] = _pack_redundancy(evaluation)
     chosen = sorted(timelines, key=lambda line: (-line.duplicates, -line.iterations))[:MOST_SESSIONS]
     head |= {"kept": len(chosen), "total": len(timelines)}
     blocks["timelines"] = [_pack_timeline(line) for line in chosen]
@@ -140,6 +140,16 @@ def _pack_costs(evaluation: Evaluation, good: int) -> Json:
             for name, system in evaluation.systems.items()
         }
     )
+
+
+def _pack_redundancy(evaluation: Evaluation) -> Json:
+    """Return, for each system, the number of duplicates, and the number and share of each source."""
+    found = {}
+    for name, counts in count_redundancy(evaluation).items():
+        total = sum(counts.values())
+        shares = {source: count / total if total else None for source, count in counts.items()}
+        found[name] = {"all": total, "counts": counts, "shares": shares}
+    return {"words": SOURCES, "systems": found}
 
 
 def _pack_timeline(line: Timeline) -> Json:

@@ -2,7 +2,7 @@
 
 definePage("agreement", "", async (page, subject) => {
   const data = subject.pages.agreement;
-  page.append(h("h1", {}, named(data.labels), " agrees with ", named(data.human), known(data.kappa) ? ` at κ ${fixed(data.kappa, 2)}.` : "."));
+  page.append(h("h1", {}, named(data.labels), " and ", named(data.human), known(data.kappa) ? ` agree at κ ${fixed(data.kappa, 2)}.` : ": κ is undefined."));
   page.append(h("p", { class: "lead" }, `${plural(data.items, "result")} that both graded: `, h("strong", {}, percent(data.exact)), ` have the same grade, ${percent(data.within)} differ by at most 1, and labels are ${data.bias > 0 ? "lenient" : data.bias < 0 ? "strict" : "unbiased"} by ${fixed(Math.abs(data.bias), 2)} on average. `,
     `κ of good or not (from grade ${data.threshold}): ${known(data.kappa) ? fixed(data.kappa) : data.undefined}${data.interval ? ` [${fixed(data.interval[0])}, ${fixed(data.interval[1])}]` : ""}; with quadratic weights ${fixed(data.quadratic)}.`));
   page.append(warnings(subject) || "");
@@ -11,12 +11,11 @@ definePage("agreement", "", async (page, subject) => {
   for (const part of content) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
 });
 
-function confusion({ grades, counts }) {
-  const totals = counts.map((row) => row.reduce((sum, n) => sum + n, 0));
-  const shade = (n, total) => { const share = total ? n / total : 0; return share === 0 ? "" : share < 0.2 ? "k1" : share < 0.5 ? "k2" : "k3"; };
+function confusion({ grades, counts, totals, shares }) {
+  const shade = (share) => (share === 0 ? "" : share < 0.2 ? "k1" : share < 0.5 ? "k2" : "k3");
   return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Confusion matrix" }, h("table", { class: "confusion" }, h("caption", { class: "hidden" }, "Results by human grade (row) and label (column)"),
     h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "left" }, "human \\ label"), grades.map((g) => h("th", { scope: "col" }, g)), h("th", { scope: "col" }, "all"))),
-    h("tbody", {}, counts.map((row, i) => h("tr", {}, h("th", { scope: "row", class: "left" }, grades[i]), row.map((n, j) => h("td", { class: `${shade(n, totals[i])}${i === j ? " same" : ""}` }, count(n), h("small", {}, totals[i] ? ` ${percent(n / totals[i], 0)}` : ""))), h("td", { class: "soft" }, count(totals[i])))))),
+    h("tbody", {}, counts.map((row, i) => h("tr", {}, h("th", { scope: "row", class: "left" }, grades[i]), row.map((n, j) => h("td", { class: `${shade(shares[i][j])}${i === j ? " same" : ""}` }, count(n), h("small", {}, totals[i] ? ` ${percent(shares[i][j], 0)}` : ""))), h("td", { class: "soft" }, count(totals[i])))))),
   h("p", { class: "note" }, "Shade and percentage: share of the row; outlined: the same grade."));
 }
 

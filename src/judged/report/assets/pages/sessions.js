@@ -62,12 +62,12 @@ function iterationStacks(data) {
 }
 
 function redundancy(data) {
-  const { words, counts } = data.redundancy, kinds = Object.keys(words);
-  const rows = data.systems.map((system) => ({ system, all: kinds.reduce((sum, kind) => sum + counts[system][kind], 0), ...counts[system] }));
+  const { words, systems } = data.redundancy, kinds = Object.keys(words);
+  const rows = data.systems.map((system) => ({ system, ...systems[system] }));
   if (!rows.some((row) => row.all)) return [h("h2", {}, "Where redundancy comes from"), h("p", { class: "note" }, "No result is a duplicate.")];
   return [h("h2", {}, "Where redundancy comes from"), table({ name: "Redundancy", rows, columns: [
     { name: "system", text: true, left: true, value: (row) => row.system, cell: (row) => named(row.system) }, { name: "duplicates", value: (row) => row.all, cell: (row) => count(row.all) },
-    ...kinds.map((kind) => ({ name: words[kind], value: (row) => row[kind], cell: (row) => [count(row[kind]), row.all ? h("span", { class: "soft" }, ` ${percent(row[kind] / row.all, 0)}`) : ""] }))],
+    ...kinds.map((kind) => ({ name: words[kind], value: (row) => row.counts[kind], cell: (row) => [count(row.counts[kind]), row.all ? h("span", { class: "soft" }, ` ${percent(row.shares[kind], 0)}`) : ""] }))],
   caption: "Every duplicate is counted once, under the first source that holds." })];
 }
 
