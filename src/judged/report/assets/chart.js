@@ -49,6 +49,7 @@ function chart({ kind, spec, rows = [], words = {}, name, label, caption, tips, 
   if (!head.figures) {
     return h("p", { class: "note" }, `${name}: this file was written without the extra `, h("code", {}, "judged[report]"), ", so it has no figures; the tables have the numbers.");
   }
+  if (!spec && !rows.length) return h("p", { class: "note" }, `${name}: there is nothing to draw.`);
   const many = rows.length > CANVAS_FROM;
   function make(width, how) {
     if (spec) return recolour({ ...spec, $schema: undefined, config: { ...spec.config, background: null }, title: undefined }, how);
@@ -67,6 +68,7 @@ function chart({ kind, spec, rows = [], words = {}, name, label, caption, tips, 
     hideParts(inside);
     holder.replaceChildren(inside);
     holder.setAttribute("aria-busy", "false");
+    if (holder.scrollWidth > holder.clientWidth) holder.tabIndex = 0; // so that keys can scroll it
     listen(made.view, tips, click);
     performance.mark("drawn");
     watchWidth(holder, draw);
