@@ -48,7 +48,10 @@ def make_runs(names: tuple[str, ...] = PLAIN, *, systems: int = 4, queries: int 
         "queries": {query: f"text of {query}" for query in ids},
         "documents": {document: f"words of {document}" for document in documents},
         "slices": {query: {"kind": names[at % 3][:200], "half": str(at % 2)} for at, query in enumerate(ids)},
-        "timings": {name: [0.001 * (place + 1) + 0.0001 * rng.random() for _ in range(20)] for place, name in enumerate(runs)},
+        "timings": {
+            name: [0.001 * (place + 1) + 0.0001 * rng.random() for _ in range(20)]
+            for place, name in enumerate(runs)
+        },
     }
 
 
@@ -117,7 +120,9 @@ def make_agreement(names: tuple[str, ...] = PLAIN) -> judged.Agreement:
         grade = rng.choice([0, 1, 2, 3, 4])
         row = {"task": f"{names[number % 4]}", "id": f"d{number}"}
         human.append({**row, "gain": grade, "labeller": names[1]})
-        labels.append({**row, "gain": min(4, max(0, grade + rng.choice([-1, 0, 0, 1]))), "labeller": names[2]})
+        labels.append(
+            {**row, "gain": min(4, max(0, grade + rng.choice([-1, 0, 0, 1]))), "labeller": names[2]}
+        )
     return judged.agreement(labels, human, resamples=200)
 
 
