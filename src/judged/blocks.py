@@ -259,16 +259,17 @@ def query_table(
     `display` sorts and limits the rows, and `foot` ends them. `difference` is what `--sort difference` means; without
     it, the spread of the values.
     """
-    texts = [display.texts.get(query) for query in ids] if display.texts else None
-    named: dict[str, Sequence[Value]] = {unit: ids, **({} if texts is None else {"text": texts}), **columns}
+    texts = [[display.texts.get(query) for query in ids]] if display.texts else []
+    cells: list[Sequence[Value]] = [ids, *texts, *columns.values()]
     order = _sort_queries(ids, unit, columns, display.sort, difference)
     shown = order if display.limit is None else order[: display.limit]
-    rows = [tuple(column[at] for column in named.values()) for at in shown]
+    rows = [tuple(column[at] for column in cells) for at in shown]
     if len(shown) < len(ids):
         title = f"{title or ''} ({len(shown):,} of {len(ids):,})".strip()
     if foot:
-        rows.append(("all", *(() if texts is None else (None,)), *foot))
-    return Table(tuple(named), tuple(rows), title=title, foot=bool(foot))
+        rows.append(("all", *([None] * len(texts)), *foot))
+    names = (unit, *(["text"] * len(texts)), *columns)
+    return Table(names, tuple(rows), title=title, foot=bool(foot))
 
 
 def _sort_queries(

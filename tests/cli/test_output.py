@@ -88,23 +88,26 @@ def test_per_query_of_a_comparison_has_values_and_the_difference(invoke: Invoke)
 
 
 def test_an_unknown_column_to_sort_by_is_named(invoke: Invoke) -> None:
-    """With what there is to choose from."""
+    """With a suggestion."""
     result = invoke(*SCORE, "-m", "RR", "--per-query", "--sort", "dence")
 
     assert result.exit_code != 0
     assert "did you mean `dense`?" in str(result.exception) + result.output
 
 
-def test_notes_are_grouped_by_fact_and_their_parts_are_data(invoke: Invoke) -> None:
-    """One line for the runs that have unjudged results; JSON has each with its subject and value."""
-    result = invoke(*SCORE, "-m", "AP")
-    document = json.loads(invoke(*SCORE, "-m", "AP", "--format", "json").stdout)
-    parts = [note for note in document["notes"] if note["code"] == "unjudged-results"]
+def test_notes_are_grouped_by_fact_and_their_parts_are_data(invoke: Invoke, collection: Path) -> None:
+    """One line for all runs that lack a query; JSON has a note for each, with its subject and value."""
+    (collection / "less.run").write_text("q3 Q0 d9 1 1.0 less\nq1 Q0 d1 1 1.0 less\n")
+    result = invoke(*SCORE, "less.run", "-m", "AP")
+    document = json.loads(invoke(*SCORE, "less.run", "-m", "AP", "--format", "json").stdout)
+    parts = [note for note in document["notes"] if note["code"] == "missing-queries"]
 
-    assert "Note: unjudged among the first ten results: bm25 20.0 %, dense 20.0 %" in result.stderr or (
-        result.stderr.count("of the first ten results are unjudged") == 1
-    )
-    assert all({"fact", "value"} <= note.keys() for note in parts)
+    fact = "judged queries that are missing from the run (scored as 0)"
+    assert f"Warning: {fact}: bm25 1 (q3), less 1 (q2)" in result.stderr.splitlines()
+    assert [(note["fact"], note["subject"], note["value"]) for note in parts] == [
+        (fact, "bm25", "1 (q3)"),
+        (fact, "less", "1 (q2)"),
+    ]
 
 
 def test_the_protocol_is_short_unless_verbose(invoke: Invoke) -> None:

@@ -357,7 +357,8 @@ def _query_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
         widest = differences[np.arange(len(differences)), np.abs(differences).argmax(axis=1)].tolist()
         means: list[Value] = [comparison.mean(name, scores.measure).mean for name in order]
         if len(order) == 2:
-            columns = {against: columns[against], others[0]: columns[others[0]], "difference": widest}
+            heading = "difference" if "difference" not in order else f"{others[0]} − {against}"
+            columns = {against: columns[against], others[0]: columns[others[0]], heading: widest}
             pair = [comparison.mean(name, scores.measure).mean for name in (against, others[0])]
             means = [*pair, pair[1] - pair[0]]
         yield query_table(

@@ -21,13 +21,14 @@ from judged.errors import UnknownName
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, tabulate
 from judged.stats.effects import queries_needed
-from judged.stats.margin import Equivalence, equivalence_test
 from judged.stats.outcome import Cell, Undefined
 from judged.stats.randomisation import EXACT_UP_TO
 from judged.wording import join_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from judged.stats.margin import Equivalence
 
 __all__ = ["Change", "Comparison", "Latency"]
 
@@ -158,6 +159,8 @@ class Comparison(Result):
 
         `p_not_worse` is that of "no worse than the baseline", whichever direction of the measure is better.
         """
+        from judged.stats.margin import equivalence_test
+
         other = baseline or self._only_baseline()
         self._check_system(system)
         self._check_system(other)
