@@ -69,9 +69,7 @@ def measure_page(path: Path, page: str, times: int = 3) -> dict[str, float]:
     program = shutil.which("chromium") or shutil.which("google-chrome")
     found = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         for _ in range(times):
             tab = browser.new_page()
             tab.add_init_script(OBSERVE)

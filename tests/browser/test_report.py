@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.report_results import HOSTILE, PLAIN, make_all, make_comparison, make_runs, make_sessions
 
 import judged
 from judged.blocks import Display, format_value
 from judged.report.data import to_delimited
 from judged.report.page import render_report
+from support.report_results import HOSTILE, PLAIN, make_all, make_comparison, make_runs, make_sessions
 
 Open = Callable[..., Any]
 Wait = Callable[..., Any]
@@ -47,7 +47,9 @@ def comparison(data: dict[str, Any]) -> judged.Comparison:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any], comparison: judged.Comparison) -> Path:
+def report(
+    tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any], comparison: judged.Comparison
+) -> Path:
     """The report of a comparison with everything that it can show."""
     inputs = {name: data[name] for name in ("qrels", "runs", "queries", "documents")}
     path = tmp_path_factory.mktemp("report") / "report.html"
@@ -114,11 +116,11 @@ def test_every_mean_on_the_leaderboard_is_the_library_s(
     page = show(report, "leaderboard")
     rows = {re.sub(" baseline$", "", row["system"]): row for row in read_table(page, "Leaderboard")}
 
-    assert list(rows) == sorted(
-        comparison.systems, key=lambda name: -comparison.mean(name, "nDCG@10").mean
-    )
+    assert list(rows) == sorted(comparison.systems, key=lambda name: -comparison.mean(name, "nDCG@10").mean)
     for name, row in rows.items():
-        assert row["nDCG@10 ↓" if "nDCG@10 ↓" in row else "nDCG@10"] == show_number(comparison.mean(name).mean)
+        assert row["nDCG@10 ↓" if "nDCG@10 ↓" in row else "nDCG@10"] == show_number(
+            comparison.mean(name).mean
+        )
         assert row["AP"].lstrip("▲▼= ") == show_number(comparison.mean(name, "AP").mean, 3)
         if name != comparison.baselines[0]:
             contrast = comparison.contrast(name)
@@ -143,7 +145,9 @@ def test_the_headline_is_the_answer_of_the_comparison(
         assert answer.best[0] in page.locator("h1").inner_text()
 
 
-def test_sorting_by_a_column_reorders_the_rows(show: Any, report: Path, comparison: judged.Comparison) -> None:
+def test_sorting_by_a_column_reorders_the_rows(
+    show: Any, report: Path, comparison: judged.Comparison
+) -> None:
     """A click on a heading sorts by it, another turns the order; the heading says so."""
     page = show(report, "leaderboard")
     page.get_by_role("button", name="AP", exact=True).click()
@@ -218,11 +222,13 @@ def test_the_copied_table_of_queries_has_the_lines_of_the_command(
     lines = str(comparison.render("csv", Display(per_query=True))).splitlines()
 
     assert saved[0] == lines[0]
-    assert set(saved[1:]) == {line for line in lines[1:] if line.startswith("AP,") and f",{PLAIN[3]}," in line}
+    assert set(saved[1:]) == {
+        line for line in lines[1:] if line.startswith("AP,") and f",{PLAIN[3]}," in line
+    }
 
 
 def test_scores_of_an_evaluation_are_saved_as_the_command_writes_them(
-    show: Any, open_report: Open, data: dict[str, Any]
+    show: Any, data: dict[str, Any]
 ) -> None:
     """Without a comparison, the table is that of `judged score --per-query`."""
     evaluations = judged.evaluate_many(data["qrels"], data["runs"], ["nDCG@10", "RR"])
@@ -235,7 +241,7 @@ def test_filters_keep_the_queries_that_match(show: Any, report: Path, wait_until
     """Text, size and slice narrow the table; the address keeps them."""
     page = show(report, "queries")
     page.get_by_label("Find").fill("name-3")
-    wait_until(lambda: "text=name-3" in page.url)
+    wait_until((page, "location.hash.includes('text=name-3')"))
     rows = read_table(page, "Queries nDCG@10")
     page.get_by_label("Slice").select_option(label="kind name-0")
     wait_until(lambda: len(read_table(page, "Queries nDCG@10")) < len(rows))

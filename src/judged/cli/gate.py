@@ -255,11 +255,12 @@ def _render_report(gates: Sequence[Gated], display: Display) -> str:
     if not reports:
         msg = f"no gate could be decided, so there is no report: {refused[0].message.splitlines()[0]}"
         raise click.UsageError(msg)
-    notes = [Note("refused-gate", "warning", f"{gate.name} could not be decided: {gate.message}") for gate in refused]
+    notes = [
+        Note("refused-gate", "warning", f"{gate.name} could not be decided: {gate.message}")
+        for gate in refused
+    ]
     first = replace(reports[0], notes=(*notes, *reports[0].notes))
-    return render_report(
-        [first, *reports[1:]], queries=display.texts or None, command=describe_command()
-    )
+    return render_report([first, *reports[1:]], queries=display.texts or None, command=describe_command())
 
 
 def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> None:

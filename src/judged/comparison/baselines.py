@@ -35,7 +35,9 @@ class BaselineContrasts:
         if correction == "none":
             return "not corrected"
         some = "1 comparison" if self.family == 1 else f"{self.family} comparisons"
-        family = f"all {self.family} pairs of systems" if self.every_pair else f"the {some} with {self.baseline}"
+        family = (
+            f"all {self.family} pairs of systems" if self.every_pair else f"the {some} with {self.baseline}"
+        )
         return f"{SHORT[correction]} over {family}"
 
 
@@ -70,9 +72,7 @@ def _find_own(comparison: Comparison, baseline: str) -> tuple[Contrast, ...] | N
     return own if len(own) == (len(comparison.systems) - 1) * len(comparison.scores) else None
 
 
-def _contrast_absent(
-    comparison: Comparison, baselines: Sequence[str]
-) -> Mapping[str, tuple[Contrast, ...]]:
+def _contrast_absent(comparison: Comparison, baselines: Sequence[str]) -> Mapping[str, tuple[Contrast, ...]]:
     systems = comparison.systems
     places = [systems.index(name) for name in baselines]
     families = [[(other, at) for other in range(len(systems)) if other != at] for at in places]

@@ -383,7 +383,7 @@ def test_pairs(
     values: Floats,
     pairs: Sequence[tuple[int, int]],
     settings: Settings,
-    randomised: Randomised | None = None,
+    randomised: Randomised | None = None,  # noqa: PT028 - no test of pytest
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
     """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips, if drawn."""
     found: list[Outcome | Undefined]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from judged.blocks import Value
-from judged.comparison.contrasts import Mean, estimate_means, pair_systems
+from judged.comparison.contrasts import Mean, PairedScores, estimate_means, pair_systems
 from judged.comparison.settings import Settings
 from judged.comparison.systems import to_system
+from judged.engine.evaluation import Evaluation
 from judged.engine.evaluations import Evaluations
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
@@ -75,6 +78,28 @@ def precision_by_recall(
 def _estimate(
     evaluations: Evaluations, measures: Sequence[Measure], settings: Settings | None
 ) -> tuple[tuple[Mean, ...], ...]:
-    scored = [to_system(evaluation.measure(measures)) for evaluation in evaluations.values()]
+    scored = [evaluation.measure(measures) for evaluation in evaluations.values()]
     chosen = settings or Settings()
-    return tuple(tuple(estimate_means(paired, chosen)) for paired in pair_systems(scored))
+    return tuple(tuple(estimate_means(paired, chosen)) for paired in _pair(scored, measures))
+
+
+def _pair(scored: Sequence[Evaluation], measures: Sequence[Measure]) -> Sequence[PairedScores]:
+    """Pair the scores by query; systems with the same queries, which is usual, need no lookup."""
+    queries = scored[0].scores.queries
+    if not all(other.scores.queries.equals(queries) for other in scored[1:]):
+        return pair_systems([to_system(evaluation) for evaluation in scored])
+    names, ids = tuple(evaluation.system for evaluation in scored), tuple(queries.to_pylist())
+    found = []
+    for measure in measures:
+        values = np.column_stack([evaluation.scores[measure] for evaluation in scored])
+        there = ~np.isnan(values).any(axis=1)
+        kept = (
+            ids
+            if there.all()
+            else tuple(query for query, is_there in zip(ids, there, strict=True) if is_there)
+        )
+        better, binary = measure.higher_is_better, measure.binary
+        found.append(
+            PairedScores(str(measure), names, kept, values[there], higher_is_better=better, binary=binary)
+        )
+    return found

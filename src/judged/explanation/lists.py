@@ -130,8 +130,10 @@ def _order_exactly(source: Columns, kept: Ints, query: Ints, wanted: pa.Array, p
     index = JudgedIndex(*to_bytes(wanted), *to_bytes(names), rows)
     ties = protocol.ties if protocol.ties in RULES else RULES[0]  # `expected` has no order: show one
     single = protocol.precision == "float32" and protocol.order == "score"
-    given = [source.query.take(to_arrow(kept)), source.document.take(to_arrow(kept))]
-    found = align_columns(index, *map(to_bytes, given), source.score[kept], ties=ties, single=single)
+    query_bytes, names_bytes = (
+        to_bytes(column.take(to_arrow(kept))) for column in (source.query, source.document)
+    )
+    found = align_columns(index, query_bytes, names_bytes, source.score[kept], ties=ties, single=single)
     order: Ints = by_query[found.row]
     return order
 
@@ -164,9 +166,7 @@ def first_contributions(
             if not measure.text:
                 values = measure.per_query(cuts).astype(np.float64).reshape(last - first, depth + 1)
                 found[str(measure)].append(np.diff(values, axis=1))
-    return {
-        name: np.concatenate(parts) if parts else np.zeros((0, depth)) for name, parts in found.items()
-    }
+    return {name: np.concatenate(parts) if parts else np.zeros((0, depth)) for name, parts in found.items()}
 
 
 def _cut_lists(view: Ranking, queries: Ints, depth: int) -> Ranking:

@@ -222,9 +222,7 @@ SLICES: Spec = {
 ITERATIONS: Spec = {
     "height": 280,
     "encoding": {
-        "x": _number(
-            "iteration", "iteration", axis={"grid": False, "values": "{ticks}", "format": "d"}
-        ),
+        "x": _number("iteration", "iteration", axis={"grid": False, "values": "{ticks}", "format": "d"}),
         "color": _series(),
     },
     "layer": [

@@ -55,7 +55,9 @@ def _pack_numbers(arrays: Sequence[Floats]) -> bytes:
     for array in arrays:
         flat = np.ascontiguousarray(array, dtype="<f8").ravel()
         table, place = np.unique(flat.view("<u8"), return_inverse=True)
-        kind = "u1" if len(table) <= 1 << 8 else "u2" if len(table) <= min(1 << 16, len(flat) * 3 // 4) else "f8"
+        kind = (
+            "u1" if len(table) <= 1 << 8 else "u2" if len(table) <= min(1 << 16, len(flat) * 3 // 4) else "f8"
+        )
         heads.append({"kind": kind, "count": len(flat), "table": 0 if kind == "f8" else len(table)})
         if kind == "f8":
             parts.append(_shuffle(flat))
@@ -88,10 +90,16 @@ def to_plain(value: object) -> Json:
 
 
 def escape_script(text: str) -> str:
-    """Return JSON that can neither end the `<script>` element that it is in, nor open a comment.
+    r"""Return JSON that can neither end the `<script>` element that it is in, nor open a comment.
 
     >>> escape_script('"</script>"')
     '"\\u003c/script\\u003e"'
     """
-    escapes = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+    escapes: dict[str, str | int | None] = {
+        "&": "\\u0026",
+        "<": "\\u003c",
+        ">": "\\u003e",
+        "\u2028": "\\u2028",
+        "\u2029": "\\u2029",
+    }
     return text.translate(str.maketrans(escapes))

@@ -73,7 +73,8 @@ def render_report(
     subjects = make_subjects(
         results, titles=titles, queries=queries, documents=documents, inputs=inputs, verified=verified
     )
-    heads, blocks = [], {}
+    heads: list[dict[str, Json]] = []
+    blocks: dict[str, str] = {}
     for subject in subjects:
         head, own = _collect(subject)
         heads.append(head)
@@ -120,7 +121,9 @@ def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
         if page.applies(subject):
             data = page.data(subject)
             pages[name] = to_plain(dict(data.head))
-            blocks |= {f"{subject.key}/{name}/{block}": pack(content) for block, content in data.blocks.items()}
+            blocks |= {
+                f"{subject.key}/{name}/{block}": pack(content) for block, content in data.blocks.items()
+            }
     head = {
         "key": subject.key,
         "title": format_value(subject.title),
@@ -167,9 +170,7 @@ def read_script() -> str:
 @cache
 def read_style() -> str:
     """Return the style of the page, with the palette that charts use."""
-    light, dark = (
-        "".join(f"--{name}:{pair[which]};" for name, pair in PALETTE.items()) for which in (0, 1)
-    )
+    light, dark = ("".join(f"--{name}:{pair[which]};" for name, pair in PALETTE.items()) for which in (0, 1))
     return _read("page.css").replace("/*LIGHT*/", light).replace("/*DARK*/", dark)
 
 

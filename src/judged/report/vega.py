@@ -11,6 +11,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from judged._optional import need
 from judged.report.packing import squeeze
 from judged.result import write_file
 
@@ -59,9 +60,8 @@ def find_cache() -> Path:
 
 def _bundle() -> str:
     """Return vega-embed with Vega's interpreter, which needs no `eval`; its names are kept to itself."""
-    import vl_convert
-
-    return f"(()=>{{{vl_convert.javascript_bundle()}}})();"
+    converter = need("vl_convert", extra="report", needed_by="figures of the report")
+    return f"(()=>{{{converter.javascript_bundle()}}})();"
 
 
 def _read(path: Path) -> str | None:

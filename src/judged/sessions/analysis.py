@@ -45,6 +45,7 @@ __all__ = [
 
 
 def align_of(evaluation: Evaluation) -> SessionAlignment:
+    """Return the alignment of an evaluation of sessions; raise `BadMeasure` if it has none."""
     found = next(iter(evaluation.alignments.values()), None)
     if not isinstance(found, SessionAlignment):
         msg = f"{evaluation.system} is not an evaluation of sessions, or was loaded from a file"
@@ -214,10 +215,18 @@ def count_by_iteration(evaluation: Evaluation, *, good: int = 2) -> tuple[Iterat
     longest = int(view.iterations.max(initial=0))
 
     def total(values: Ints) -> list[int]:
-        return np.bincount(view.number, weights=values, minlength=longest + 1).astype(np.int64).tolist()[1:]
+        sums = np.bincount(view.number, weights=values, minlength=longest + 1)
+        return [int(number) for number in sums.tolist()[1:]]
 
     fine = view.grades[:, 1 + good :].sum(axis=1)
-    columns = (np.ones_like(view.results), view.searches, view.results, fine, view.new - fine, view.duplicates)
+    columns = (
+        np.ones_like(view.results),
+        view.searches,
+        view.results,
+        fine,
+        view.new - fine,
+        view.duplicates,
+    )
     rows = zip(*map(total, columns), strict=True)
     return tuple(IterationCounts(number, *row) for number, row in enumerate(rows, 1))
 
@@ -244,7 +253,8 @@ def find_costs(evaluation: Evaluation, *, good: int = 2) -> tuple[Cost, ...]:
     spent = (total_until(view, column, "last") for column in (view.tokens, view.seconds))
     rows = zip(alignment.keys, gain.tolist(), *(column.tolist() for column in spent), strict=True)
     return tuple(
-        Cost(key.conversation, key.task, float(gained), tokens, seconds) for key, gained, tokens, seconds in rows
+        Cost(key.conversation, key.task, float(gained), tokens, seconds)
+        for key, gained, tokens, seconds in rows
     )
 
 

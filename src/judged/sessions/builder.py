@@ -195,9 +195,7 @@ class SessionViewBuilder:
         """Add the results of a search; return the new ones, if they are kept."""
         new = []
         if self._explain:
-            record = SearchRecord(
-                len(self.keys), iteration, search.query, search.tool, len(search.results)
-            )
+            record = SearchRecord(len(self.keys), iteration, search.query, search.tool, len(search.results))
             self.searches.append(record)
         for result in search.results:
             cluster = assign(iteration, result, search.tool)

@@ -117,8 +117,7 @@ class SessionReport(Result):
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the tables, the comparison and the gates that were asked for."""
         systems = self.evaluation.systems
-        if self.explained:
-            yield from _decision_tables(self.evaluation)
+        yield from _decision_tables(self.evaluation) if self.explained else ()
         if display.per_query:
             for name, system in systems.items():
                 yield _session_table(system, display, title=name if len(systems) > 1 else None)
@@ -127,9 +126,7 @@ class SessionReport(Result):
             yield _means_table(systems, digits=display.digits, title=title)
         yield from _bounds_tables(systems)
         yield from _curve_tables(self.curves)
-        for name, stops in (self.stops or {}).items():
-            if stops:
-                yield _stopping_table(name, stops)
+        yield from (_stopping_table(name, stops) for name, stops in (self.stops or {}).items() if stops)
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:

@@ -24,7 +24,11 @@ def make_data(subject: Subject) -> PageData:
     """Return the answer, the confusion matrix and the calibration; the other tables as a block."""
     result = subject.result
     assert isinstance(result, Agreement)  # noqa: S101 - `applies` says so
-    kappa, quadratic, interval = result.kappa_at(result.threshold), result.kappa("quadratic"), result.kappa_interval
+    kappa, quadratic, interval = (
+        result.kappa_at(result.threshold),
+        result.kappa("quadratic"),
+        result.kappa_interval,
+    )
     counts = result.confusion.counts
     head = {
         "labels": result.labels,

@@ -37,7 +37,9 @@ def make_data(subject: Subject) -> PageData:
     blocks: dict[str, Block] = {}
     curves = _trace(subject)
     if curves:
-        head["curves"] = [{"name": curve.name, "x": curve.x, "points": list(curve.points)} for curve in curves]
+        head["curves"] = [
+            {"name": curve.name, "x": curve.x, "points": list(curve.points)} for curve in curves
+        ]
         blocks["curves"] = [_pack_curve(curve, subject.systems) for curve in curves]
     if comparison is not None and comparison.slices:
         head["slices"] = [
@@ -68,16 +70,13 @@ def _trace(subject: Subject) -> list[RankedCurve]:
     return list(found.values())
 
 
-def _pack_curve(curve: RankedCurve, systems: list[str]) -> list[Json]:
+def _pack_curve(curve: RankedCurve, systems: list[str]) -> Json:
     """Return, for each point and system, the mean and its interval."""
     packed = []
     for means in curve.means:
         known = {mean.system: mean for mean in means}
         packed.append(
-            [
-                [known[name].mean, *_ends(known[name].interval)] if name in known else None
-                for name in systems
-            ]
+            [[known[name].mean, *_ends(known[name].interval)] if name in known else None for name in systems]
         )
     return to_plain(packed)
 
@@ -125,7 +124,12 @@ def _rank_systems(comparison: Comparison) -> dict[str, Json]:
 PAGE = Page(
     "curves",
     "Curves",
-    lambda subject: subject.scored is not None
-    and bool(not isinstance(subject.sources, str) or (subject.comparison and (subject.comparison.slices or len(subject.systems) > 2))),
+    lambda subject: (
+        subject.scored is not None
+        and bool(
+            not isinstance(subject.sources, str)
+            or (subject.comparison and (subject.comparison.slices or len(subject.systems) > 2))
+        )
+    ),
     make_data,
 )

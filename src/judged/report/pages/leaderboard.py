@@ -179,7 +179,10 @@ def _judged_shares(subject: Subject) -> Json:
         names = [f"Judged@{cut}" for cut in dict.fromkeys(at.values())]
         shares = {name: evaluations[name].measure(names).mean() for name in subject.systems}
         for measure, cut in at.items():
-            found[measure] = {"at": cut, "shares": [shares[name][f"Judged@{cut}"] for name in subject.systems]}
+            found[measure] = {
+                "at": cut,
+                "shares": [shares[name][f"Judged@{cut}"] for name in subject.systems],
+            }
     return found
 
 

@@ -31,9 +31,7 @@ def make_data(subject: Subject) -> PageData:
             {"severity": severity, "message": format_value(text)}
             for severity, text in group_notes(subject.notes)
         ],
-        "inputs": [
-            {**file.to_dict(), "system": file.system} for file in provenance.inputs
-        ],
+        "inputs": [{**file.to_dict(), "system": file.system} for file in provenance.inputs],
         "protocols": [
             {
                 "text": record.text,
@@ -47,7 +45,9 @@ def make_data(subject: Subject) -> PageData:
         "settings": {name: _describe(value) for name, value in provenance.settings.items()},
         "version": provenance.version,
         "machine": provenance.machine,
-        "tables": {name: {"rows": table.num_rows, "columns": table.column_names} for name, table in kept.items()},
+        "tables": {
+            name: {"rows": table.num_rows, "columns": table.column_names} for name, table in kept.items()
+        },
         "left": left,
     }
     blocks = {f"table:{name}": _pack_table(table) for name, table in kept.items()}

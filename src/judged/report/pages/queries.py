@@ -37,10 +37,11 @@ def make_data(subject: Subject) -> PageData:
     queries = list_queries(subject)
     values = find_values(subject, queries)
     texts = [subject.queries.get(query) for query in queries]
+    slices = _find_slices(subject, queries)
     about = {
         "id": queries,
         "text": texts if any(text is not None for text in texts) else None,
-        "slices": _find_slices(subject, queries),
+        "slices": slices,
     }
     distribution = {
         measure: [to_plain(find_quantiles(row)) for row in table] for measure, table in values.items()
@@ -51,7 +52,7 @@ def make_data(subject: Subject) -> PageData:
         "distribution": {"shares": list(SHARES), "quantiles": distribution},
     }
     head = {
-        "slices": {name: sorted(set(of) - {None}) for name, of in about["slices"].items()},
+        "slices": {name: sorted(set(of) - {None}) for name, of in slices.items()},
         "order": list(subject.comparison.systems) if subject.comparison is not None else subject.systems,
     }
     return PageData(head, blocks)

@@ -104,7 +104,7 @@ def _read_snippets(subject: Subject, lists: Mapping[str, RankedLists]) -> tuple[
     wanted = {document for ranked in lists.values() for document in ranked.documents}
     found = read_documents(subject.documents, wanted, lenient=True)
     length = min(SNIPPET, MOST_TEXT // max(len(found), 1))
-    if length < 40:  # noqa: PLR2004 - too short to be recognised
+    if length < 40:
         return {}, f"the texts of {len(found):,} documents are too many for this file"
     return {name: _shorten(text, length) for name, text in found.items()}, ""
 
@@ -171,7 +171,10 @@ class _Packer:
             packed["t"] = [self._texts.get(document, "") for document in place]
         if self._adds:
             packed["a"] = [
-                [by_system[name][query, : len(own)].tolist() for name, own in zip(self._lists, lists, strict=True)]
+                [
+                    by_system[name][query, : len(own)].tolist()
+                    for name, own in zip(self._lists, lists, strict=True)
+                ]
                 for by_system in self._adds.values()
             ]
         return packed

@@ -11,7 +11,6 @@ from judged.blocks import (
     Figure,
     Notes,
     Sentence,
-    Table,
     Value,
     format_value,
     is_numeric,

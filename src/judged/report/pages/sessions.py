@@ -64,7 +64,9 @@ def make_data(subject: Subject) -> PageData:
             name: [asdict(row) for row in count_by_iteration(system, good=report.good)[:MOST_ITERATIONS]]
             for name, system in systems.items()
         },
-        "stops": {name: [to_plain(asdict(stop)) for stop in stops] for name, stops in (report.stops or {}).items()},
+        "stops": {
+            name: [to_plain(asdict(stop)) for stop in stops] for name, stops in (report.stops or {}).items()
+        },
         "overlaps": [{**asdict(row), "jaccard": row.jaccard} for row in report.pairs],
         "alone": [asdict(row) for row in report.single],
         "contrasts": [] if report.comparison is None else report.comparison.rows("differences"),
@@ -117,7 +119,9 @@ def _summarise_costs(evaluation: Evaluation, good: int) -> Json:
     for unit in ("tokens", "seconds"):
         means: dict[str, list[float]] = {}
         for name, system in evaluation.systems.items():
-            known = [cost for cost in find_costs(system, good=good) if getattr(cost, unit) == getattr(cost, unit)]
+            known = [
+                cost for cost in find_costs(system, good=good) if getattr(cost, unit) == getattr(cost, unit)
+            ]
             if known:
                 gain = sum(cost.gain for cost in known) / len(known)
                 means[name] = [gain, -sum(getattr(cost, unit) for cost in known) / len(known)]
@@ -134,8 +138,7 @@ def _pack_costs(evaluation: Evaluation, good: int) -> Json:
     return to_plain(
         {
             name: [
-                [cost.session, cost.gain, cost.tokens, cost.seconds]
-                for cost in find_costs(system, good=good)
+                [cost.session, cost.gain, cost.tokens, cost.seconds] for cost in find_costs(system, good=good)
             ]
             for name, system in evaluation.systems.items()
         }
@@ -202,4 +205,6 @@ def _cut(text: str | None, longest: int = LONGEST) -> str | None:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-PAGE = Page("sessions", "Agentic search", lambda subject: isinstance(subject.result, SessionReport), make_data)
+PAGE = Page(
+    "sessions", "Agentic search", lambda subject: isinstance(subject.result, SessionReport), make_data
+)
