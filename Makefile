@@ -7,8 +7,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 WORKERS ?= 2
 
-SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name py.typed \
-  -o -name '*.js' -o -name '*.css' -o -name '*.html') \
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
 TESTED = demo,label,pandas,polars,report,test
@@ -84,6 +83,7 @@ docs: $(VENV)/.installed-test
 	mv docs/measures.md.new docs/measures.md
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures/draw.py
+	$(BIN)/python docs/pictures/report.py
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
@@ -91,6 +91,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
+	$(BENCH)/bin/python benchmarks/report.py --write benchmarks/REPORT.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick

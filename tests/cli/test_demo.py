@@ -61,6 +61,7 @@ def test_it_writes_the_collection_the_runs_and_the_scores(finished: tuple[Path, 
         "per-query.csv",
         "qrels.txt",
         "queries.jsonl",
+        "report.html",
         "scores.csv",
         "scores.json",
         "scores.svg",
@@ -156,3 +157,12 @@ def test_the_picture_shows_every_mean(finished: tuple[Path, Result]) -> None:
     assert "Known-item search in Python's documentation: 60 queries" in words
     assert {"bm25", "lsa", "fusion", *MEASURES} <= set(words)
     assert {f"{value:.4f}" for row in means.values() for value in row.values()} <= set(words)
+
+
+def test_it_ends_by_naming_the_report(finished: tuple[Path, Result]) -> None:
+    """The last line says what to open, and the file is a page with texts and ranked lists."""
+    place, result = finished
+    page = (place / "report.html").read_text(encoding="utf-8")
+
+    assert result.stderr.rstrip().splitlines()[-1].startswith(f"Open {place / 'report.html'} in a browser")
+    assert 'data-block="1/query/lists:0"' in page

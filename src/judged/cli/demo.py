@@ -37,7 +37,7 @@ def command(output: Path, limit: int | None) -> None:
     The first paragraph of a docstring of the standard library is the query, the rest of it the document to
     be found. Nothing is downloaded. Needs the extra `demo`.
     """
-    from judged.demo.demonstrate import check_directory, demonstrate, write, write_command
+    from judged.demo.demonstrate import check_directory, demonstrate, write, write_command, write_report
 
     started = perf_counter()
 
@@ -47,12 +47,15 @@ def command(output: Path, limit: int | None) -> None:
     check_directory(output)
     demonstration = demonstrate(limit=limit, progress=show_step)
     write(output, demonstration)
+    show_step("comparing, and writing the report")
+    report = write_report(output, demonstration)
     show_step("done\n")
     _show(demonstration)
     click.echo(
         f"\nThe result is in {output}, described in {output / 'README.md'}. To score it again:\n", err=True
     )
     click.echo(f"  {write_command(output, demonstration)}", err=True)
+    click.echo(f"\nOpen {report} in a browser: leaderboard, every query, ranked lists, curves.", err=True)
 
 
 def _show(demonstration: Demonstration) -> None:

@@ -69,7 +69,7 @@ def _pack_numbers(arrays: Sequence[Floats]) -> bytes:
 
 def _shuffle(array: NDArray[Any]) -> bytes:
     """Return the first bytes of all numbers, then the second ones and so on, which compresses better."""
-    return np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1).T.tobytes()
+    return np.ascontiguousarray(array).view(np.uint8).reshape(len(array), array.itemsize).T.tobytes()
 
 
 def to_plain(value: object) -> Json:

@@ -108,7 +108,7 @@ class Subject:
             return own
         known = {note.message for note in own}
         others = (note for evaluations in self.sources.by_protocol.values() for note in evaluations.notes)
-        return (*own, *dict.fromkeys(note for note in others if note.message not in known))
+        return tuple(dict.fromkeys((*own, *(note for note in others if note.message not in known))))
 
     def _read_sources(self) -> Sources | str:
         records = self.result.provenance.protocols

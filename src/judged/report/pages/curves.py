@@ -121,15 +121,12 @@ def _rank_systems(comparison: Comparison) -> dict[str, Json]:
     return found
 
 
-PAGE = Page(
-    "curves",
-    "Curves",
-    lambda subject: (
-        subject.scored is not None
-        and bool(
-            not isinstance(subject.sources, str)
-            or (subject.comparison and (subject.comparison.slices or len(subject.systems) > 2))
-        )
-    ),
-    make_data,
-)
+def _applies(subject: Subject) -> bool:
+    """Return whether there are inputs to draw curves from, slices, or enough systems to rank."""
+    comparison = subject.comparison
+    if comparison is not None and (comparison.slices or len(comparison.systems) > 2):
+        return True
+    return subject.scored is not None and not isinstance(subject.sources, str)
+
+
+PAGE = Page("curves", "Curves", _applies, make_data)
