@@ -75,6 +75,13 @@ def run_viewer(
     server = make_server(
         live, title="results", port=0, remote=remote, report={"verified": True}, limits=limits
     )
+    with run_server(server) as running:
+        yield running
+
+
+@contextmanager
+def run_server(server: Server) -> Iterator[Running]:
+    """Run a server in a thread, until the end of the block."""
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     wait_for(lambda: server.started)

@@ -147,9 +147,10 @@ def test_inputs_are_recognised(
         (["qrels.txt", "-"], "standard input (`-`) cannot be read again when it changes; name a file"),
         (["qrels.txt", "bm25.run", "-m", "nDGC"], "did you mean `nDCG`?"),
         (["saved", "--host", "0.0.0.0"], "0.0.0.0 can be reached from other machines"),  # noqa: S104 - refused
+        (["saved", "--host", "no host"], "no host is not the name or the address of a machine"),
         (["none.json"], "none.json does not exist"),
     ],
-    ids=["judgments alone", "standard input", "measure", "host", "missing"],
+    ids=["judgments alone", "standard input", "measure", "host", "no host", "missing"],
 )
 @pytest.mark.usefixtures("files")
 def test_mistakes_exit_with_2_and_words(arguments: list[str], message: str) -> None:

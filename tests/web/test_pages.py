@@ -10,8 +10,9 @@ import pytest
 import judged
 from judged.comparison.api import compare_results
 from judged.errors import BadMeasure, BadSample
-from judged.web.live import Input, Live, saved_input
-from support.viewer import QRELS, RUNS, Running, compare, run_viewer, score, wait_for
+from judged.web.live import Folder, Input, Live, saved_input
+from judged.web.serve import make_server
+from support.viewer import QRELS, RUNS, Running, compare, run_server, run_viewer, score, wait_for
 
 
 def test_a_folder_lists_its_saved_results_the_newest_first(viewer: Running) -> None:
@@ -110,7 +111,19 @@ def test_a_head_request_has_the_headers_of_the_page_and_no_body(viewer: Running)
     got, head = viewer.ask("/"), viewer.ask("/", method="HEAD")
 
     assert head.body == b""
+    assert viewer.ask("/events", method="HEAD").status == 200
     assert head.headers["content-length"] == str(len(got.body)) == got.headers["content-length"]
+
+
+def test_texts_that_cannot_be_read_are_an_error_on_the_page(results: Path) -> None:
+    """The viewer goes on, and shows the page when the texts are there."""
+    texts = results.parent / "queries.tsv"
+    server = make_server(Live(Folder(results)), title="results", port=0, report={"queries": str(texts)})
+    with run_server(server) as viewer:
+        assert viewer.ask("/result?name=monday.json").status == 422
+        assert "queries.tsv" in viewer.ask("/result?name=monday.json").text
+        texts.write_text("q1\tthe first query\n")
+        assert viewer.ask("/result?name=monday.json").status == 200
 
 
 def test_a_new_result_and_a_changed_one_are_shown(viewer: Running, results: Path) -> None:

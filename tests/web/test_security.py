@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import threading
 import time
@@ -13,7 +14,9 @@ from urllib.parse import quote
 
 import pytest
 
+import judged
 from judged.errors import BadProtocol
+from judged.report.subject import Sources, make_subjects
 from judged.web.guard import Limits
 from judged.web.live import Folder, Live
 from judged.web.serve import make_server
@@ -215,6 +218,26 @@ def test_a_name_that_is_not_utf_8_is_listed_and_opened(viewer: Running, results:
 
     assert r"\xff\xfe.json" in viewer.ask("/").text
     assert viewer.ask("/result?name=" + quote(r"\xff\xfe.json")).status == 200
+
+
+def test_a_result_from_elsewhere_opens_no_file_whose_hash_it_does_not_know(tmp_path: Path) -> None:
+    """A saved result names the files it was made from; a forged one could name any."""
+    (tmp_path / "qrels.txt").write_text("q1 0 private 1\n")
+    (tmp_path / "run.txt").write_text("q1 Q0 private 1 2.0 bm25\n")
+    scored = judged.evaluate_many(str(tmp_path / "qrels.txt"), {"bm25": str(tmp_path / "run.txt")}, ["AP"])
+    scored.save(tmp_path / "honest.json")
+    text = (tmp_path / "honest.json").read_text()
+    hashes = re.findall(r'"digest":"([0-9a-f]{64})"', text)
+    forged = re.sub(r'"digest":"[0-9a-f]{64}"', '"digest":null', text)
+    (tmp_path / "forged.json").write_text(forged)
+    (tmp_path / "other.json").write_text(text.replace(hashes[0], "0" * 64))
+
+    def read(name: str) -> object:
+        return make_subjects([judged.load(tmp_path / name)], verified=True)[0].sources
+
+    assert isinstance(read("honest.json"), Sources)
+    assert read("forged.json") == f"`{tmp_path}/qrels.txt` was recorded without its hash"
+    assert "has changed since it was scored" in str(read("other.json"))
 
 
 def test_long_addresses_heads_and_bodies_are_refused(guarded: Running) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from judged.measures.measure import Measure
     from judged.sessions.report import SessionReport
 
-__all__ = ["command"]
+__all__ = ["choose_measures", "command"]
 
 Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
@@ -270,7 +270,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
     with Progress("Reading sessions", enabled=not quiet) as progress:
         evaluation = evaluate_sessions(
             named,
-            _choose_measures(options),
+            choose_measures(options),
             labels=options["labels"],
             reference=reference,
             rules=_make_rules(options),
@@ -301,7 +301,7 @@ def _make_rules(options: dict[str, Any]) -> Rules:
     return Rules(weights=Weights(**dict(options["weights"])), url_rules_off=off, **given)
 
 
-def _choose_measures(options: dict[str, Any]) -> list[Measure]:
+def choose_measures(options: dict[str, Any]) -> list[Measure]:
     """Return the measures asked for, with the settings that hold for all, and their companions."""
     from judged.measures.parse import parse_measures
 

@@ -11,9 +11,9 @@ import click
 
 from judged._optional import need
 from judged.cli.compare import DEFAULT_MEASURES
-from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name
+from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
 from judged.cli.options import comparison_options, measure_option, protocol_options, queries_option
-from judged.sessions.protocol import DEFAULT_MEASURES as SESSION_MEASURES
+from judged.sessions.protocol import DEFAULT_MEASURES as SESSION_MEASURES, WITHOUT_GAINS
 
 if TYPE_CHECKING:
     from judged.comparison.settings import Settings
@@ -104,10 +104,10 @@ def command(
     live, saved = _choose(inputs, Options(measures, baselines, labels, settings, profile))
     for name in () if live.folder else live.names:
         live.read(name)
-    title = str(live.folder.path) if live.folder else ", ".join(inputs)
+    title = f"Results in {live.folder.path.name}" if live.folder else stem(split_name(inputs[0])[1])
     report = {"queries": texts, "documents": documents, "verified": saved}
     server = make_server(live, title=title, host=host, port=port, remote=allow_remote, report=report)
-    click.echo(f"Viewing {title} at {server.url}")
+    click.echo(f"Viewing {', '.join(inputs)} at {server.url}")
     click.echo("Ctrl-C ends it", err=True)
     if browse:
         click.launch(server.url)
@@ -174,15 +174,18 @@ def _score_runs(qrels: str, runs: Sequence[str], options: Options) -> Result:
 
 def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Result:
     """Return the scores of sessions, with their curves, and the comparison with a baseline if one is named."""
+    from judged.cli.sessions import choose_measures
     from judged.result import InputFile
-    from judged.sessions.analysis import curve, curve_measures
+    from judged.sessions.analysis import curve, curve_measures, session_totals
     from judged.sessions.compare import compare_systems
     from judged.sessions.evaluate import evaluate_sessions
     from judged.sessions.report import SessionReport
 
-    evaluation = evaluate_sessions(
-        named, " ".join(options.measures) or SESSION_MEASURES, labels=options.labels
-    )
+    shared = dict.fromkeys(("good", "discount", "beyond"))
+    measures = choose_measures({"measures": options.measures, **shared})
+    evaluation = evaluate_sessions(named, measures, labels=options.labels, explain=True)
+    if not session_totals(evaluation).labelled and not options.measures:
+        evaluation = evaluation.measure(WITHOUT_GAINS)
     level, baselines = options.settings.level, options.baselines
     files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
     return SessionReport(

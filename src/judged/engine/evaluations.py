@@ -24,7 +24,6 @@ from judged.blocks import (
 )
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure, BadSample, UnknownName
-from judged.figures import Record, draw_bars
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note, merge_notes, split_doubts
@@ -133,6 +132,8 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     def charts(self) -> list[Figure]:
         """Return the means of several systems, by the measures that lie between 0 and 1."""
+        from judged.figures import Record, draw_bars
+
         shown = [
             measure
             for measure in self.measures

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -37,7 +38,13 @@ def load_engine() -> Engine | None:
     if script is None:
         script = _bundle()
         _write(path, script)
-    return Engine(script, squeeze(script.encode()))
+    return Engine(script, _pack(script))
+
+
+@lru_cache(maxsize=1)
+def _pack(script: str) -> str:
+    """Return the script packed, once for all reports of a viewer."""
+    return squeeze(script.encode())
 
 
 def find_cache() -> Path:

@@ -45,6 +45,9 @@ HEARTBEAT = 15.0
 KEPT = 8
 """Pages and comparisons that stay in memory."""
 
+LONGEST_WARNING = 500
+"""Characters of a warning in a header; the page has all of it."""
+
 T = TypeVar("T")
 
 
@@ -121,26 +124,26 @@ class Viewer:
 
     def _make_page(self, find: Find, names: Sequence[str]) -> Response:
         folder = self.live.folder is not None
-        try:
-            content = find(*names)
-        except JudgedError as error:
-            version = self.live.version(*names)
-            return _send(
-                render_error(describe(error), names=names, version=version, folder=folder), _status(error)
-            )
 
         def render() -> Page:
-            report = render_report(content.results, title=self.title, titles=content.titles, **self.report)
+            title = " and ".join(names) or self.title
+            report = render_report(content.results, title=title, titles=content.titles, **self.report)
             return make_live(
                 report, names=names, version=content.version, folder=folder, warning=content.warning
             )
 
-        return _send(self._keep(("page", *names, content.version), render), warning=content.warning)
+        try:
+            content = find(*names)
+            return _send(self._keep(("page", *names, content.version), render), warning=content.warning)
+        except (JudgedError, OSError) as error:
+            version = self.live.version(*names)
+            page = render_error(describe(error), names=names, version=version, folder=folder)
+            return _send(page, _status(error))
 
     def _make_twin(self, find: Find, names: Sequence[str]) -> Response:
         try:
             content = find(*names)
-        except JudgedError as error:
+        except (JudgedError, OSError) as error:
             return JSONResponse({"error": describe(error)}, _status(error))
         documents = [result.to_json(per_query=True) for result in content.results]
         text = documents[0] if len(documents) == 1 else f"[{','.join(documents)}]\n"
@@ -209,6 +212,8 @@ class Viewer:
         return Response(json.dumps({"results": listed}, indent=2) + "\n", media_type="application/json")
 
     async def _stream(self, request: Request) -> Response:
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
         if self._streams >= self.limits.streams:
             return PlainTextResponse("Too many pages are open.\n", 503, {"Retry-After": "10"})
         names = request.query_params.getlist("name")
@@ -237,7 +242,7 @@ def _send(page: Page, status: int = 200, *, warning: str = "") -> Response:
 
 
 def _describe_warning(warning: str) -> dict[str, str]:
-    return {"Judged-Warning": quote(warning, safe=" `:;,.()/'")} if warning else {}
+    return {"Judged-Warning": quote(warning[:LONGEST_WARNING], safe=" `:;,.()/'")} if warning else {}
 
 
 def _join_versions(states: Sequence[State]) -> str:
@@ -249,5 +254,5 @@ def _join_problems(states: Sequence[State]) -> str:
     return f"This page is older than its files: {'; '.join(problems)}\n" if problems else ""
 
 
-def _status(error: JudgedError) -> int:
+def _status(error: JudgedError | OSError) -> int:
     return 404 if isinstance(error, UnknownName) else 422

@@ -7,7 +7,6 @@ server, and every response forbids other pages to embed or read it.
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -81,7 +80,7 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-            await asyncio.wait_for(send(message), self.limits.response_seconds)
+            await send(message)
 
         answer = self._refuse(scope) or self._check_token(scope) or self.app
         await answer(scope, receive, send_with_headers)

@@ -43,7 +43,10 @@ class Input:
 
     def stamp(self) -> Stamp:
         """Return what changes when one of the files changes."""
-        return tuple(_stamp(file) for path in self.paths for file in _list_files(path))
+        try:
+            return tuple(_stamp(file) for path in self.paths for file in _list_files(path))
+        except OSError:
+            return (None,)  # a folder that may not be read
 
 
 def saved_input(name: str, path: Path) -> Input:

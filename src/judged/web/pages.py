@@ -11,30 +11,32 @@ from html import escape, unescape
 from urllib.parse import urlencode
 
 from judged.blocks import format_value
+from judged.figures import PALETTE
 from judged.web.live import Saved
 
 __all__ = ["Page", "address", "make_live", "render_error", "render_folder"]
 
-STYLE = """
-:root{color-scheme:light dark;--ground:#fff;--ink:#16191d;--soft:#5a626c;--line:#dfe3e7;--a:#0b62a8}
-@media(prefers-color-scheme:dark){:root{--ground:#15171a;--ink:#e8eaed;--soft:#a3abb5;--line:#30353b;--a:#5fb0ee}}
+LIGHT, DARK = ("".join(f"--{name}:{pair[theme]};" for name, pair in PALETTE.items()) for theme in (0, 1))
+COLOURS = f":root{{color-scheme:light dark;{LIGHT}}}@media(prefers-color-scheme:dark){{:root{{{DARK}}}}}"
+LAYOUT = """
 body{background:var(--ground);color:var(--ink);font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:2rem 1rem}
-h1{font-size:1.5rem;font-weight:600;overflow-wrap:anywhere}
+h1{font-size:1.45rem;font-weight:600;overflow-wrap:anywhere}
 p,pre{color:var(--soft)}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}
-.scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
-th,td{border-bottom:1px solid var(--line);padding:.35rem .7rem;text-align:left;font-weight:normal}
-thead th{color:var(--soft)}
+th,td{border-bottom:1px solid var(--line);padding:.4rem .8rem .4rem 0;text-align:left;font-weight:normal}
+thead th{color:var(--soft);font-size:12.5px;border-color:var(--rest)}
 tbody th{overflow-wrap:anywhere}
 .number{text-align:right}
+.choice{text-align:center;width:4rem}
 a{color:var(--a)}
-button{font:inherit;padding:.3rem 1rem}
+button{font:inherit;color:var(--ink);background:none;border:1px solid var(--rest);border-radius:5px;padding:.25rem .9rem;float:right}
 :focus-visible{outline:2px solid var(--a);outline-offset:2px}
 @media(max-width:40rem){.optional{display:none}}
 """
+STYLE = f"{COLOURS}{LAYOUT}"
 LINE_STYLE = """
-.judged-viewer{font:13px/1.5 system-ui,sans-serif;padding:.4rem 1rem;overflow-wrap:anywhere}
+.judged-viewer{font:13px/1.5 system-ui,sans-serif;padding:.5rem var(--edge,1rem);overflow-wrap:anywhere}
 .judged-viewer p{margin:.2rem 0;padding:.3rem .6rem;background:#7a2e00;color:#fff;white-space:pre-wrap}
 @media print{.judged-viewer{display:none}}
 """
@@ -83,15 +85,19 @@ def make_live(report: str, *, names: Sequence[str], version: str, folder: bool, 
 
 def render_folder(title: str, saved: Sequence[Saved], *, version: str) -> Page:
     """Return the list of the saved results of a folder, with a choice of two to compare."""
-    rows = "".join(_row(one, place) for place, one in enumerate(saved))
+    several = len(saved) > 1
     columns = (
-        '<th scope="col">first</th><th scope="col">second</th><th scope="col">result</th><th scope="col">kind</th>'
-        '<th scope="col">saved (UTC)</th><th scope="col" class="number optional">bytes</th>'
+        '<th scope="col">result</th><th scope="col" class="optional">kind</th><th scope="col">saved (UTC)</th>'
+        '<th scope="col" class="number optional">bytes</th>'
     )
-    table = f'<div class="scroll"><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>'
-    form = f'<form action="/compare">{table}<p><button>Compare first and second</button></p></form>'
+    if several:
+        columns += '<th scope="col" class="choice">first</th><th scope="col" class="choice">second</th>'
+    rows = "".join(_row(one, place, several=several) for place, one in enumerate(saved))
+    table = f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+    button = "<p><button>Compare first and second</button></p>" if several else ""
     empty = "<p>No result is saved in this folder yet; <code>-o result.json</code> saves one.</p>"
-    return _render(title, form if saved else empty, names=(), version=version)
+    body = f'<form action="/compare">{table}{button}</form>' if saved else empty
+    return _render(title, body, names=(), version=version)
 
 
 def render_error(message: str, *, names: Sequence[str], version: str, folder: bool) -> Page:
@@ -101,17 +107,18 @@ def render_error(message: str, *, names: Sequence[str], version: str, folder: bo
     return _render("Nothing to show", body, names=names, version=version)
 
 
-def _row(saved: Saved, place: int) -> str:
+def _row(saved: Saved, place: int, *, several: bool) -> str:
+    """Return the row of a result; the newest is chosen to be compared with the one before it."""
     name = escape(format_value(saved.name))
     choices = "".join(
-        f'<td><input type="radio" name="{which}" value="{escape(saved.name)}" required aria-label="{which}: {name}"'
-        f"{' checked' if place == checked else ''}></td>"
+        f'<td class="choice"><input type="radio" name="{which}" value="{escape(saved.name)}" required'
+        f' aria-label="{which}: {name}"{" checked" if place == checked else ""}></td>'
         for which, checked in (("first", 1), ("second", 0))
     )
     link = f'<a href="{escape(address("/result", name=saved.name))}">{name}</a>'
     return (
-        f'<tr>{choices}<th scope="row">{link}</th><td>{escape(saved.kind)}</td><td>{saved.time}</td>'
-        f'<td class="number optional">{saved.size:,}</td></tr>'
+        f'<tr><th scope="row">{link}</th><td class="optional">{escape(saved.kind)}</td><td>{saved.time}</td>'
+        f'<td class="number optional">{saved.size:,}</td>{choices if several else ""}</tr>'
     )
 
 
@@ -119,7 +126,7 @@ def _render(title: str, body: str, *, names: Sequence[str], version: str) -> Pag
     heading = escape(format_value(title))
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{heading}</title><style>{STYLE}</style>"
+        f'<title>{heading}</title><link rel="icon" href="data:,"><style>{STYLE}</style>'
     )
     html = (
         f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body><main><h1>{heading}</h1>\n{body}</main>'

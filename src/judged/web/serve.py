@@ -18,7 +18,7 @@ from judged.web.app import Viewer
 from judged.web.guard import Guard, Limits, is_loopback, make_token, name_hosts
 from judged.web.live import Live
 
-__all__ = ["DEFAULT_PORT", "Server", "make_server", "open_socket"]
+__all__ = ["Server", "make_server"]
 
 DEFAULT_PORT = 8642
 BUSY = (
@@ -103,15 +103,15 @@ def make_server(
     `report` has options of `judged.report.page.render_report`.
     """
     bounds = limits or Limits()
-    opened = open_socket(host, port)
-    address, number = opened.getsockname()[:2]
+    address = find_address(host)
     token = None if is_loopback(address) else make_token()
     if token is not None and not remote:
-        opened.close()
         msg = f"{host} can be reached from other machines, expected an address of this machine alone"
         raise BadProtocol(
             msg, hint="`--allow-remote` serves it to everyone who has the token that is printed"
         )
+    opened = open_socket(address, port)
+    number = opened.getsockname()[1]
     viewer = Viewer(live, title=title, report=report, limits=bounds)
     names = {"localhost", "127.0.0.1", "::1", *([socket.gethostname(), socket.getfqdn()] if token else [])}
     hosts = frozenset[str]().union(*(name_hosts(name, number) for name in (*names, host)))
@@ -121,7 +121,7 @@ def make_server(
         ws="none",
         lifespan="on",
         log_config=None,
-        log_level="critical",
+        log_level="error",  # a bug is printed with its traceback
         access_log=False,
         server_header=False,
         proxy_headers=False,
@@ -134,13 +134,22 @@ def make_server(
     return Server(config, viewer, opened, _write_url(shown, number, token))
 
 
-def open_socket(host: str, port: int | None) -> socket.socket:
+def find_address(host: str) -> str:
+    """Return the address that a name stands for, or the address itself."""
+    try:
+        return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
+    except (socket.gaierror, UnicodeError):
+        msg = f"{host} is not the name or the address of a machine"
+        raise BadProtocol(msg, hint="`--host 127.0.0.1` is this machine") from None
+
+
+def open_socket(address: str, port: int | None) -> socket.socket:
     """Return a listening socket; without a port, on the usual one or, if that is taken, on any."""
-    family, _, _, _, address = socket.getaddrinfo(host, port or 0, type=socket.SOCK_STREAM)[0]
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     if port is None:
         with suppress(OSError):
-            return socket.create_server((address[0], DEFAULT_PORT), family=family)
-    return socket.create_server((address[0], port or 0), family=family)
+            return socket.create_server((address, DEFAULT_PORT), family=family)
+    return socket.create_server((address, port or 0), family=family)
 
 
 def _write_url(host: str, port: int, token: str | None) -> str:
