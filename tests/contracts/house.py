@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source files": 300,
-    "files of the largest folder": 25,
+    "source files": 325,  # 300, and the report with a file for each page, the viewer, notebooks
+    "files of the largest folder": 27,  # 25, and the commands `report` and `view`
     "files under 40 lines": 15,
-    "modules with one importer": 42,
+    "modules with one importer": 52,  # 42, and the parts of the report and of the viewer
     "`Any`": 400,
     "names at the root": 45,
 }
