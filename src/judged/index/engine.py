@@ -23,7 +23,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field as dataclass_field
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -63,7 +63,7 @@ Metric: TypeAlias = Literal["l2", "ip", "cosine", "hamming"]
 METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine", "hamming")
 """Euclidean distance, inner product, cosine distance, Hamming distance of bits."""
 
-VectorArray: TypeAlias = NDArray[np.float32] | NDArray[np.uint8]
+VectorArray: TypeAlias = NDArray[Any]
 """Vectors as rows: 32-bit floats; for Hamming distance, bits packed into bytes."""
 Attributes: TypeAlias = Mapping[str, NDArray[np.int64]]
 """Whole numbers by which vectors are filtered: a column for each field."""
@@ -134,7 +134,7 @@ class Filter:
     field: str
     operator: Literal["<", "=="]
     value: int
-    ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    ids: NDArray[np.int64] = dataclass_field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The vectors that meet it, ascending, for engines that filter by id and not by attribute."""
 
     def matches(self, attributes: Attributes) -> NDArray[np.bool_]:
@@ -366,7 +366,8 @@ def _import_engine(name: str) -> type[Engine]:
         raise UnknownName("engine", name, list(ENGINES), hint=msg)
     thing = getattr(import_module(module), attribute, None)
     if thing is None:
-        raise UnknownName(f"engine of the module `{module}`", attribute, dir(sys.modules[module]))
+        kind = f"engine of the module `{module}`"
+        raise UnknownName(kind, attribute, dir(sys.modules[module]))
     return find_engine(thing)
 
 
