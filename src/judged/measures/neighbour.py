@@ -15,7 +15,7 @@ from judged.measures.families import Alias, Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
 
-__all__ = ["NEIGHBOUR", "DistanceRatio", "Missed", "NeighbourView", "P", "R", "RR", "Short"]
+__all__ = ["NEIGHBOUR", "RR", "DistanceRatio", "Missed", "NeighbourView", "P", "R", "Short"]
 
 NEIGHBOUR = Scope(
     "neighbour",
