@@ -24,7 +24,16 @@ from judged.index.measurement import Measurement, Workload, propose_effort
 from judged.index.worker import Job, PlannedPoint, find_effort, make_key, run_job
 from judged.state import from_state, to_state
 
-__all__ = ["Build", "Failure", "describe_machine", "plan_builds", "read_points", "read_sweep", "run_sweep"]
+__all__ = [
+    "Build",
+    "Failure",
+    "describe",
+    "describe_machine",
+    "plan_builds",
+    "read_points",
+    "read_sweep",
+    "run_sweep",
+]
 
 FORMAT = 1
 """Part of every key; raised when a measurement is made in another way."""
