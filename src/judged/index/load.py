@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Barrier, Thread
-from time import perf_counter_ns, sleep
+from time import perf_counter_ns, process_time, sleep
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ class Samples:
     """Places, in the other lists, of queries that failed."""
     lateness: list[int] = field(default_factory=list)
     """By how much an idle client started after the arrival it waited for."""
+    cpu: float = 0.0
+    """Seconds of processor time that this process spent meanwhile."""
     retried: int = 0
     error: str = ""
 
@@ -73,7 +75,7 @@ def run_single(
     samples = Samples()
     starts, ends, answers = samples.start, samples.end, samples.answers
     now = perf_counter_ns
-    with _without_collection():
+    with _without_collection(samples):
         for number in range(repeats):
             kept = answers if keep and number == 0 else []
             for query in queries:
@@ -163,14 +165,14 @@ def _run_clients(
         client(number, searches[number], parts[number], begin[0])
 
     threads = [Thread(target=run, args=(number,), daemon=True) for number in range(len(searches))]
-    with _without_collection():
+    whole = Samples()
+    with _without_collection(whole):
         for thread in threads:
             thread.start()
         begin[0] = perf_counter_ns() + 1_000_000
         barrier.wait()
         for thread in threads:
             thread.join()
-    whole = Samples()
     for part in parts:
         whole.extend(part)
     return whole, (max(whole.end, default=begin[0]) - begin[0]) / 1e9
@@ -199,14 +201,16 @@ def _retry(search: Search, query: VectorArray, retries: int, samples: Samples, e
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
-    """Keep Python's garbage collector from running in between."""
+def _without_collection(samples: Samples) -> Iterator[None]:
+    """Keep Python's garbage collector from running in between, and record the processor time."""
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
+    started = process_time()
     try:
         yield
     finally:
+        samples.cpu = process_time() - started
         if enabled:
             gc.enable()
 

@@ -34,7 +34,7 @@ from judged.tables.columns import to_strings
 from judged.tables.neighbours import Answers, Neighbours
 from judged.tables.scores import Scores
 
-__all__ = ["Part", "Point", "SubsetPoint", "name_recall", "score_points"]
+__all__ = ["Point", "Scorer", "SubsetPoint", "name_recall", "score_points"]
 
 RESAMPLES = 2000
 """Bootstrap resamples of an interval."""
@@ -140,11 +140,11 @@ def score_points(
     measures: Sequence[str] = (),
 ) -> list[Point]:
     """Return the points with their quality, from the rows that the workers wrote."""
-    scorer = _Scorer(dataset, workload, name_measures(workload.k, measures))
+    scorer = Scorer(dataset, workload, name_measures(workload.k, measures))
     return [scorer.score(one, pq.read_table(results / "rows" / f"{one.key}.parquet")) for one in measured]
 
 
-class _Scorer:
+class Scorer:
     """Scores the rows of points; the truth of every filter and every step of the churn is found once."""
 
     def __init__(self, dataset: Dataset, workload: Workload, measures: list[str]) -> None:
@@ -181,14 +181,14 @@ class _Scorer:
                 _find_interval(evaluation.scores[self.measures[0]]),
                 summarise(times),
                 int(failed.sum()),
-                int((_read_answers(rows, self.workload.k) >= 0).sum(axis=1).min()),
+                int((read_answers(rows, self.workload.k) >= 0).sum(axis=1).min()),
             )
 
     def _evaluate(self, phase: str, rows: pa.Table) -> Evaluation:
         if phase not in self.truths:
             self.truths[phase] = self._find_truth(phase)
         truth, data = self.truths[phase], self.dataset
-        ids = _read_answers(rows, self.workload.k)[: len(data.queries)]
+        ids = read_answers(rows, self.workload.k)[: len(data.queries)]
         distances = measure_distances(data.vectors.array, data.queries.array, data.metric, ids, truth)
         return evaluate_with(NEIGHBOUR, truth, Answers(ids, distances), self.measures)
 
@@ -210,7 +210,7 @@ class _Scorer:
         )
 
 
-def _read_answers(rows: pa.Table, k: int) -> NDArray[np.int64]:
+def read_answers(rows: pa.Table, k: int) -> NDArray[np.int64]:
     """Return the answers that were kept, as a matrix."""
     answers = rows["answer"].combine_chunks()
     kept: NDArray[np.int64] = answers.drop_null().flatten().to_numpy(zero_copy_only=False)

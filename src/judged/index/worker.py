@@ -52,7 +52,7 @@ from judged.index.measurement import (
 from judged.state import from_state, to_state
 from judged.tables.vectors import Vectors
 
-__all__ = ["Job", "PlannedPoint", "append_line", "find_effort", "make_key", "run_job"]
+__all__ = ["Job", "PlannedPoint", "append_line", "find_effort", "make_key", "run_job", "to_rows"]
 
 BATCH = 10_000
 """Vectors that are inserted at a time."""
@@ -229,7 +229,7 @@ def _measure_point(run: _Run, point: PlannedPoint, cost: BuildCost, built: Setti
     if len(samples.failed) == len(samples):
         msg = f"`{engine.name}` answered no query: {samples.error}"
         raise EngineFailed(msg)
-    run.rows.append(_to_rows("single", samples, workload.k))
+    run.rows.append(to_rows("single", samples, workload.k))
     closed = _measure_closed(run, settings)
     skipped = [] if closed or not workload.clients else ["several clients at once"]
     answers = to_matrix(samples.answers, workload.k)
@@ -246,7 +246,7 @@ def _measure_point(run: _Run, point: PlannedPoint, cost: BuildCost, built: Setti
         len(samples),
         len(samples.failed),
         samples.retried,
-        *_cpu_per_query(before, after, len(samples)),
+        *_cpu_per_query(samples, before, after),
         closed,
         _measure_open(run, settings, closed),
         engine.capabilities.emulated,
@@ -273,9 +273,9 @@ def _measure_closed(run: _Run, settings: Settings) -> tuple[ClosedLoop, ...]:
             searches, run.queries, seconds=workload.seconds, retries=workload.retries
         )
         after = _Usage.of(engine)
-        run.rows.append(_to_rows(f"closed:{clients}", samples, 0))
+        run.rows.append(to_rows(f"closed:{clients}", samples, 0))
         answered = len(samples) - len(samples.failed)
-        cpu = _cpu_per_query(before, after, len(samples))
+        cpu = _cpu_per_query(samples, before, after)
         found.append(
             ClosedLoop(
                 clients,
@@ -308,7 +308,7 @@ def _measure_open(run: _Run, settings: Settings, closed: Sequence[ClosedLoop]) -
             seed=workload.seed + number,
             retries=workload.retries,
         )
-        run.rows.append(_to_rows(f"open:{load:g}", samples, 0))
+        run.rows.append(to_rows(f"open:{load:g}", samples, 0))
         late = np.percentile(samples.lateness, 99) if samples.lateness else 0.0
         found.append(
             OpenLoop(
@@ -335,7 +335,7 @@ def _measure_filters(run: _Run, settings: Settings) -> list[str]:
         search = engine.searcher(workload.k, settings, condition)
         run_single(search, run.queries[: workload.warmup], keep=False)
         samples = run_single(search, run.queries, retries=workload.retries)
-        run.rows.append(_to_rows(f"filter:{text}", samples, workload.k))
+        run.rows.append(to_rows(f"filter:{text}", samples, workload.k))
     return []
 
 
@@ -358,7 +358,7 @@ def _measure_churn(run: _Run, measured: Measurement) -> Measurement:
             details[f"churn:{number}:{step}"] = perf_counter() - started
             search = engine.searcher(workload.k, measured.query)
             samples = run_single(search, run.queries, retries=workload.retries)
-            run.rows.append(_to_rows(f"churn:{number}:{step}", samples, workload.k))
+            run.rows.append(to_rows(f"churn:{number}:{step}", samples, workload.k))
     return replace(measured, details=details)
 
 
@@ -403,15 +403,15 @@ def _find_processes(psutil: Any, engine: Engine) -> list[Any]:
     return [psutil.Process(number) for number in numbers if psutil.pid_exists(number)]
 
 
-def _cpu_per_query(before: _Usage, after: _Usage, queries: int) -> tuple[float, float | None]:
+def _cpu_per_query(samples: Samples, before: _Usage, after: _Usage) -> tuple[float, float | None]:
     """Return milliseconds of processor time for each query, of this process and of the server."""
-    server = None
-    if before.server is not None and after.server is not None:
-        server = (after.server - before.server) * 1000 / queries
-    return (after.client - before.client) * 1000 / max(queries, 1), server
+    queries = max(len(samples), 1)
+    if before.server is None or after.server is None:
+        return samples.cpu * 1000 / queries, None
+    return samples.cpu * 1000 / queries, (after.server - before.server) * 1000 / queries
 
 
-def _to_rows(phase: str, samples: Samples, k: int) -> pa.Table:
+def to_rows(phase: str, samples: Samples, k: int) -> pa.Table:
     """Return raw samples as rows; answers are there where they were kept."""
     failed = np.zeros(len(samples), dtype=bool)
     failed[samples.failed] = True
