@@ -13,12 +13,12 @@ from judged.engine.neighbour import NeighbourProtocol
 from judged.errors import BadProtocol, EngineFailed
 from judged.index.data import Dataset, make_dataset, open_dataset
 from judged.index.engine import VectorArray
-from judged.index.measurement import Measurement, Workload, draw_ladder, make_filter
+from judged.index.measurement import Workload, draw_ladder, make_filter
 from judged.index.points import Point, name_measures, name_recall, score_points
 from judged.index.result import TARGET, IndexBenchmark
 from judged.index.sweep import Failure, describe_machine, plan_builds, read_sweep, run_sweep
 from judged.measures.parse import parse_measures
-from judged.problem import Note
+from judged.problem import Note, Severity
 from judged.result import InputFile, ProtocolRecord, Provenance
 from judged.wording import counted
 
@@ -26,8 +26,6 @@ __all__ = ["QUICK", "benchmark_dataset", "benchmark_index"]
 
 QUICK = ("exact", "hnswlib", "faiss-hnsw")
 """Engines of a benchmark that names none: the first two of these that are installed."""
-BUSY = 0.5
-"""The load average for each processor above which times are in doubt."""
 LATE = 0.2
 """The share of the median response by which the harness may be late before a note says so."""
 
@@ -206,7 +204,7 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
             "normalised", "info", "vectors and queries were brought to length 1 before any engine saw them"
         )
     for code, severity, words in _NOTES:
-        concerned = {point.name: found for point in points if (found := words(point.measured))}
+        concerned = {point.name: found for point in points if (found := words(point))}
         for text in dict.fromkeys(concerned.values()):
             names = [name for name, found in concerned.items() if found == text]
             shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -216,34 +214,44 @@ def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -
         yield Note("answers", "warning", f"{', '.join(names[:3])}: {text}")
 
 
-def _say_failed(point: Measurement) -> str:
-    if not point.failed:
+def _say_failed(point: Point) -> str:
+    one = point.measured
+    if not one.failed:
         return ""
-    return f"{point.failed:,} of {point.queries:,} queries failed and count as recall 0 ({point.error})"
+    return f"{one.failed:,} of {one.queries:,} queries failed and count as recall 0 ({one.error})"
 
 
-def _say_busy(point: Measurement) -> str:
-    busy = point.load_average > BUSY * (os.cpu_count() or 1)
-    return "other work kept the machine busy meanwhile: trust CPU ms more than times" if busy else ""
+def _say_busy(point: Point) -> str:
+    words = "other work kept the machine busy meanwhile: trust CPU ms more than times"
+    return words if point.busy else ""
 
 
-def _say_late(point: Measurement) -> str:
-    late = any(loop.lateness > LATE * loop.response.p50 for loop in point.open)
-    return (
-        "response times include lateness of the harness itself, because searches are so short" if late else ""
-    )
+def _say_late(point: Point) -> str:
+    late = any(loop.lateness > LATE * loop.response.p50 for loop in point.measured.open)
+    words = "response times include lateness of the harness itself, because searches are so short"
+    return words if late else ""
 
 
-_NOTES: tuple[tuple[str, Any, Callable[[Measurement], str]], ...] = (
+def _say_emulated(point: Point) -> str:
+    return point.measured.emulated and f"emulated: {point.measured.emulated}"
+
+
+def _say_unverified(point: Point) -> str:
+    names = ", ".join(point.measured.unverified)
+    return names and f"{names} cannot be read back"
+
+
+def _say_skipped(point: Point) -> str:
+    names = " or ".join(point.measured.skipped)
+    return names and f"the engine has no {names}"
+
+
+_NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
     ("failed-queries", "warning", _say_failed),
     ("busy-machine", "warning", _say_busy),
     ("late-harness", "warning", _say_late),
-    ("emulated", "warning", lambda point: f"emulated: {point.emulated}" if point.emulated else ""),
-    (
-        "unverified",
-        "info",
-        lambda point: f"{', '.join(point.unverified)} cannot be read back" if point.unverified else "",
-    ),
-    ("skipped", "info", lambda point: f"cannot do {' or '.join(point.skipped)}" if point.skipped else ""),
+    ("emulated", "warning", _say_emulated),
+    ("unverified", "info", _say_unverified),
+    ("skipped", "info", _say_skipped),
 )
 """What is said of points: code, severity, and the words, empty where there is nothing to say."""

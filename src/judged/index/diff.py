@@ -23,6 +23,7 @@ RECALL_MARGIN = -0.01
 """The loss of recall that is still the same."""
 LATENCY_MARGIN = "-10%"
 """The growth of the mean latency that is still the same."""
+BUSY = "other work kept the machine busy, which may look like a regression of latency"
 WORDS = {"pass": "same or better", "fail": "regressed", "inconclusive": "cannot tell"}
 """What the verdicts of a gate mean here."""
 
@@ -37,7 +38,8 @@ def gate_benchmarks(
 ) -> list[GateReport]:
     """Return a gate for each setting that both benchmarks have: recall and latency of the same queries, paired.
 
-    `recall` and `latency` are the least differences that count, as `judged.gate` takes them.
+    `recall` and `latency` are the least differences that count, as `judged.gate` takes them. Latency is that of the
+    fastest pass of each query; a note says where other work kept a machine busy.
     """
     _check_alike(new, old)
     names = {point.name for point in old.points}
@@ -45,13 +47,19 @@ def gate_benchmarks(
     for point in new.points:
         if point.name not in names:
             continue
-        ours, theirs = point.evaluate(), old[point.name].evaluate(f"{point.name} (baseline)")
+        before = old[point.name]
+        ours = point.evaluate(fastest=True)
+        theirs = before.evaluate(f"{point.name} (baseline)", fastest=True)
         measures = [str(measure) for measure in ours.measures]
         gates = [
             gate(ours, measures=[measure], baseline=theirs, min_delta=margin, alpha=alpha, name=point.name)
             for measure, margin in zip(measures, (recall, latency), strict=True)
         ]
-        reports.append(replace(gates[0], results=tuple(result for one in gates for result in one.results)))
+        results = [result for one in gates for result in one.results]
+        notes = (
+            (Note("busy-machine", "warning", f"{point.name}: {BUSY}"),) if point.busy or before.busy else ()
+        )
+        reports.append(replace(gates[0], results=tuple(results), notes=(*gates[0].notes, *notes)))
     if not reports:
         msg = f"the benchmarks have no setting in common: {new.points[0].name} is not among {', '.join(sorted(names)[:3])}"
         raise BadSample(msg, hint="measure both with the same sweep")
@@ -74,6 +82,10 @@ def diff_benchmarks(
         for which, one in (("old", old), ("new", new))
         if (missing := [point.name for point in one.points if point.name not in shared])
     ]
+    busy = [report.name for report in reports if new[report.name].busy or old[report.name].busy]
+    if busy:
+        message = f"other work kept the machine busy, so that slower cannot be told from disturbed: {', '.join(busy[:3])}"
+        notes.append(Note("busy-machine", "warning", message))
     if old.provenance.machine != new.provenance.machine:
         message = f"measured on different machines: {old.provenance.machine}; {new.provenance.machine}"
         notes.append(Note("other-machine", "warning", message))
@@ -81,7 +93,7 @@ def diff_benchmarks(
         CostChange(report.name, *_costs(old, report.name), *_costs(new, report.name)) for report in reports
     )
     settings = {"recall": str(recall), "latency": str(latency), "alpha": alpha}
-    return IndexDiff(tuple(reports), costs, Provenance(settings=settings), tuple(notes))
+    return IndexDiff(tuple(reports), costs, frozenset(busy), Provenance(settings=settings), tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -103,18 +115,30 @@ class IndexDiff(Result):
 
     reports: tuple[GateReport, ...]
     costs: tuple[CostChange, ...] = ()
+    busy: frozenset[str] = frozenset()
+    """Settings that were measured while other work kept the machine busy: their latency cannot regress."""
     provenance: Provenance = field(default_factory=Provenance)
     notes: tuple[Note, ...] = ()
 
     @property
     def regressed(self) -> tuple[str, ...]:
         """The settings of which recall or latency is shown to be worse."""
-        return tuple(report.name for report in self.reports if report.verdict == "fail")
+        return tuple(report.name for report in self.reports if self.change(report) == WORDS["fail"])
+
+    def change(self, report: GateReport, result: MeasureGate | None = None) -> str:
+        """Return what became of a setting, or of one of its measures, in words."""
+        if result is None:
+            found = {self.change(report, one) for one in report.results}
+            return next(
+                word for word in (WORDS["fail"], WORDS["inconclusive"], WORDS["pass"]) if word in found
+            )
+        doubtful = result.verdict == "fail" and result.measure == "Latency" and report.name in self.busy
+        return WORDS["inconclusive" if doubtful else result.verdict]
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return a row for each setting and measure, and the costs."""
         rows = [
-            {"point": report.name, "change": WORDS[result.verdict], **result.to_dict()}
+            {"point": report.name, "change": self.change(report, result), **result.to_dict()}
             for report in self.reports
             for result in report.results
         ]
@@ -126,11 +150,15 @@ class IndexDiff(Result):
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the answer, a row for each setting and measure, the costs, and the notes."""
         counts = {
-            word: sum(WORDS[report.verdict] == word for report in self.reports) for word in WORDS.values()
+            word: sum(self.change(report) == word for report in self.reports) for word in WORDS.values()
         }
         summary = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         yield Sentence(f"{counted(len(self.reports), 'setting')} compared: {summary}.")
-        rows = tuple(_to_row(report.name, result) for report in self.reports for result in report.results)
+        rows = tuple(
+            (*_to_row(report.name, result), self.change(report, result))
+            for report in self.reports
+            for result in report.results
+        )
         yield Table(("setting", "measure", "old", "new", "difference", "margin", "change"), rows)
         yield Table(
             ("setting", "build s, old", "new", "memory MiB, old", "new "),
@@ -171,7 +199,6 @@ def _to_row(name: str, result: MeasureGate) -> tuple[Value, ...]:
         result.run_mean,
         Estimate(test.difference, test.low, test.high),
         test.margin,
-        WORDS[result.verdict],
     )
 
 

@@ -19,7 +19,14 @@ from judged.index.engine import Metric
 from judged.tables.neighbours import Neighbours
 from judged.tables.vectors import Vectors
 
-__all__ = ["cache_folder", "cached_neighbours", "find_neighbours", "measure_distances", "pin_blas"]
+__all__ = [
+    "cache_folder",
+    "cached_neighbours",
+    "count_processors",
+    "find_neighbours",
+    "measure_distances",
+    "pin_blas",
+]
 
 BLOCK = 1 << 24
 """How many float32 distances one thread holds at a time: 64 MiB."""

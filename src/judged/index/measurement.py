@@ -188,7 +188,8 @@ class Measurement:
     error: str = ""
     """The message of the first query that failed."""
     load_average: float = 0.0
-    """Of the machine, when the measurement began."""
+    """Of the machine, when the measurement ended."""
+    processors: int = 1
     skipped: tuple[str, ...] = ()
     """What the engine cannot do, in words."""
     details: Mapping[str, float] = field(default_factory=dict)

@@ -28,6 +28,7 @@ from judged.index.measurement import (
     summarise,
 )
 from judged.index.sweep import describe
+from judged.result import ProtocolRecord, Provenance
 from judged.stats.bootstrap import bootstrap_interval
 from judged.stats.intervals import Interval
 from judged.tables.columns import to_strings
@@ -90,7 +91,9 @@ class Point:
     recalls: Floats
     """The recall of every query."""
     seconds: Floats
-    """The mean time of every query over the repetitions."""
+    """The mean time of every query over the passes."""
+    fastest: Floats
+    """The least time of every query over the passes, in seconds, which other work on the machine disturbs least."""
     subsets: tuple[SubsetPoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
@@ -114,11 +117,20 @@ class Point:
         """Queries in a second on one thread: 1000 / mean latency in milliseconds."""
         return 1000 / self.measured.latency.mean
 
-    def evaluate(self, name: str | None = None) -> Evaluation:
-        """Return recall and latency of every query as an evaluation, which can be compared and gated."""
+    @property
+    def busy(self) -> bool:
+        """Whether other work kept the machine busy while it was measured."""
+        others = self.measured.load_average - 1
+        return others > 0.5 * max(1, self.measured.processors - 1)
+
+    def evaluate(self, name: str | None = None, *, fastest: bool = False) -> Evaluation:
+        """Return recall and latency of every query as an evaluation, which can be compared and gated.
+
+        Latency is the mean over the passes, or of the fastest one.
+        """
         measures = tuple(NEIGHBOUR.parse_measures([next(iter(self.measures)), "Latency"]))
-        protocol = NeighbourProtocol()
-        values = dict(zip(map(str, measures), (self.recalls, self.seconds * 1000), strict=True))
+        protocol, times = NeighbourProtocol(), self.fastest if fastest else self.seconds
+        values = dict(zip(map(str, measures), (self.recalls, times * 1000), strict=True))
         queries = to_strings(str(number) for number in range(len(self.recalls)))
         part = Part(protocol, measures, (), len(self.recalls))
         return Evaluation(
@@ -128,6 +140,7 @@ class Point:
             protocol,
             (part,),
             family="neighbour",
+            provenance=Provenance(protocols=(ProtocolRecord(protocol.heading, protocol.fingerprint),)),
         )
 
 
@@ -158,12 +171,14 @@ class Scorer:
         single = parts["single"]
         evaluation = self._evaluate("single", single)
         recalls = evaluation.scores[self.measures[0]]
+        times = single["nanoseconds"].to_numpy().reshape(-1, len(recalls)) / 1e9
         return Point(
             measured,
             evaluation.mean(),
             _find_interval(recalls),
             recalls,
-            _average_seconds(single, len(recalls)),
+            times.mean(axis=0),
+            times.min(axis=0),
             tuple(self._score_subsets(parts)),
             tuple(str(note) for note in evaluation.notes),
         )
@@ -215,12 +230,6 @@ def read_answers(rows: pa.Table, k: int) -> NDArray[np.int64]:
     answers = rows["answer"].combine_chunks()
     kept: NDArray[np.int64] = answers.drop_null().flatten().to_numpy(zero_copy_only=False)
     return kept.reshape(-1, k)
-
-
-def _average_seconds(rows: pa.Table, queries: int) -> Floats:
-    times = rows["nanoseconds"].to_numpy().reshape(-1, queries)
-    means: Floats = times.mean(axis=0) / 1e9
-    return means
 
 
 def _find_interval(values: Floats) -> tuple[float, float] | None:

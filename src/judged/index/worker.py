@@ -35,6 +35,7 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
+from judged.index.exact import count_processors
 from judged.index.load import Samples, run_closed, run_open, run_single, to_matrix
 from judged.index.measurement import (
     LADDER,
@@ -255,6 +256,7 @@ def _measure_point(run: _Run, point: PlannedPoint, cost: BuildCost, built: Setti
         tuple(sorted(engine.capabilities.unverified & {*built, *settings})),
         samples.error,
         os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
+        count_processors(),
         (*skipped, *_measure_filters(run, settings)),
     )
 
