@@ -133,7 +133,11 @@ BAD = [
     ({"vectors": VECTORS * 0, "queries": VECTORS[:2], "metric": "cosine"}, BadInput, "row 1: all zeros"),
     ({"vectors": VECTORS[0]}, BadInput, "expected numbers, with a row for each vector"),
     ({"vectors": np.empty((0, 4))}, BadInput, "of shape"),
-    ({"vectors": VECTORS, "queries": VECTORS, "metric": "euclid"}, UnknownName, "no metric is called `euclid`"),
+    (
+        {"vectors": VECTORS, "queries": VECTORS, "metric": "euclid"},
+        UnknownName,
+        "no metric is called `euclid`",
+    ),
     ({"vectors": VECTORS, "queries": VECTORS, "metric": "hamming"}, BadProtocol, "holds numbers"),
     (
         {"vectors": VECTORS, "queries": VECTORS[:1], "neighbours": np.array([[9]])},
