@@ -16,7 +16,7 @@ QUERIES = list(np.eye(20, dtype=np.float32))
 
 
 class Stalling:
-    """A server that takes a millisecond, and stops for a while when it is told to."""
+    """A server that takes a millisecond, and stops for a while on request."""
 
     def __init__(self) -> None:
         self.running = Event()

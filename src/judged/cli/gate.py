@@ -201,7 +201,7 @@ def _is_benchmark(path: str) -> bool:
 
 def _gate_benchmarks(new: str, old: str, alpha: float) -> list[Gated]:
     """Return a gate for each setting of two benchmarks of vector indexes."""
-    from judged.cli.index_results import load_benchmark
+    from judged.cli.index import load_benchmark
     from judged.index.diff import gate_benchmarks
 
     return [*gate_benchmarks(load_benchmark(Path(new)), load_benchmark(Path(old)), alpha=alpha)]
