@@ -139,14 +139,15 @@ class IndexBenchmark(Result):
         )
         if self.points:
             yield Sentence(self.answer())
-            yield from self._tabulate()
+            yield from self._tabulate(self.points if display.per_query else self.best() or self.points)
             yield from self._draw()
         for failure in self.failures:
             yield Sentence(f"{failure.name} failed: {failure.message}")
         if display.notes:
             yield Notes(self.notes)
 
-    def _tabulate(self) -> Iterator[Table]:
+    def _tabulate(self, detailed: Sequence[Point]) -> Iterator[Table]:
+        """Return the settings at the recall, all settings, and the loops and filters of the detailed ones."""
         best = self.best()
         if best:
             yield mark_best(
@@ -158,12 +159,12 @@ class IndexBenchmark(Result):
                 {"QPS(single)": True, "build s": False, "memory MiB": False},
             )
         yield Table(_COLUMNS, tuple(map(_to_row, self.points)), title="All settings")
-        if any(point.measured.closed for point in self.points):
-            yield _tabulate_records(list(_closed_records(self.points)), "Closed loop", _CLOSED)
-        if any(point.measured.open for point in self.points):
-            yield _tabulate_records(list(_open_records(self.points)), "Open loop", _OPEN)
-        if any(point.subsets for point in self.points):
-            yield _tabulate_records(list(_subset_records(self.points)), "Filters and churn", _SUBSETS)
+        if any(point.measured.closed for point in detailed):
+            yield _tabulate_records(list(_closed_records(detailed)), "Closed loop", _CLOSED)
+        if any(point.measured.open for point in detailed):
+            yield _tabulate_records(list(_open_records(detailed)), "Open loop", _OPEN)
+        if any(point.subsets for point in detailed):
+            yield _tabulate_records(list(_subset_records(detailed)), "Filters and churn", _SUBSETS)
 
     def _draw(self) -> Iterator[Figure]:
         yield self._draw_trade_off()
