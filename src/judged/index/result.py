@@ -14,7 +14,7 @@ from judged.comparison.api import compare
 from judged.comparison.result import Comparison
 from judged.engine.evaluation import Evaluation
 from judged.errors import BadSample, UnknownName
-from judged.figures import Record, draw_bars, draw_lines, draw_scatter
+from judged.figures import Record, draw_bars, draw_lines, draw_trade_off
 from judged.index.measurement import Latencies, Workload
 from judged.index.points import Point, name_recall
 from judged.index.sweep import Failure, describe
@@ -175,24 +175,27 @@ class IndexBenchmark(Result):
         yield from _draw_costs(self.points)
 
     def _draw_trade_off(self) -> Figure:
-        """Draw recall against throughput; filled points are Pareto-optimal."""
-        optimal = find_optimal(self.points)
+        """Draw recall against throughput, with a line for each engine through the settings worth choosing."""
+        engines = dict.fromkeys(point.engine for point in self.points)
+        of_engine = {name: [point for point in self.points if point.engine == name] for name in engines}
+        worthy = {point.name for points in of_engine.values() for point in find_optimal(points)}
         points: list[Record] = [
             {
-                "name": point.name if point in optimal else "",
+                "group": point.engine,
+                "label": f"{point.name}: recall {point.recall:.4f}, {point.qps:,.0f} queries/s",
                 "x": point.recall,
                 "y": point.qps,
-                "filled": point in optimal,
+                "on_line": point.name in worthy,
             }
             for point in self.points
         ]
-        return draw_scatter(
+        return draw_trade_off(
             points,
             name="recall-qps",
             title="Recall and throughput",
             x=self.recall,
             y="QPS(single)",
-            note="Filled: Pareto-optimal, no other setting has both higher recall and higher throughput",
+            note="Lines join the Pareto-optimal settings of an engine: none of its others is better in both",
         )
 
 
