@@ -16,7 +16,7 @@ __all__ = [
     "draw_heat_map",
     "draw_lines",
     "draw_scatter",
-    "draw_trade_off",
+    "draw_log_lines",
 ]
 
 Record: TypeAlias = Mapping[str, str | float | bool | None]
@@ -105,7 +105,7 @@ def draw_scatter(
     return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})
 
 
-def draw_trade_off(
+def draw_log_lines(
     points: Sequence[Record], *, name: str, title: str, x: str, y: str, note: str = ""
 ) -> Figure:
     """Draw points of several groups on a logarithmic `y`: `group`, `label`, `x`, `y`; a line joins those `on_line`."""

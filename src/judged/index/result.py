@@ -14,7 +14,7 @@ from judged.comparison.api import compare
 from judged.comparison.result import Comparison
 from judged.engine.evaluation import Evaluation
 from judged.errors import BadSample, UnknownName
-from judged.figures import Record, draw_bars, draw_lines, draw_trade_off
+from judged.figures import Record, draw_bars, draw_log_lines
 from judged.index.measurement import Latencies, Workload
 from judged.index.points import Point, name_recall
 from judged.index.sweep import Failure, describe
@@ -189,7 +189,7 @@ class IndexBenchmark(Result):
             }
             for point in self.points
         ]
-        return draw_trade_off(
+        return draw_log_lines(
             points,
             name="recall-qps",
             title="Recall and throughput",
@@ -361,25 +361,26 @@ def _tabulate_queries(points: Sequence[Point]) -> pa.Table:
 
 
 def _draw_latencies(points: Sequence[Point]) -> Figure:
-    """Draw the share of queries that are answered within a time, for the best setting of each engine."""
+    """Draw the time within which a share of queries is answered, for the best setting of each engine."""
     shares = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100]
     records: list[Record] = [
         {
-            "name": point.name,
+            "group": point.name,
+            "label": f"{point.name}: {share} % within {time:.3f} ms",
             "x": share,
             "y": float(time),
-            "label": f"{point.name}: {share} % within {time:.3f} ms",
+            "on_line": True,
         }
         for point in points
         for share, time in zip(shares, np.percentile(point.seconds * 1000, shares), strict=True)
     ]
-    return draw_lines(
+    return draw_log_lines(
         records,
         name="latency",
         title="Latency, one query at a time",
         x="% of queries",
         y="answered within, ms",
-        note="Mean time of each query over its repetitions; the cheapest setting of each engine",
+        note="Mean time of each query over the passes; the cheapest setting of each engine",
     )
 
 
@@ -387,16 +388,17 @@ def _draw_responses(points: Sequence[Point]) -> Figure:
     """Draw response times against the load."""
     records: list[Record] = [
         {
-            "name": f"{point.engine} {word}",
-            "x": round(100 * loop.load),
+            "group": f"{point.engine}, {word}",
+            "label": f"{point.name} at {loop.load:.0%}, {word}: {value:.3f} ms",
+            "x": 100 * loop.load,
             "y": value,
-            "label": f"{point.name} at {loop.load:.0%}: {value:.3f} ms",
+            "on_line": True,
         }
         for point in points
         for loop in point.measured.open
         for word, value in (("p50", loop.response.p50), ("p99", loop.response.p99))
     ]
-    return draw_lines(
+    return draw_log_lines(
         records,
         name="response",
         title="Response time under load",
