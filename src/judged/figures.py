@@ -15,8 +15,8 @@ __all__ = [
     "draw_critical_difference",
     "draw_heat_map",
     "draw_lines",
-    "draw_scatter",
     "draw_log_lines",
+    "draw_scatter",
 ]
 
 Record: TypeAlias = Mapping[str, str | float | bool | None]
