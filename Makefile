@@ -92,6 +92,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
 	$(BENCH)/bin/python benchmarks/report.py --write benchmarks/REPORT.md
+	$(BENCH)/bin/python benchmarks/index.py --write benchmarks/INDEX.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick

@@ -1,0 +1,281 @@
+"""One test for all engines: what every adapter does, on real data, against exact search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from judged.errors import EngineFailed, UnknownName, WrongKind
+from judged.index.engine import (
+    ENGINES,
+    Engine,
+    Filter,
+    IndexSpec,
+    Metric,
+    Search,
+    Settings,
+    VectorArray,
+    check_effective,
+    complete_settings,
+    find_engine,
+    list_engines,
+)
+
+K = 10
+SMALL: Settings = {"lists": 32, "parts": 16, "bits": 4}
+"""Settings that fit 1,697 vectors, for engines whose defaults are meant for more; others take their defaults."""
+
+EVERY = pytest.mark.parametrize("name", list(ENGINES))
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return scikit-learn's images of digits: 1,697 to search in, 100 to search for."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    images = datasets.load_digits().data.astype(np.float32)
+    return images[100:], images[:100]
+
+
+@pytest.fixture
+def engine(name: str) -> Iterator[Engine]:
+    """Return an engine, or skip the test with the reason why there is none; it is closed afterwards."""
+    kind = ENGINES[name]
+    if kind.missing_packages():
+        pytest.skip(f"{name} needs {', '.join(kind.missing_packages())}: pip install 'judged[{kind.extra}]'")
+    made = kind()
+    yield made
+    made.close()
+
+
+def find_distances(vectors: VectorArray, queries: VectorArray, metric: Metric) -> NDArray[np.float64]:
+    """Return the distance of every vector from every query by plain arithmetic in float64."""
+    if metric == "hamming":
+        return np.unpackbits(queries[:, None] ^ vectors[None], axis=2).sum(axis=2).astype(float)
+    rows, wanted = vectors.astype(float), queries.astype(float)
+    if metric == "l2":
+        squares = (rows**2).sum(axis=1) + (wanted**2).sum(axis=1)[:, None]
+        return squares - 2 * wanted @ rows.T
+    return -wanted @ rows.T
+
+
+def build(
+    engine: Engine,
+    vectors: VectorArray,
+    folder: Path,
+    metric: Metric = "l2",
+    attribute: NDArray[np.int64] | None = None,
+) -> dict[str, object]:
+    """Build an index in two batches and return its build settings."""
+    chosen = {name: value for name, value in SMALL.items() if name in engine.build_settings}
+    settings = complete_settings(engine.build_settings, chosen, what="build setting")
+    dimensions = vectors.shape[1] * (8 if metric == "hamming" else 1)
+    fields = () if attribute is None else ("group",)
+    engine.prepare()
+    engine.create(IndexSpec(dimensions, metric, len(vectors), fields, folder=folder), settings)
+    half = len(vectors) // 2
+    for rows in (np.arange(half), np.arange(half, len(vectors))):
+        engine.insert(rows, vectors[rows], {} if attribute is None else {"group": attribute[rows]})
+    engine.finish()
+    return dict(settings)
+
+
+def find_recall(search: Search, queries: VectorArray, distances: NDArray[np.float64]) -> float:
+    """Return the share of results that are as near as the tenth neighbour; each result counts once."""
+    hits = 0
+    for query, near in zip(queries, distances, strict=True):
+        found = {int(number) for number in search(query)} - {-1}
+        hits += int((near[list(found)] <= np.partition(near, K - 1)[K - 1] + 1e-4).sum())
+    return hits / (K * len(queries))
+
+
+def open_searcher(engine: Engine, filter: Filter | None = None, **given: int) -> Search:  # noqa: A002
+    """Return a search at the defaults, but for what is given."""
+    return engine.searcher(K, complete_settings(engine.query_settings, given, what="query setting"), filter)
+
+
+@EVERY
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine", "hamming"])
+def test_an_engine_finds_the_neighbours_that_exact_search_finds(
+    engine: Engine, metric: Metric, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+) -> None:
+    """Exact engines find the same distances; approximate ones most of the neighbours, at their defaults."""
+    if metric not in engine.capabilities.metrics:
+        pytest.skip(f"{engine.name} has no {metric}")
+    vectors, queries = (_in_metric(array, metric) for array in digits)
+    build(engine, vectors, tmp_path, metric)
+
+    recall = find_recall(open_searcher(engine), queries, find_distances(vectors, queries, metric))
+
+    if engine.capabilities.exact:
+        assert recall == 1
+    else:
+        assert recall > (0.4 if "pq" in engine.name else 0.8)
+
+
+def _in_metric(array: NDArray[np.float32], metric: Metric) -> VectorArray:
+    if metric == "hamming":
+        return np.packbits(array > 8, axis=1)
+    if metric == "l2":
+        return array
+    lengths: NDArray[np.float32] = np.linalg.norm(array, axis=1, keepdims=True)
+    return array / lengths if metric == "cosine" else array
+
+
+@EVERY
+def test_an_engine_reports_every_setting_that_was_asked_for(
+    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+) -> None:
+    """What `effective_config` reads back equals what was set, for the index and for the search."""
+    asked = build(engine, digits[0], tmp_path)
+    for name, setting in engine.query_settings.items():
+        for value in setting.values[:2] or (setting.default,):
+            query = complete_settings(engine.query_settings, {name: value}, what="query setting")
+            engine.searcher(K, query)
+            effective = check_effective(engine, {**asked, **query})
+
+            if name not in engine.capabilities.unverified:
+                assert effective[name] == value
+
+
+@EVERY
+def test_raising_the_effort_never_loses_much_recall(
+    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+) -> None:
+    """The setting that buys recall with time does so: the most effort finds more than the least."""
+    efforts = {name: setting for name, setting in engine.query_settings.items() if setting.effort}
+    if not efforts:
+        pytest.skip(f"{engine.name} has no setting that trades recall for time")
+    vectors, queries = digits
+    build(engine, vectors, tmp_path)
+    distances = find_distances(vectors, queries, "l2")
+    for name, setting in efforts.items():
+        values = setting.values[0], setting.values[-1]
+        least, most = (
+            find_recall(open_searcher(engine, **{name: int(value)}), queries, distances) for value in values
+        )
+
+        assert least <= most
+
+
+@EVERY
+def test_a_filter_returns_only_what_meets_it(
+    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+) -> None:
+    """Every result of a filtered search has the attribute that was asked for."""
+    if not engine.capabilities.filters:
+        pytest.skip(f"{engine.name} has no filter")
+    vectors, queries = digits
+    group = np.arange(len(vectors), dtype=np.int64) % 10
+    build(engine, vectors, tmp_path, attribute=group)
+    for condition in (Filter("group", "<", 3), Filter("group", "==", 7)):
+        ids = np.flatnonzero(condition.matches({"group": group}))
+        filter_ = Filter(condition.field, condition.operator, condition.value, ids)
+        search = open_searcher(engine, filter_)
+        found = {int(number) for query in queries for number in search(query) if number >= 0}
+
+        assert found
+        assert found <= set(ids.tolist())
+        if engine.capabilities.exact:
+            distances = find_distances(vectors, queries, "l2")
+            distances[:, np.setdiff1d(np.arange(len(vectors)), ids)] = np.inf
+
+            assert find_recall(search, queries, distances) == 1
+
+
+@EVERY
+def test_deleted_vectors_are_not_found_and_inserted_ones_are(
+    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+) -> None:
+    """After a deletion and an insertion, the nearest neighbour of a vector is itself, or gone."""
+    if not engine.capabilities.deletes:
+        pytest.skip(f"{engine.name} deletes nothing")
+    vectors = digits[0]
+    build(engine, vectors, tmp_path)
+    gone = np.arange(0, 200, dtype=np.int64)
+    engine.delete(gone)
+    search = open_searcher(engine)
+
+    assert not {int(number) for row in gone[:50] for number in search(vectors[row])} & set(gone.tolist())
+
+    engine.insert(gone[:100], vectors[gone[:100]], {})
+    engine.finish()
+    search = open_searcher(engine)
+    assert np.mean([row in {int(number) for number in search(vectors[row])} for row in range(50)]) > 0.9
+
+
+class Mine:
+    """An engine of one's own: exact, with two settings that do nothing."""
+
+    def __init__(self, leaves: int = 10) -> None:
+        self.leaves = leaves
+
+    def build(self, vectors: NDArray[np.float32]) -> None:
+        """Keep the vectors."""
+        self.vectors = vectors
+
+    def search(self, query: NDArray[np.float32], k: int, probes: int = 1) -> NDArray[np.int64]:
+        """Return the nearest rows."""
+        del probes
+        return np.argsort(((self.vectors - query) ** 2).sum(axis=1), kind="stable")[:k]
+
+
+@pytest.mark.parametrize("given", [Mine, Mine(), f"{__name__}:Mine"], ids=["class", "object", "name"])
+def test_a_class_with_build_and_search_is_an_engine(
+    given: object, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+) -> None:
+    """A class, an object or the name of a class is taken as it is, with its arguments as settings."""
+    if isinstance(given, str):
+        pytest.importorskip(given.partition(":")[0])
+    vectors, queries = digits
+    engine = find_engine(given)()
+    build(engine, vectors, tmp_path)
+
+    assert find_recall(open_searcher(engine), queries, find_distances(vectors, queries, "l2")) == 1
+    assert list(engine.query_settings) == ["probes"]
+
+
+def test_what_is_no_engine_is_refused_in_words() -> None:
+    """An unknown name gets a suggestion; an object without the two methods says which is missing."""
+    with pytest.raises(UnknownName, match="did you mean `faiss-hnsw`"):
+        find_engine("faiss-hnws")
+    with pytest.raises(WrongKind, match="has no method `build`"):
+        find_engine(object())
+    with pytest.raises(UnknownName, match=r"no query setting of hnswlib is called `eff`(.|\n)*`ef`"):
+        complete_settings(ENGINES["hnswlib"].query_settings, {"eff": 1}, what="query setting of hnswlib")
+
+
+class Deaf(find_engine(Mine)):  # type: ignore[misc] # a class made at run time
+    """An engine that ignores what it is asked for, and admits it."""
+
+    capabilities = find_engine("exact").capabilities
+
+    def effective_config(self) -> dict[str, int]:
+        """Return what it does instead."""
+        return {"leaves": 128}
+
+
+def test_a_setting_that_did_not_take_stops_the_run(tmp_path: Path) -> None:
+    """An engine that reports another value than the one asked for fails, with both values in the message."""
+    engine = Deaf()
+    build(engine, np.eye(8, dtype=np.float32), tmp_path)
+
+    with pytest.raises(EngineFailed, match="`leaves` was set to 10, and the engine reports 128"):
+        check_effective(engine, {"leaves": 10})
+
+
+def test_every_engine_says_what_it_is() -> None:
+    """Names are those of the registry; titles and extras are there; every setting is explained."""
+    for name in ENGINES:
+        engine = ENGINES[name]
+
+        assert engine.name == name
+        assert engine.title
+        assert bool(engine.extra) == bool(engine.packages)
+        assert all(
+            setting.help for setting in (*engine.build_settings.values(), *engine.query_settings.values())
+        )
+    assert {engine.name for engine in list_engines()} >= set(ENGINES)
