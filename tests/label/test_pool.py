@@ -12,8 +12,8 @@ import pyarrow.parquet
 import pytest
 
 from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable, Unusable
-from judged.label.pool import Pool, PoolOptions, build_pool
 from judged.io.texts import Text, read_documents, read_queries
+from judged.label.pool import Pool, PoolOptions, build_pool
 
 RUN = b"q1 Q0 d1 1 3.0 x\nq1 Q0 d2 2 2.0 x\nq1 Q0 d3 3 1.0 x\nq2 Q0 d1 1 1.0 x\n"
 QUERIES = {"q1": "first", "q2": "second"}

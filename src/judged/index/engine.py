@@ -301,6 +301,9 @@ for _name, _home in {
     "faiss-ivf": "faiss:FaissIvf",
     "faiss-ivf-pq": "faiss:FaissIvfPq",
     "hnswlib": "hnswlib:Hnswlib",
+    "pgvector-exact": "pgvector:PgvectorExact",
+    "pgvector-hnsw": "pgvector:PgvectorHnsw",
+    "pgvector-ivfflat": "pgvector:PgvectorIvfflat",
 }.items():
     ENGINES.add(_name, f"judged.index.adapters.{_home}")
 

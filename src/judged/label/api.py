@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judged.errors import BadProtocol, JudgedError
+from judged.io.texts import TextSource
 from judged.label.budget import Budget, Prices
 from judged.label.cache import Answer, Cache, Past
 from judged.label.client import Client, Endpoint
@@ -16,7 +17,6 @@ from judged.label.pool import Item, Judged, Pool, PoolOptions, PoolSource, build
 from judged.label.prompt import Labeller, Question, make_questions
 from judged.label.result import Labelling
 from judged.label.run import Job, Progress, ProgressCallback, Throttle, cache_lock, run_sync
-from judged.io.texts import TextSource
 from judged.problem import Note
 from judged.result import Provenance
 from judged.tables.sessions import GRADES

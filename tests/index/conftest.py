@@ -1,0 +1,42 @@
+"""Fixtures of the tests of engines: real data, the engine of a name, and the server that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judged.index.engine import ENGINES, Engine
+from support.engines import Digits, Place
+
+SERVERS = {"pgvector": "postgres"}
+"""The fixture with the address of the server, for each extra whose engines need one."""
+
+
+@pytest.fixture(scope="session")
+def digits() -> Digits:
+    """Return scikit-learn's images of digits: 1,697 to search in, 100 to search for."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    images = datasets.load_digits().data.astype(np.float32)
+    return images[100:], images[:100]
+
+
+@pytest.fixture
+def engine(name: str) -> Iterator[Engine]:
+    """Return an engine, or skip the test with the reason why there is none; it is closed afterwards."""
+    kind = ENGINES[name]
+    if kind.missing_packages():
+        pytest.skip(f"{name} needs {', '.join(kind.missing_packages())}: pip install 'judged[{kind.extra}]'")
+    made = kind()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """Return where the engine under test works; its server is started with the first test that needs it."""
+    name = request.getfixturevalue("name") if "name" in request.fixturenames else ""
+    server = SERVERS.get(ENGINES[name].extra) if name and ENGINES[name].capabilities.remote else None
+    return Place(tmp_path, request.getfixturevalue(server) if server else None)
