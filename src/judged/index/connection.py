@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
-from judged.errors import EngineFailed
+from judged.errors import EngineFailed, JudgedError
 from judged.index.engine import Engine, IndexSpec
 
 __all__ = ["RemoteEngine", "hide_secrets"]
@@ -35,6 +37,17 @@ class RemoteEngine(Engine):
             raise EngineFailed(msg, hint=f"--url {self.address_example}")
         self._address = spec.url
         return spec.url
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Turn whatever a client raises into `EngineFailed`, with the client's words."""
+        try:
+            yield
+        except JudgedError:
+            raise
+        except Exception as error:
+            hint = f"start the server, or see its log; the address looks like {self.address_example}"
+            raise self.fail("a request failed", reason=error, hint=hint) from error
 
     def fail(self, what: str, *, reason: object = "", hint: str) -> EngineFailed:
         """Return the error for a server: which one, what happened, its own words, and what to do."""
