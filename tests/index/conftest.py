@@ -10,9 +10,38 @@ import pytest
 
 from judged.index.engine import ENGINES, Engine
 from support.engines import Digits, Place
+from support.qdrant_stub import run_qdrant_stub
+from support.servers import run_chroma, run_milvus
 
-SERVERS = {"pgvector": "postgres"}
+SERVERS = {
+    "pgvector": "postgres",
+    "chroma": "chroma_server",
+    "milvus": "milvus_server",
+    "qdrant": "qdrant_stub",
+}
 """The fixture with the address of the server, for each extra whose engines need one."""
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Chroma server, run by the command that the package brings."""
+    with run_chroma(tmp_path_factory.mktemp("chroma")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Milvus server, from the binaries of the package `milvus`."""
+    pytest.importorskip("milvus", reason="a Milvus server comes with `pip install --no-deps milvus==2.3.5`")
+    with run_milvus(tmp_path_factory.mktemp("milvus")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def qdrant_stub() -> Iterator[str]:
+    """The address of a stub that speaks Qdrant's documented protocol; no package brings a server."""
+    with run_qdrant_stub() as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -315,6 +315,10 @@ for _name, _home in {
     "pgvector-exact": "pgvector:PgvectorExact",
     "pgvector-hnsw": "pgvector:PgvectorHnsw",
     "pgvector-ivfflat": "pgvector:PgvectorIvfflat",
+    "qdrant": "qdrant:Qdrant",
+    "qdrant-local": "qdrant:QdrantLocal",
+    "milvus-hnsw": "milvus:MilvusHnsw",
+    "milvus-lite": "milvus:MilvusLite",
 }.items():
     ENGINES.add(_name, f"judged.index.adapters.{_home}")
 

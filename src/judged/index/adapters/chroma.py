@@ -54,6 +54,7 @@ class Chroma(Engine):
         """Make an empty collection."""
         self._library = need("chromadb", extra=self.extra, needed_by=f"the engine `{self.name}`")
         self._spec, self._collection_name = spec, f"judged-{uuid4().hex[:16]}"
+        self._clients: list[Any] = []
         self._client = self._connect()
         graph = {
             "space": spec.metric,
@@ -86,7 +87,7 @@ class Chroma(Engine):
                 "ignore", DeprecationWarning
             )  # of collections without an embedding function
             self._collection.modify(configuration={"hnsw": {"ef_search": settings["ef"]}})
-        ask = self._open_collection().query
+        ask = self._open_collection(self._connect()).query
         where = None
         if filter is not None:
             where = {filter.field: {"$eq" if filter.operator == "==" else "$lt": filter.value}}
@@ -99,7 +100,7 @@ class Chroma(Engine):
 
     def effective_config(self) -> Mapping[str, SettingValue]:
         """Return the configuration of the collection as the database has it."""
-        graph = self._open_collection().configuration_json["hnsw"]
+        graph = self._open_collection(self._client).configuration_json["hnsw"]
         return {
             "M": graph["max_neighbors"],
             "ef_construction": graph["ef_construction"],
@@ -110,17 +111,23 @@ class Chroma(Engine):
         """Delete the collection and close the client."""
         if hasattr(self, "_collection"):
             self._client.delete_collection(self._collection_name)
-            self._client.close()
+        for client in getattr(self, "_clients", ()):
+            client.close()
 
     def _connect(self) -> Any:
+        if self._clients:
+            return self._client
         settings = self._library.config.Settings(anonymized_telemetry=False)
         if self._spec.folder is None:
-            return self._library.EphemeralClient(settings=settings)
-        return self._library.PersistentClient(path=self._spec.folder, settings=settings)
+            client = self._library.EphemeralClient(settings=settings)
+        else:
+            client = self._library.PersistentClient(path=self._spec.folder, settings=settings)
+        self._clients.append(client)
+        return client
 
-    def _open_collection(self) -> Any:
+    def _open_collection(self, client: Any) -> Any:
         """Return the collection anew, so that its configuration is what the database says."""
-        return self._client.get_collection(self._collection_name, embedding_function=None)
+        return client.get_collection(self._collection_name, embedding_function=None)
 
 
 class ChromaHttp(Chroma, RemoteEngine):
@@ -155,19 +162,18 @@ class ChromaHttp(Chroma, RemoteEngine):
         return search
 
     def close(self) -> None:
-        """Delete the collection, unless the server is gone."""
+        """Delete the collection, unless the server is gone, and close the clients."""
         with suppress(EngineFailed), self.asking():
             super().close()
 
     def _connect(self) -> Any:
         settings = self._library.config.Settings(anonymized_telemetry=False)
         address = urlsplit(self._address)
-        return self._library.HttpClient(
+        client = self._library.HttpClient(
             host=address.hostname or "localhost",
             port=address.port or 8000,
             ssl=address.scheme == "https",
             settings=settings,
         )
-
-    def _open_collection(self) -> Any:
-        return self._connect().get_collection(self._collection_name, embedding_function=None)
+        self._clients.append(client)
+        return client
