@@ -57,7 +57,7 @@ class Collection:
         condition = (body.get("filter") or {"must": [None]})["must"][0]
         met = [number for number, point in self.points.items() if _meets(point[1], condition)]
         vectors = np.array([self.points[number][0] for number in met]).reshape(len(met), -1)
-        query = np.array(body["query"])
+        query = np.array(body["query"]["nearest"])
         euclid = self.config["vectors"]["distance"] == "Euclid"
         distance = ((vectors - query) ** 2).sum(axis=1) if euclid else -(vectors @ query)
         nearest = np.argsort(distance, kind="stable")[: body["limit"]]
