@@ -58,6 +58,7 @@ def test_an_engine_reports_every_setting_that_was_asked_for(
 ) -> None:
     """What `effective_config` reads back equals what was set, for the index and for the search."""
     asked = build(engine, digits[0], place)
+    check_effective(engine, asked)
     for name, setting in engine.query_settings.items():
         for value in setting.values[:2] or (setting.default,):
             query = complete_settings(engine.query_settings, {name: value}, what="query setting")

@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Struct
 
 from judged.engine.evaluation import Evaluation
-from judged.engine.evaluations import Evaluations
 from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io.open import open_file, split_name
@@ -181,8 +180,7 @@ def _read_result(path: Path) -> tuple[System, ...] | None:
         document = msgspec.json.decode(bytes(file.data), type=_Document)
         if bytes(document.state):
             loaded = load(path)
-            results = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
-            found = [to_system(result) for result in results if isinstance(result, Evaluation)]
+            found = [to_system(result) for result in loaded.evaluations() if isinstance(result, Evaluation)]
             return tuple(replace(system, saved=True) for system in found) or None
         if "scores" not in document.tables:
             raise _only_means(path)

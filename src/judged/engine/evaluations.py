@@ -83,6 +83,10 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             for note, names in systems.items()
         )
 
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluation of every system."""
+        return list(self.values())
+
     def summary(self) -> Mapping[str, Any]:
         """Return the profile, the measures, and what was counted for each system."""
         profile = {} if self.first.profile is None else {"profile": str(self.first.profile)}

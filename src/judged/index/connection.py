@@ -34,7 +34,7 @@ class RemoteEngine(Engine):
         """Return the address of the server; raise `EngineFailed` if none is given."""
         if not spec.url:
             msg = f"`{self.name}` needs the address of a server"
-            raise EngineFailed(msg, hint=f"--url {self.address_example}")
+            raise EngineFailed(msg, hint=f"--url {self.name}={self.address_example}")
         self._address = spec.url
         return spec.url
 

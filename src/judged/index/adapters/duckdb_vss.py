@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,8 @@ class DuckdbVss(Engine):
         """Make a database in memory, the only kind for which DuckDB calls its index stable, and an empty table."""
         library = need("duckdb", extra=self.extra, needed_by=f"the engine `{self.name}`")
         self._spec, self._settings = spec, settings
-        self._write = self._read = library.connect(config={"threads": spec.threads})
+        self._read: Any = None
+        self._write = library.connect(config={"threads": spec.threads})
         self._write.load_extension(self._find_extension(library.__version__))
         # fields get names of our own, so that none needs quotes
         self._fields = {field: f"field{number}" for number, field in enumerate(spec.fields)}
@@ -110,8 +111,11 @@ class DuckdbVss(Engine):
     def effective_config(self) -> Mapping[str, SettingValue]:
         """Return what the graph and the last connection hold: `max_edges` counts M for each vector of layer 0."""
         layers = self._write.execute("select levels_stats from pragma_hnsw_index_info()").fetchone()[0]
+        built = {"M": layers[0]["max_edges"] // layers[0]["nodes"]}
+        if self._read is None:
+            return built
         ef = self._read.execute("select current_setting('hnsw_ef_search')").fetchone()[0]
-        return {"M": layers[0]["max_edges"] // layers[0]["nodes"], "ef": ef}
+        return {**built, "ef": ef}
 
     def close(self) -> None:
         """Close the database."""

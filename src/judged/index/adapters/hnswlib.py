@@ -52,44 +52,42 @@ class Hnswlib(Engine):
             ef_construction=settings["ef_construction"],
             allow_replace_deleted=True,
         )
+        self._ids = np.empty(0, dtype=np.int64)
         self._deleted = 0
 
     def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
-        """Add vectors, in the places of deleted ones first."""
+        """Add vectors, in the places of deleted ones first.
+
+        Every insertion gets a new label: hnswlib loses a label that is inserted again while its old place is
+        still marked as deleted.
+        """
         del attributes
+        labels = np.arange(len(self._ids), len(self._ids) + len(ids))
+        self._ids = np.concatenate((self._ids, ids))
         reused = min(self._deleted, len(ids))
         for rows, replace in ((slice(0, reused), True), (slice(reused, None), False)):
-            if len(ids[rows]):
+            if len(labels[rows]):
                 self._index.add_items(
-                    vectors[rows], ids[rows], num_threads=self._threads, replace_deleted=replace
+                    vectors[rows], labels[rows], num_threads=self._threads, replace_deleted=replace
                 )
         self._deleted -= reused
 
     def delete(self, ids: NDArray[np.int64]) -> None:
-        """Mark the vectors as deleted."""
+        """Mark the vectors as deleted, under their last labels."""
+        labels = dict(zip(self._ids.tolist(), range(len(self._ids)), strict=True))
         for number in ids.tolist():
-            self._index.mark_deleted(number)
+            self._index.mark_deleted(labels[number])
         self._deleted += len(ids)
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
-        """Set `ef`, and return a search; a condition is a function of the id, called from the graph."""
+        """Set `ef`, and return a search; a condition is a function of the label, called from the graph."""
         self._index.set_ef(settings["ef"])
-        search, threads = self._index.knn_query, self._threads
+        search, threads, ids = self._index.knn_query, self._threads, self._ids
         if filter is None:
-            return lambda query: search(query, k=k, num_threads=threads)[0][0]
-        allowed = np.zeros(int(filter.ids.max(initial=0)) + 1, dtype=bool)
-        allowed[filter.ids] = True
-        flags = allowed.tolist()
+            return lambda query: ids[search(query, k=k, num_threads=threads)[0][0]]
+        meets = np.isin(ids, filter.ids).tolist().__getitem__
         count = min(k, len(filter.ids))
-
-        def meets(number: int) -> bool:
-            return number < len(flags) and flags[number]
-
-        def filtered(query: VectorArray) -> NDArray[np.int64]:
-            found: NDArray[np.int64] = search(query, k=count, num_threads=threads, filter=meets)[0][0]
-            return found
-
-        return filtered
+        return lambda query: ids[search(query, k=count, num_threads=threads, filter=meets)[0][0]]
 
     def effective_config(self) -> Mapping[str, SettingValue]:
         """Return what the graph holds."""

@@ -54,6 +54,7 @@ class LancedbHnsw(Engine):
         library = need("lancedb", extra=self.extra, needed_by=f"the engine `{self.name}`")
         self._indexes = need("lancedb.index", extra=self.extra, needed_by=f"the engine `{self.name}`")
         self._spec, self._settings = spec, settings
+        self._asked: Any = None
         self._fields = {field: f"field{number}" for number, field in enumerate(spec.fields)}
         columns = [(name, pa.int64()) for name in ("id", *self._fields.values())]
         vector = ("vector", pa.list_(pa.float32(), spec.dimensions))
@@ -107,8 +108,5 @@ class LancedbHnsw(Engine):
     def effective_config(self) -> Mapping[str, SettingValue]:
         """Return what the index and the last query hold."""
         graph = self._table.list_indices()[0].index_details["hnsw"]
-        return {
-            "M": graph["max_connections"],
-            "ef_construction": graph["construction_ef"],
-            "ef": self._asked.to_query_object().ef,
-        }
+        built = {"M": graph["max_connections"], "ef_construction": graph["construction_ef"]}
+        return built if self._asked is None else {**built, "ef": self._asked.to_query_object().ef}

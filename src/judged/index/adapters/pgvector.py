@@ -65,6 +65,7 @@ class _Pgvector(RemoteEngine):
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty table."""
         self._connections: list[Any] = []
+        self._read: Any = None
         self._psycopg = need("psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
         self._pgvector = need("pgvector.psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
         values = need("pgvector", extra=self.extra, needed_by=f"the engine `{self.name}`")
@@ -159,7 +160,7 @@ class _Pgvector(RemoteEngine):
             )
             memory = self._run("select setting::bigint from pg_settings where name = 'maintenance_work_mem'")
             answer |= {"halfvec": kind == "halfvec", "maintenance_work_mem": memory // 1024}
-        for name, parameter in self.session.items():
+        for name, parameter in self.session.items() if self._read else ():
             value = self._read.execute("select current_setting(%s)", (parameter,)).fetchone()[0]
             answer[name] = type(self.query_settings[name].default)(value)
         return answer

@@ -36,14 +36,14 @@ class Pynndescent(Engine):
     extra = "pynndescent"
     packages = ("pynndescent",)
     capabilities = Capabilities(
-        frozenset(KINDS), concurrent=False, unverified=frozenset({"epsilon"})
+        frozenset(KINDS), concurrent=False, unverified=frozenset({"epsilon_percent"})
     )  # searches share a buffer
     build_settings: ClassVar[Mapping[str, Setting]] = {
         "neighbours": Setting(30, "neighbours of a vector in the graph"),
     }
     query_settings: ClassVar[Mapping[str, Setting]] = {
-        "epsilon": Setting(
-            0.1, "how far a search backtracks", (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4), effort=True
+        "epsilon_percent": Setting(
+            10, "how far a search backtracks: 100 times epsilon", (0, 5, 10, 15, 20, 30, 40), effort=True
         )
     }
 
@@ -74,7 +74,7 @@ class Pynndescent(Engine):
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
         """Return a search."""
         del filter
-        search, epsilon = self._index.query, settings["epsilon"]
+        search, epsilon = self._index.query, int(settings["epsilon_percent"]) / 100
         return lambda query: search(query[None], k=k, epsilon=epsilon)[0][0]
 
     def effective_config(self) -> Mapping[str, SettingValue]:
