@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from judged.index.engine import (
     Engine,
     Filter,
     Metric,
+    Search,
     check_effective,
     complete_settings,
     find_engine,
@@ -129,6 +131,38 @@ def test_deleted_vectors_are_not_found_and_inserted_ones_are(
     engine.finish()
     search = open_searcher(engine)
     assert np.mean([row in {int(number) for number in search(vectors[row])} for row in range(50)]) > 0.9
+
+
+@EVERY
+def test_several_searchers_at_once_find_what_one_finds(engine: Engine, digits: Digits, place: Place) -> None:
+    """Each thread has a searcher of its own, and all give the answers that one searcher gave alone."""
+    if not engine.capabilities.concurrent:
+        pytest.skip(f"{engine.name} answers one query at a time")
+    vectors, queries = digits
+    build(engine, vectors, place)
+    search = open_searcher(engine)
+    alone = [[int(number) for number in search(query)] for query in queries]
+    searches = [open_searcher(engine) for _ in range(4)]
+
+    def run(one: Search) -> list[list[int]]:
+        return [[int(number) for number in one(query)] for query in queries]
+
+    with ThreadPoolExecutor(len(searches)) as pool:
+        assert list(pool.map(run, searches)) == [alone] * len(searches)
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINES if "M" in ENGINES[name].build_settings])
+def test_graphs_with_the_same_settings_find_the_same_share(
+    engine: Engine, digits: Digits, place: Place
+) -> None:
+    """HNSW graphs with M = 16 and ef = 64 are within two points of recall of each other: all find nearly everything."""
+    vectors, queries = digits
+    built = build(engine, vectors, place)
+    recall = find_recall(open_searcher(engine), queries, find_distances(vectors, queries, "l2"))
+    settings = {**built, **{name: one.default for name, one in engine.query_settings.items()}}
+
+    assert (settings["M"], settings["ef_construction"], settings["ef"]) == (16, 200, 64)
+    assert recall >= 0.98
 
 
 class Mine:

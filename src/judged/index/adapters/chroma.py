@@ -1,8 +1,11 @@
-"""Chroma: an HNSW graph in the process of its user, or in a server."""
+"""Chroma: an HNSW graph in the process of its user, or in a server.
+
+`ef` is a build setting here. Chroma 1.5.9 accepts another `ef_search` for a collection that is loaded, reports it, and
+goes on with the old one: recall on 6,000 random vectors stayed 0.40 from 10 to 400, and is 0.99 if it is built with 400.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -45,9 +48,7 @@ class Chroma(Engine):
     build_settings: ClassVar[Mapping[str, Setting]] = {
         "M": Setting(16, "neighbours of a vector in the graph"),
         "ef_construction": Setting(200, "candidates considered while building"),
-    }
-    query_settings: ClassVar[Mapping[str, Setting]] = {
-        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
+        "ef": Setting(64, "candidates considered in a search; a change after building has no effect"),
     }
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
@@ -60,6 +61,7 @@ class Chroma(Engine):
             "space": spec.metric,
             "max_neighbors": settings["M"],
             "ef_construction": settings["ef_construction"],
+            "ef_search": settings["ef"],
         }
         self._collection = self._client.create_collection(
             self._collection_name, configuration={"hnsw": graph}, embedding_function=None
@@ -81,12 +83,8 @@ class Chroma(Engine):
             self._collection.delete(ids=texts[start : start + BATCH])
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
-        """Set `ef` of the collection, and return a query."""
-        with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # of collections without an embedding function
-            self._collection.modify(configuration={"hnsw": {"ef_search": settings["ef"]}})
+        """Return a query."""
+        del settings
         ask = self._open_collection(self._connect()).query
         where = None
         if filter is not None:
@@ -151,7 +149,7 @@ class ChromaHttp(Chroma, RemoteEngine):
             super().insert(ids, vectors, attributes)
 
     def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
-        """Connect, set `ef` of the collection, and return a query."""
+        """Connect, and return a query."""
         with self.asking():
             ask = super().searcher(k, settings, filter)
 

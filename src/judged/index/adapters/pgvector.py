@@ -62,10 +62,13 @@ class _Pgvector(RemoteEngine):
     session: ClassVar[Mapping[str, str]] = {}
     """Query settings, and the parameters of the session that they set."""
 
+    def __init__(self) -> None:
+        self._connections: list[Any] = []
+        self._write: Any = None
+        self._read: Any = None
+
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty table."""
-        self._connections: list[Any] = []
-        self._read: Any = None
         self._psycopg = need("psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
         self._pgvector = need("pgvector.psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
         values = need("pgvector", extra=self.extra, needed_by=f"the engine `{self.name}`")
@@ -172,13 +175,12 @@ class _Pgvector(RemoteEngine):
 
     def close(self) -> None:
         """Drop the table, and close every connection."""
-        connections = getattr(self, "_connections", [])
-        with suppress(EngineFailed):  # a server that is gone has nothing to drop
-            if connections:
+        if self._write is not None:
+            with suppress(EngineFailed):  # a server that is gone has nothing to drop
                 self._run("drop table if exists {}", self._table)
-        for connection in connections:
+        for connection in self._connections:
             connection.close()
-        self._connections = []
+        self._connections, self._write = [], None
 
     @property
     def _table_name(self) -> str:
