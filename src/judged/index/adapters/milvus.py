@@ -41,7 +41,7 @@ class MilvusHnsw(RemoteEngine):
     name = "milvus-hnsw"
     title = "Milvus server, HNSW graph"
     extra = "milvus"
-    packages = ("pymilvus",)
+    packages: ClassVar[tuple[str, ...]] = ("pymilvus",)
     address_example = "http://localhost:19530"
     capabilities: ClassVar[Capabilities] = Capabilities(
         filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
