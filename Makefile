@@ -11,12 +11,13 @@ WORKERS ?= 2
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
+TESTED = demo,label,pandas,polars,test
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow test-engines lint docs bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-engines dist test-dist lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
@@ -25,6 +26,8 @@ help:
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
 	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 3 GB"
+	@echo "make dist        build the wheel and the source distribution in dist"
+	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
 	@echo "make docs        write the generated pages and the pictures anew"
 	@echo "make bench       time judged beside its peers (set up in .venv-bench); minutes, and 1 GB of files"
@@ -35,7 +38,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-engines: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-engines test-dist: export OPENBLAS_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
@@ -50,6 +53,31 @@ test-slow: $(VENV)/.installed-slow
 test-engines: $(ENGINES)/.installed
 	$(ENGINES)/bin/pytest -q tests/index/test_engines.py tests/index/test_pgvector.py tests/index/test_servers.py \
 	  -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
+
+dist: $(VENV)/.made
+	@$(FRESH)
+	rm -rf dist
+	$(BIN)/python $(PIP_INSTALL) build
+	JUDGED_REQUIRE_COMPILED=1 $(BIN)/python -m build
+
+# The wheel where nothing can be compiled; the source distribution with a compiler, then without one.
+test-dist: dist
+	$(call fresh_install,CC=false,--only-binary :all: dist/*.whl)
+	.venv-dist/bin/python tests/packaging/smoke.py --compiled
+	.venv-dist/bin/python $(PIP_INSTALL) "$$(ls dist/*.whl)[$(TESTED)]"
+	.venv-dist/bin/pytest -q -n $(WORKERS) -m "not slow" --fast
+	$(call fresh_install,,"$$(ls dist/*.tar.gz)[$(TESTED)]")
+	.venv-dist/bin/python tests/packaging/smoke.py --compiled
+	.venv-dist/bin/pytest -q -n $(WORKERS) -m "not slow" --fast
+	$(call fresh_install,CC=false,dist/*.tar.gz)
+	.venv-dist/bin/python tests/packaging/smoke.py --no-compiled
+	rm -rf .venv-dist
+
+define fresh_install
+	rm -rf .venv-dist
+	$(PYTHON) -m venv .venv-dist
+	$(1) .venv-dist/bin/python $(PIP_INSTALL) $(2)
+endef
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -69,12 +97,13 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
+	$(BENCH)/bin/python benchmarks/index.py --write benchmarks/INDEX.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(ENGINES) build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -94,7 +123,7 @@ $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	@$(FRESH)
-	$(BIN)/python $(PIP_INSTALL) '.[demo,label,pandas,polars,test]'
+	$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
 	@$(BIN)/python $(COMPILED)
 	@touch $@
 

@@ -1,4 +1,7 @@
-"""Builds the compiled scanners where a C compiler is found; an install never fails without one."""
+"""Builds the compiled scanners where a C compiler is found; an install never fails without one.
+
+A wheel for others must have them: with JUDGED_REQUIRE_COMPILED=1 the build fails where they cannot be built.
+"""
 
 import os
 
@@ -8,7 +11,7 @@ SCAN = "src/judged/kernels/scan"
 
 
 def extension(name: str) -> Extension:
-    """Describe a compiled module of the kernels, left out with a warning where it cannot be built."""
+    """Describe a compiled module of the kernels, left out with a warning where it cannot be built, unless it is required."""
     return Extension(
         f"judged.kernels.scan.{name}",
         [f"{SCAN}/{name}.pyx"],
@@ -20,8 +23,8 @@ def extension(name: str) -> Extension:
             f"{SCAN}/_blocks.pxd",
         ],
         include_dirs=[SCAN],
-        extra_compile_args=[] if os.name == "nt" else ["-O3"],
-        optional=True,
+        extra_compile_args=[] if os.name == "nt" else ["-O3", "-g0"],
+        optional=os.environ.get("JUDGED_REQUIRE_COMPILED") != "1",
     )
 
 

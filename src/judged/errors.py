@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -160,6 +159,8 @@ class Unusable(BadInput):
 
 def _nearest(name: str, known: Collection[str]) -> str:
     """Suggest the closest known name, regardless of case, or list all of them."""
+    from difflib import get_close_matches
+
     by_lower = {known_name.lower(): known_name for known_name in known}
     close = get_close_matches(name.lower(), by_lower, n=1)
     if close:

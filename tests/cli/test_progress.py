@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
+
 import pytest
 
 from judged.cli.progress import Progress
@@ -32,3 +35,17 @@ def test_an_announcement_is_printed_once(capsys: pytest.CaptureFixture[str]) -> 
         progress.announce("waiting for another job")
 
     assert capsys.readouterr().err == "Labelling: waiting for another job\n"
+
+
+def test_a_bar_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The title is shortened; the counts, the cost and the time left are not."""
+    console = pytest.importorskip("rich.console", reason="rich is not installed")
+    screen = io.StringIO()
+    wide = partial(console.Console, file=screen, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(console, "Console", lambda **_: wide())
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Progress("Labelling with a model of a rather long name", delay=0) as progress:
+        progress(300, 1100, "12 failed, cost 0.0123")
+        progress._timer.join()
+
+    assert "300/1100 12 failed, cost 0.0123, 0:00 left" in screen.getvalue()

@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source files": 300,
-    "files of the largest folder": 25,
+    "source files": 330,  # vector indexes: a file for each engine
+    "files of the largest folder": 26,  # one command more: `judged index`
     "files under 40 lines": 15,
-    "modules with one importer": 42,
-    "`Any`": 400,
-    "names at the root": 45,
+    "modules with one importer": 45,  # formats of vectors, results of ann-benchmarks, the command
+    "`Any`": 430,  # objects of the libraries of vector indexes
+    "names at the root": 47,  # `benchmark_index` and its result
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40

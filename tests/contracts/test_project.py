@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -208,3 +209,34 @@ def test_the_fast_selection_leaves_out_only_what_exists() -> None:
         for file, _, name in named
         if not (tests / file).is_file() or f"def {name}" not in (tests / file).read_text(encoding="utf-8")
     ] == []
+
+
+def test_wheels_and_tests_cover_every_python_that_is_supported() -> None:
+    """Classifiers, wheels and the matrix of continuous integration name the same versions."""
+    project = tomllib.loads(read("pyproject.toml"))
+    prefix = "Programming Language :: Python :: "
+    supported = [
+        name.removeprefix(prefix) for name in project["project"]["classifiers"] if name.startswith(prefix)
+    ]
+    wheels = [f"cp{name.replace('.', '')}-*" for name in supported]
+
+    assert project["tool"]["cibuildwheel"]["build"] == wheels
+    assert f"python: {json.dumps(supported)}" in read(".github/workflows/ci.yml")
+
+
+def test_workflows_name_the_commit_of_every_action() -> None:
+    """A tag can be moved to other code, a commit cannot."""
+    workflows = [read_text(path) for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    actions = [action for text in workflows for action in re.findall(r"uses: (\S+)", text)]
+
+    assert actions
+    assert [action for action in actions if not re.search(r"@[0-9a-f]{40}$", action)] == []
+
+
+def test_a_release_is_published_without_a_stored_secret() -> None:
+    """Trusted publishing: the job that publishes asks for an identity, and nothing reads a secret."""
+    release = read(".github/workflows/release.yml")
+
+    assert "id-token: write" in release
+    assert "attestations: true" in release
+    assert "secrets." not in release

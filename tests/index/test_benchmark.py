@@ -28,11 +28,11 @@ RECALL = 'R(over="cutoff")@10'
 @pytest.fixture(scope="module")
 def benchmark_(vectors: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory) -> IndexBenchmark:
     """Return a benchmark of exact search and one graph, with everything that can be measured."""
-    pytest.importorskip("hnswlib")
+    pytest.importorskip("faiss")
     return judged.benchmark_index(
         vectors,
-        engines=["exact", "hnswlib"],
-        sweep={"hnswlib": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": [10, 80]}}},
+        engines=["exact", "faiss-hnsw"],
+        sweep={"faiss-hnsw": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": [10, 80]}}},
         clients=(1, 2),
         loads=(0.3,),
         seconds=0.3,
@@ -148,10 +148,10 @@ def test_benchmarks_of_other_data_are_not_compared(benchmark_: IndexBenchmark) -
 
 def test_the_recall_asked_for_is_searched_for(vectors: NDArray[np.float32], results: Path) -> None:
     """Points between the given efforts are added until the least one that reaches it is known, and kept."""
-    pytest.importorskip("hnswlib")
+    pytest.importorskip("faiss")
     arguments = {
-        "engines": ["hnswlib"],
-        "sweep": {"hnswlib": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": [10, 200]}}},
+        "engines": ["faiss-hnsw"],
+        "sweep": {"faiss-hnsw": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": [10, 200]}}},
         "at_recall": 0.95,
         "repeats": 1,
         "output": results,
@@ -218,10 +218,10 @@ def test_an_engine_that_fails_on_every_query_is_an_error(vectors: NDArray[np.flo
 
 def test_wrong_settings_are_refused_before_anything_is_built(vectors: NDArray[np.float32]) -> None:
     """A metric that an engine lacks, k beyond the vectors, a filter that nothing meets, an unknown option."""
-    pytest.importorskip("hnswlib")
+    pytest.importorskip("faiss")
     bits = vectors > 0
     for given, message in (
-        ({"engines": ["hnswlib"], "vectors": bits}, "has no metric hamming"),
+        ({"engines": ["faiss-hnsw"], "vectors": bits}, "has no metric hamming"),
         ({"k": 5000}, "`k` is 5000, and there are"),
         ({"filters": ("price<3",)}, "no attribute of the vectors is called `price`"),
         ({"filters": ("2",)}, "a share of 2"),
@@ -257,9 +257,9 @@ def test_results_go_to_ann_benchmarks_and_back(
 ) -> None:
     """Exported points are imported with the same recall, and ann-benchmarks' own arithmetic agrees with ours."""
     h5py = pytest.importorskip("h5py")
-    pytest.importorskip("hnswlib")
+    pytest.importorskip("faiss")
     dataset = make_dataset(vectors)
-    sweep = {"hnswlib": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": 10}}}
+    sweep = {"faiss-hnsw": {"build": {"M": 4, "ef_construction": 10}, "query": {"ef": 10}}}
     own = ['R(over="cutoff", epsilon=0.001)@10']
     benchmark = benchmark_dataset(
         dataset, sweep=sweep, workload=Workload(repeats=2), output=results, measures=own

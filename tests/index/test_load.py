@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Event, Timer
-from time import perf_counter, sleep
+from time import sleep
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ QUERIES = list(np.eye(20, dtype=np.float32))
 
 
 class Stalling:
-    """A server that takes a millisecond, and stops for a while when it is told to."""
+    """A server that takes a millisecond, and stops for a while on request."""
 
     def __init__(self) -> None:
         self.running = Event()
@@ -122,11 +122,10 @@ def test_the_harness_adds_less_than_20_microseconds_to_a_query() -> None:
     queries = QUERIES * 100
     rounds = []
     for _ in range(10):
-        started = perf_counter()
-        run_single(lambda _: None, queries, keep=False)
-        rounds.append((perf_counter() - started) / len(queries))
+        samples = run_single(lambda _: None, queries, keep=False)
+        rounds.append((samples.end[-1] - samples.start[0]) / len(queries))
 
-    assert min(rounds) < 20e-6
+    assert min(rounds) < 20_000
 
 
 def test_percentiles_interpolate_between_samples() -> None:

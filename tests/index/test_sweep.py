@@ -31,10 +31,15 @@ def dataset(vectors: NDArray[np.float32]) -> Dataset:
 
 def test_a_grid_is_every_build_with_every_query_setting() -> None:
     """Two build settings of two values and one query setting of three: four builds with three points each."""
-    pytest.importorskip("hnswlib")
+    pytest.importorskip("faiss")
     builds = plan_builds(
         [],
-        {"hnswlib": {"build": {"M": [8, 16], "ef_construction": [50, 100]}, "query": {"ef": [10, 20, 40]}}},
+        {
+            "faiss-hnsw": {
+                "build": {"M": [8, 16], "ef_construction": [50, 100]},
+                "query": {"ef": [10, 20, 40]},
+            }
+        },
     )
 
     assert len(builds) == 4
@@ -43,19 +48,19 @@ def test_a_grid_is_every_build_with_every_query_setting() -> None:
 
 
 BAD = [
-    ("hnswlib: {build: {m: 16}}", UnknownName, "no setting of sweep.yaml: hnswlib.build is called `m`"),
+    ("faiss-hnsw: {build: {m: 16}}", UnknownName, "no setting of sweep.yaml: faiss-hnsw.build is called `m`"),
     (
-        "hnswlib: {query: {ef: many}}",
+        "faiss-hnsw: {query: {ef: many}}",
         BadProtocol,
-        "sweep.yaml: hnswlib.query.ef is 'many', expected a whole number",
+        "sweep.yaml: faiss-hnsw.query.ef is 'many', expected a whole number",
     ),
-    ("hnswlib: {query: {ef: 0}}", BadProtocol, "hnswlib.query.ef is 0, expected 1 or more"),
-    ("hnswlib: {query: {ef: []}}", BadProtocol, "hnswlib.query has an empty list"),
-    ("hnswlib: {search: {ef: 1}}", UnknownName, "no part of sweep.yaml: hnswlib is called `search`"),
-    ("hnswlib: 3", BadProtocol, "hnswlib is 3, expected `build` and `query`"),
-    ("hnswlib: {query: 5}", BadProtocol, "hnswlib.query is 5, expected settings"),
+    ("faiss-hnsw: {query: {ef: 0}}", BadProtocol, "faiss-hnsw.query.ef is 0, expected 1 or more"),
+    ("faiss-hnsw: {query: {ef: []}}", BadProtocol, "faiss-hnsw.query has an empty list"),
+    ("faiss-hnsw: {search: {ef: 1}}", UnknownName, "no part of sweep.yaml: faiss-hnsw is called `search`"),
+    ("faiss-hnsw: 3", BadProtocol, "faiss-hnsw is 3, expected `build` and `query`"),
+    ("faiss-hnsw: {query: 5}", BadProtocol, "faiss-hnsw.query is 5, expected settings"),
     ("hnswlb: {}", UnknownName, "no engine is called `hnswlb`"),
-    ("- hnswlib", BadProtocol, "holds list, expected engines"),
+    ("- faiss-hnsw", BadProtocol, "holds list, expected engines"),
     ("a: [", BadProtocol, "is not YAML"),
 ]
 
@@ -75,9 +80,9 @@ def test_missing_files_and_packages_are_refused_with_what_to_do(monkeypatch: pyt
     """A sweep that is not there cannot be read; an engine that is not installed names its extra."""
     with pytest.raises(Unreadable, match="cannot be read"):
         read_sweep("nowhere.yaml")
-    monkeypatch.setattr(ENGINES["hnswlib"], "missing_packages", classmethod(lambda _: ("hnswlib",)))
-    with pytest.raises(MissingExtra, match=r"judged\[hnswlib\]"):
-        plan_builds(["hnswlib"], None)
+    monkeypatch.setattr(ENGINES["faiss-hnsw"], "missing_packages", classmethod(lambda _: ("faiss-cpu",)))
+    with pytest.raises(MissingExtra, match=r"judged\[faiss\]"):
+        plan_builds(["faiss-hnsw"], None)
 
 
 def test_finished_points_are_not_measured_again(dataset: Dataset, results: Path) -> None:
@@ -115,7 +120,7 @@ from judged.index.data import make_dataset
 from judged.index.measurement import Workload
 from judged.index.sweep import plan_builds, run_sweep
 
-builds = plan_builds([], {"hnswlib": {"build": {"M": [8, 16]}, "query": {"ef": [10, 20, 40, 80]}}})
+builds = plan_builds([], {"faiss-hnsw": {"build": {"M": [8, 16]}, "query": {"ef": [10, 20, 40, 80]}}})
 dataset = make_dataset(np.load(sys.argv[1]))
 run_sweep(dataset, builds, Workload(repeats=1, warmup=5, clients=(1,), seconds=0.3), Path(sys.argv[2]))
 """
@@ -125,7 +130,7 @@ def test_a_killed_run_resumes_without_repeating_or_losing_a_point(
     vectors: NDArray[np.float32], results: Path, tmp_path: Path
 ) -> None:
     """Killed after its first points, with its worker, the same command measures only the others: eight in all, each once."""
-    pytest.importorskip("hnswlib")
+    pytest.importorskip("faiss")
     np.save(tmp_path / "vectors.npy", vectors)
     arguments = [sys.executable, "-c", SCRIPT, str(tmp_path / "vectors.npy"), str(results)]
     killed = subprocess.Popen(arguments, start_new_session=True)
@@ -151,6 +156,7 @@ class Crashing(Engine):
 
     def create(self, spec: object, settings: object) -> None:
         """Die as a segmentation fault would."""
+        del spec, settings
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -161,23 +167,34 @@ class Slow(Crashing):
 
     def create(self, spec: object, settings: object) -> None:
         """Sleep."""
+        del spec, settings
         time.sleep(60)
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"), [("Crashing", "ended with code -9"), ("Slow", "did not finish within 2 seconds")]
-)
-def test_an_engine_that_dies_or_hangs_does_not_stop_the_others(
-    kind: str, message: str, dataset: Dataset, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The failure is reported with its reason, and the other engine is measured."""
+@pytest.fixture
+def _importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let workers import the engines of this file."""
     (tmp_path / "broken_engines.py").write_text(Path(__file__).read_text())
     monkeypatch.syspath_prepend(tmp_path)
-    builds = plan_builds([f"broken_engines:{kind}", "exact"], None)
-    points, failures = run_sweep(dataset, builds, QUICK, results, timeout=2 if kind == "Slow" else None)
+
+
+@pytest.mark.usefixtures("_importable")
+def test_an_engine_that_dies_does_not_stop_the_others(dataset: Dataset, results: Path) -> None:
+    """The failure is reported with the signal that ended its process, and the other engine is measured."""
+    points, failures = run_sweep(
+        dataset, plan_builds(["broken_engines:Crashing", "exact"], None), QUICK, results
+    )
 
     assert [point.engine for point in points] == ["exact"]
-    assert message in failures[0].message
+    assert "ended with code -9" in failures[0].message
+
+
+@pytest.mark.usefixtures("_importable")
+def test_an_engine_that_hangs_is_given_up(dataset: Dataset, results: Path) -> None:
+    """After the time that was set its process is killed, and the failure says so."""
+    _, failures = run_sweep(dataset, plan_builds(["broken_engines:Slow"], None), QUICK, results, timeout=2)
+
+    assert failures[0].message == "it did not finish within 2 seconds"
 
 
 @pytest.mark.parametrize("target", [0.3, 0.9, 0.95, 0.999])

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.engine.alignment import Alignment
@@ -26,7 +25,7 @@ from judged.measures.families import MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.protocol import Protocol
-from judged.tables.columns import one_array, to_arrow, to_numpy
+from judged.tables.columns import one_array, take, to_arrow, to_numpy
 from judged.tables.judgments import Judgments, order_intents
 from judged.tables.run import Mappings, Run
 
@@ -111,7 +110,7 @@ def align(
     )
     alignment = RankedAlignment(
         view,
-        judgments.queries.take(to_arrow(np.flatnonzero(keep))),
+        take(judgments.queries, np.flatnonzero(keep)),
         protocol,
         counts,
         present[keep],
@@ -299,6 +298,8 @@ def _make_intents(judgments: Judgments, keep: Flags) -> tuple[Intents | None, In
 
 def _number_documents(judgments: Judgments, kept: Ints, query: Ints) -> Ints:
     """Assign numbers to the kept documents by query and descending id, as ndeval breaks ties."""
+    import pyarrow.compute as pc
+
     document = judgments.column("document").cast(pa.large_binary()).take(to_arrow(kept))
     keyed = pa.table({"query": to_arrow(query[kept]), "document": document})
     order = to_numpy(pc.sort_indices(keyed, [("query", "ascending"), ("document", "descending")]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.blocks import Block, Display
@@ -107,6 +106,14 @@ class Evaluation(Result):
     def __getitem__(self, measure: Measure | str) -> float:
         """Return one measure over all units: its mean, sum, geometric mean, percentile or pooled value."""
         return self._total(self.find_measure(measure))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the measures that have an aggregate; `dict(evaluation)` maps them to it."""
+        return iter(self.keys())
+
+    def keys(self) -> list[str]:
+        """Return the names of the measures that have an aggregate."""
+        return [str(measure) for measure in self.measures if not measure.text]
 
     def mean(self) -> dict[str, float]:
         """Return every measure, as it is written, with its aggregate; measures with text values have none."""
@@ -392,7 +399,9 @@ def _record(part: Part, *, alone: bool) -> ProtocolRecord:
     protocol = part.protocol
     profile = protocol.profile if isinstance(protocol, Protocol) else None
     measures = () if alone else tuple(map(str, part.measures))
-    return ProtocolRecord(str(protocol), protocol.fingerprint, protocol.to_dict(), profile, measures)
+    return ProtocolRecord(
+        str(protocol), protocol.fingerprint, protocol.to_dict(), profile, measures, protocol.short
+    )
 
 
 def _merge_units(alignments: Iterable[Alignment]) -> pa.Array:
@@ -403,6 +412,8 @@ def _merge_units(alignments: Iterable[Alignment]) -> pa.Array:
 
 def _find_units(units: pa.Array, some: pa.Array) -> Flags | None:
     """Return which of the units are among `some`; None: all."""
+    import pyarrow.compute as pc
+
     found: Flags = to_numpy(pc.is_in(units, value_set=some.cast(units.type)))
     return None if found.all() else found
 

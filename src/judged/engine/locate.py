@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 
-from judged.errors import SHOWN, BadInput, MissingQueries
+from judged.errors import SHOWN, BadInput, MissingQueries, Unreadable
 from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
@@ -23,7 +22,7 @@ from judged.kernels.scan.align import (
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
 from judged.problem import Problem
 from judged.protocol import Protocol
-from judged.tables.columns import to_arrow, to_bytes, to_numpy
+from judged.tables.columns import call, take, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
@@ -64,7 +63,7 @@ def locate_judged(
     run = apply_run_conventions(run, protocol)
     ranks, run = _scan(judgments, run, protocol, threads, progress)
     raise_run_problems(ranks, run)
-    missing = tuple(judgments.queries.take(to_arrow(np.flatnonzero(ranks.retrieved == 0))).to_pylist())
+    missing = tuple(take(judgments.queries, np.flatnonzero(ranks.retrieved == 0)).to_pylist())
     if missing and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(missing):,} judged queries: {', '.join(missing[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
@@ -94,7 +93,7 @@ def _rank_by_row(run: Run) -> Run:
 def _remove_self_matches(run: Run) -> Run:
     """Remove documents that have the id of their query, and add a note of how many there were."""
     source = _columns(run)
-    other = pc.not_equal(source.query, source.document)
+    other = call("not_equal", source.query, source.document)
     kept = np.flatnonzero(to_numpy(other))
     removed = len(source.score) - len(kept)
     if not removed:
@@ -128,6 +127,9 @@ def _scan(
             return align_mapping(*names, judgments.offset, mapping, ties=ties, single=single), run
         except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
             run = run.as_columns()
+        except RuntimeError as error:  # a score's own conversion changed the dict
+            msg = f"{run.name} cannot be read: {error}"
+            raise Unreadable(msg) from None
     index, source = to_index(judgments), run.source
     if isinstance(source, Text):
         text = np.frombuffer(source.buffer, dtype=np.uint8)

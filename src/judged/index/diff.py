@@ -1,4 +1,4 @@
-"""Two benchmarks of the same data: which settings regressed, which are the same, and which cannot be told apart."""
+"""Two benchmarks of the same data: which settings regressed, which are the same, and of which neither is shown."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def diff_benchmarks(
     ]
     busy = [report.name for report in reports if new[report.name].busy or old[report.name].busy]
     if busy:
-        message = f"other work kept the machine busy, so that slower cannot be told from disturbed: {', '.join(busy[:3])}"
+        message = f"other work kept the machine busy, so that a slower setting and a disturbed one look alike: {', '.join(busy[:3])}"
         notes.append(Note("busy-machine", "warning", message))
     if old.provenance.machine != new.provenance.machine:
         message = f"measured on different machines: {old.provenance.machine}; {new.provenance.machine}"

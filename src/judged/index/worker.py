@@ -86,7 +86,7 @@ class Job:
     url: str | None = None
     bits: int = 0
     at_recall: float | None = None
-    """The recall for which the least effort is sought after the points."""
+    """The recall that is searched for, by effort, after the points."""
     known: Mapping[str, float] = field(default_factory=dict)
     """The recall of efforts that were measured before."""
 

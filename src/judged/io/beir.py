@@ -7,7 +7,6 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from judged.errors import Unreadable, Unwritable
 from judged.io.delimited import TSV, write_table
@@ -36,6 +35,8 @@ def find_split(folder: Path) -> tuple[Path, tuple[str, ...]]:
 
 def _write(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
     """Write `query-id corpus-id score`, separated by tabs; grades must be whole, as BEIR reads them."""
+    import pyarrow.compute as pc
+
     for column in ("target", "intent"):
         if column in table.column_names:
             message = f"its judgments have no column for the {column}"

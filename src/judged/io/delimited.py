@@ -12,7 +12,6 @@ from functools import cached_property, partial
 from typing import BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from judged.io.open import BOM, File, is_number_text, read_text
 from judged.io.sniff import Format, Writing
@@ -101,6 +100,8 @@ def read(file: File, schema: Schema) -> RawTable:
 
 def _trim(column: Column) -> Column:
     """Return ids without the blanks around them."""
+    import pyarrow.compute as pc
+
     if isinstance(column, pa.ChunkedArray | pa.Array):
         return pc.utf8_trim(column, characters=" \t")
     return [value.strip(" \t") if isinstance(value, str) else value for value in column]
@@ -210,6 +211,7 @@ def write_table(
     table: pa.Table, sink: BinaryIO, *, delimiter: str, header: Sequence[str] | None = None
 ) -> None:
     """Write a header and a row for each row of the table, texts in quotes if any needs them."""
+    import pyarrow.compute as pc
     import pyarrow.csv
 
     sink.write((delimiter.join(header or table.column_names) + "\n").encode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import BinaryIO
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -19,7 +18,8 @@ from judged.tables.schema import JUDGMENTS, RUN, Schema
 __all__ = ["JSON", "JSONL", "read_lines"]
 
 MTEB = "mteb_model_meta"
-_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_BROKEN = (ValueError, RecursionError)
+"""What text that is not JSON raises."""
 
 
 def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, object]:
@@ -32,6 +32,8 @@ def _read_json(file: File, schema: Schema) -> RawTable | Mapping[str, object]:
 
 def _decode(file: File, schema: Schema) -> list[object] | Mapping[str, object]:
     """Return the object or list that the file holds."""
+    import msgspec
+
     try:
         value = msgspec.json.decode(bytes(read_text(file)))
     except _BROKEN as error:
@@ -74,6 +76,8 @@ def _kind_of_json(file: File) -> Kind | None:
 
 def _write_json(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
     """Write query → document → number; a table with more columns as a list of objects."""
+    import msgspec
+
     _check_finite(table, writing)
     if writing.schema.name not in {"judgments", "run"} or tuple(table.column_names) != writing.schema.nested:
         sink.write(msgspec.json.encode(table.to_pylist()) + b"\n")
@@ -92,6 +96,8 @@ def _read_jsonl(file: File, schema: Schema) -> RawTable:
 
 def read_lines(file: File) -> tuple[list[object], Problems]:
     """Return the value of every line that is not blank; lines that are no JSON become problems."""
+    import msgspec
+
     lines = bytes(read_text(file)).split(b"\n")
     filled = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]
     problems = Problems(file.label, line=filled.__getitem__)
@@ -113,6 +119,8 @@ def read_lines(file: File) -> tuple[list[object], Problems]:
 
 def _jsonl_columns(file: File) -> list[str]:
     """Return the keys of the first object, or of the first of its results."""
+    import msgspec
+
     first = next(
         (line for line in bytes(file.head()).removeprefix(BOM).split(b"\n") if line.strip()), b"null"
     )
@@ -133,6 +141,8 @@ def _keys(record: object) -> list[str]:
 
 def _write_jsonl(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
     """Write an object for each row."""
+    import msgspec
+
     _check_finite(table, writing)
     encoder = msgspec.json.Encoder()
     batches = table.to_batches(max_chunksize=65_536)  # rows as objects are large

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
-import msgspec
 import pyarrow as pa
 
 from judged.io.open import BOM, KNOWN, File, is_number_text
@@ -111,6 +110,8 @@ def detect(file: File, schema: Schema = JUDGMENTS) -> Format:
 
 def _detect_json(text: bytes, named: str | None, schema: Schema) -> str:
     """Return JSONL if the first line is a complete object, JSON if the object or list continues."""
+    import msgspec
+
     from judged.io.table import is_record
 
     first, _, rest = text.partition(b"\n")

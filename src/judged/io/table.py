@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from judged.errors import Unreadable, WrongKind
 from judged.io.open import File, is_file, open_bytes, open_file, open_stream
@@ -349,6 +348,8 @@ def _to_list(column: Column) -> list[object]:
 
 def _divide(column: Column, divisor: float) -> Column:
     """Return numbers in another unit; values that are not numbers stay, and are reported later."""
+    import pyarrow.compute as pc
+
     if not isinstance(column, (list, tuple)):
         return pc.divide(column, pa.scalar(divisor)) if pa.types.is_primitive(column.type) else column
     return [value / divisor if isinstance(value, (int, float)) else value for value in column]

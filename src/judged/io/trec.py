@@ -16,7 +16,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
@@ -257,13 +256,14 @@ def read_regular(data: Buffer, layout: Layout) -> dict[str, Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    texts = [column for column in table.columns if pa.types.is_large_string(column.type)]
-    if any(len(column) and pc.min(pc.binary_length(column)).as_py() == 0 for column in texts):
+    texts = {at: one_array(table[at]) for at in names if at != str(place)}
+    if any((np.diff(to_bytes(column)[1]) == 0).any() for column in texts.values()):
         return None  # beside a doubled delimiter
-    columns: dict[str, object] = {id_: one_array(table[str(at)]) for id_, at in layout.ids}
-    if pc.any(pc.starts_with(columns[layout.ids[0][0]], "#")).as_py():
+    columns = {id_: texts[str(at)] for id_, at in layout.ids}
+    text, cuts = to_bytes(columns[layout.ids[0][0]])
+    if (text[cuts[:-1]] == ord("#")).any():
         return None  # a comment
-    return columns | {name: to_numpy(one_array(table[str(place)]))}
+    return {**columns, name: to_numpy(one_array(table[str(place)]))}
 
 
 def _find_delimiter(text: bytes) -> str | None:
@@ -427,6 +427,8 @@ def _write_run(table: pa.Table, sink: BinaryIO, writing: Writing) -> None:
 
 def _sort(table: pa.Table) -> pa.Table:
     """Return queries as they first appear; within a query by score, then document, both from the greatest."""
+    import pyarrow.compute as pc
+
     codes = one_array(table["query"]).dictionary_encode().indices
     document = table["document"].cast(pa.large_binary())
     keyed = pa.table({"query": codes, "score": table["score"], "document": document})
@@ -436,6 +438,8 @@ def _sort(table: pa.Table) -> pa.Table:
 
 def _check_writable(table: pa.Table, subject: str) -> None:
     """Raise `Unwritable` for ids that are empty, contain white space, or begin like a comment."""
+    import pyarrow.compute as pc
+
     problems = Problems(subject)
     for name in (name for name in ("query", "intent", "document") if name in table.column_names):
         column = one_array(table[name])

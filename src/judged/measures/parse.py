@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.measures.families import SCOPES, Alias, Scope, list_plugins, load_plugin
@@ -125,7 +124,7 @@ def parse_measures(
     chosen = list({str(measure): measure for text in texts for measure in _read_some(text, scope)}.values())
     if not chosen:
         msg = "no measure was named"
-        raise BadMeasure(msg, hint=f'for example `["{scope.example}"]`')
+        raise BadMeasure(msg, hint=f"for example `{scope.example}`")
     return chosen
 
 
@@ -258,7 +257,7 @@ def _read_other_forms(text: str, scope: Scope) -> list[Measure]:
     (measure,) = _build(parsed, scope)
     words = measure.words.get(measure.at_parameter or "", ())
     if not words:
-        msg = f"`@{word}` of `{text}` is not a number"
+        msg = f"`@{word}` of `{text}` is not a positive whole number"
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     if word.lower() not in words:
         raise _bad_form(text, scope)
@@ -343,6 +342,8 @@ def _foreign(text: str, family: str, scope: Scope) -> BadMeasure:
 
 def _unknown_measure(kind: str, name: str, known: Sequence[str], *, example: str) -> UnknownName:
     """Return the error that no measure has that name, with the nearest name or where to find all of them."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name.lower(), [other.lower() for other in known])
     hint = None if close else f"`judged measures` lists them all; for example `{example}`"
     return UnknownName(kind, name, known, hint=hint)

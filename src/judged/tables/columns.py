@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.arrays import Ints
@@ -26,10 +25,12 @@ __all__ = [
     "as_texts",
     "as_values",
     "as_whole_numbers",
+    "call",
     "check_lengths",
     "encode",
     "one_array",
     "shorten",
+    "take",
     "to_arrow",
     "to_bytes",
     "to_numpy",
@@ -88,6 +89,24 @@ def one_array(chunks: pa.ChunkedArray) -> pa.Array:
     return whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
 
 
+def call(function: str, *arguments: pa.Array | pa.Scalar) -> pa.Array:
+    """Return what one of Arrow's functions makes of columns.
+
+    Importing `pyarrow.compute` makes a wrapper for each of its functions, which takes longer than scoring a small
+    run; so do methods such as `Array.take`, which import it.
+    """
+    try:
+        from pyarrow._compute import call_function
+    except ImportError:  # its place is not documented
+        from pyarrow.compute import call_function
+    return call_function(function, list(arguments))
+
+
+def take(column: pa.Array, rows: Ints) -> pa.Array:
+    """Return some rows of a column."""
+    return call("take", column, to_arrow(rows))
+
+
 def encode(column: pa.Array) -> Ints:
     """Return a number for each value, equal where the values are equal."""
     codes: Ints = to_numpy(column.dictionary_encode().indices).astype(np.int64)
@@ -115,10 +134,10 @@ def as_ids(
         return array, integers
     if absent is not None:
         return array.fill_null(absent), integers
-    missing = np.flatnonzero(pc.is_null(array).to_numpy(zero_copy_only=False))
+    missing = np.flatnonzero(call("is_null", array).to_numpy(zero_copy_only=False))
     problems.add_rows("missing-value", missing, lambda _: f"{name} is null, expected an id")
     unlike_any_other = pa.array([f"\0{row}" for row in missing], pa.large_string())
-    return pc.replace_with_mask(array, pc.is_null(array), unlike_any_other), integers
+    return call("replace_with_mask", array, call("is_null", array), unlike_any_other), integers
 
 
 def as_texts(column: Column, *, name: str, problems: Problems) -> pa.Array:
@@ -143,10 +162,10 @@ def as_numbers(column: Column, *, name: str, problems: Problems) -> pa.Array:
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     if not (numeric or pa.types.is_boolean(kind) or chunks.null_count == len(chunks)):
         raise _wrong_type(problems.subject, name, kind, "numbers", None)
-    array = one_array(chunks.cast(pa.float64(), safe=False))
+    array = one_array(chunks if kind == pa.float64() else chunks.cast(pa.float64(), safe=False))
     if not array.null_count:
         return array
-    missing = np.flatnonzero(pc.is_null(array).to_numpy(zero_copy_only=False))
+    missing = np.flatnonzero(call("is_null", array).to_numpy(zero_copy_only=False))
     problems.add_rows("missing-value", missing, lambda _: f"{name} is null, expected a number")
     return array.fill_null(0.0)
 
@@ -367,7 +386,7 @@ def _to_large_string(chunks: pa.ChunkedArray, name: str, subject: str) -> pa.Chu
     try:
         if _is_view(chunks.type):
             return pa.chunked_array([_without_view(chunk) for chunk in chunks.chunks], type=pa.large_string())
-        return chunks.cast(pa.large_string())
+        return chunks if chunks.type == pa.large_string() else chunks.cast(pa.large_string())
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         problem = Problem.error("bad-column", f"the {name} column", "holds bytes that are not UTF-8 text")
         raise BadInput(subject, [problem]) from error

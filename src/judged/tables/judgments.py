@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput
@@ -19,9 +19,11 @@ from judged.tables.columns import (
     add_repeats,
     as_ids,
     as_numbers,
+    call,
     check_lengths,
     encode,
     one_array,
+    take,
     to_arrow,
     to_numpy,
 )
@@ -29,6 +31,7 @@ from judged.tables.nested import flatten_lists, flatten_mapping, flatten_matrix,
 
 __all__ = ["NUMBERED", "Judgments", "add_bad_weights", "check_intents", "has_single_intents", "order_intents"]
 
+NUMERAL = re.compile("[0-9]{1,18}")
 NUMBERED = "integer ids were taken as their decimal text"
 
 
@@ -87,7 +90,9 @@ class Judgments:
         check_intents(columns, found.subject)
         check_lengths(columns, found.subject)
         if target is not None:  # a document that names none is its own
-            columns["target"] = pc.if_else(pc.equal(columns["target"], ""), documents, columns["target"])
+            columns["target"] = call(
+                "if_else", call("equal", columns["target"], pa.scalar("")), documents, columns["target"]
+            )
         values = to_numpy(grades)
         bad = np.flatnonzero(~np.isfinite(values))
         found.add_rows("not-finite", bad, lambda row: f"grade is {values[row]}, expected a finite number")
@@ -185,7 +190,7 @@ class Judgments:
         if len(column) == 0:
             return np.zeros(1, dtype=np.int64), column
         first = np.concatenate(([0], _find_changes(column)))
-        return np.append(first, len(column)).astype(np.int64), column.take(to_arrow(first))
+        return np.append(first, len(column)).astype(np.int64), take(column, first)
 
     @cached_property
     def documents(self) -> list[str]:
@@ -240,9 +245,9 @@ def order_intents(intent: pa.Array) -> tuple[Ints, int]:
     encoded = intent.dictionary_encode()
     names = encoded.dictionary
     by_bytes = np.empty(len(names), dtype=np.int64)
-    by_bytes[to_numpy(pc.sort_indices(names.cast(pa.large_binary())))] = np.arange(len(names))
+    by_bytes[to_numpy(call("array_sort_indices", names.view(pa.large_binary())))] = np.arange(len(names))
     order = np.argsort(by_bytes)
-    if pc.all(pc.match_substring_regex(names, r"^[0-9]{1,18}$")).as_py():
+    if all(NUMERAL.fullmatch(name) for name in names.to_pylist()):
         order = np.lexsort((by_bytes, to_numpy(names.cast(pa.int64()))))
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
@@ -251,7 +256,7 @@ def order_intents(intent: pa.Array) -> tuple[Ints, int]:
 
 def has_single_intents(query: pa.Array, intent: pa.Array) -> bool:
     """Return whether no query has more than one intent."""
-    return len(np.unique(_pair(encode(query), encode(intent)))) == len(pc.unique(query))
+    return len(np.unique(_pair(encode(query), encode(intent)))) == len(call("unique", query))
 
 
 def add_bad_weights(query: pa.Array, intent: pa.Array, weight: pa.Array, problems: Problems) -> None:
@@ -309,12 +314,12 @@ def _repeat_queries(mapping: Mapping[str, Mapping[object, object]]) -> pa.Array:
     """Return the query of every row of a dict of dicts, each converted to Arrow once."""
     times = [len(inner) for inner in mapping.values()]
     heads = pa.array(list(mapping), pa.large_string())
-    return heads.take(to_arrow(np.repeat(np.arange(len(times)), times)))
+    return take(heads, np.repeat(np.arange(len(times)), times))
 
 
 def _find_changes(column: pa.Array) -> Ints:
     """Return the rows whose value differs from the row before."""
-    return np.flatnonzero(to_numpy(pc.not_equal(column[1:], column[:-1]))) + 1
+    return np.flatnonzero(to_numpy(call("not_equal", column[1:], column[:-1]))) + 1
 
 
 def _group_by_query(table: pa.Table) -> pa.Table:
@@ -323,10 +328,12 @@ def _group_by_query(table: pa.Table) -> pa.Table:
     if len(queries) < 2:
         return table
     starts = np.concatenate(([0], _find_changes(queries)))
-    heads = queries.take(to_arrow(starts)).cast(pa.large_binary())
-    if len(starts) == 1 or pc.all(pc.less(heads[:-1], heads[1:])).as_py():
+    heads = take(queries, starts).view(pa.large_binary())
+    if len(starts) == 1 or to_numpy(call("less", heads[:-1], heads[1:])).all():
         return table
     encoded = queries.dictionary_encode()
     rank = np.empty(len(encoded.dictionary), dtype=np.int64)
-    rank[to_numpy(pc.sort_indices(encoded.dictionary.cast(pa.large_binary())))] = np.arange(len(rank))
+    rank[to_numpy(call("array_sort_indices", encoded.dictionary.view(pa.large_binary())))] = np.arange(
+        len(rank)
+    )
     return table.take(to_arrow(np.argsort(rank[to_numpy(encoded.indices)], kind="stable")))

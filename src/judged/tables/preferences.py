@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judged.errors import BadInput
@@ -184,6 +183,8 @@ class Preferences:
 
 def _sort(table: pa.Table, by: tuple[str, ...] = ("query", "group", "subgroup")) -> pa.Table:
     """Return the rows in the order of the bytes of some columns; equal ones keep their order."""
+    import pyarrow.compute as pc
+
     keys = pa.table({name: table[name].cast(pa.large_binary()) for name in by})
     keys = keys.append_column("row", to_arrow(np.arange(len(table))))
     return table.take(pc.sort_indices(keys, [(name, "ascending") for name in (*by, "row")]))

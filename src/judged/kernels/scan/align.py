@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -20,7 +19,7 @@ from judged.arrays import Bytes, Floats, Ints
 from judged.kernels.scan import scanner
 from judged.kernels.scan.compiled import load_compiled, load_scanner
 from judged.kernels.scan.scanner import KEPT, KINDS, NAN, REPEATED, Part
-from judged.kernels.scan.strings import Strings
+from judged.kernels.scan.strings import Strings, distinct
 from judged.kernels.scan.text import find_line_end
 
 __all__ = [
@@ -217,13 +216,22 @@ def _scan_stretches(
 ) -> Iterator[Part]:
     """Scan stretches with the given number of threads, and yield their parts in order."""
     total = int(stretches[-1][-1, 1]) if stretches else 0
-    with ThreadPoolExecutor(max(threads, 1)) as pool:
-        alone = threads < 2 or len(stretches) < 2
-        found = (map if alone else pool.map)(lambda stretch: scan(stretch, None), stretches)
-        for stretch, part in zip(stretches, found, strict=True):
-            if progress is not None:
-                progress(int(stretch[-1, 1]), total)
-            yield part
+    for stretch, part in zip(stretches, _map_stretches(scan, stretches, threads), strict=True):
+        if progress is not None:
+            progress(int(stretch[-1, 1]), total)
+        yield part
+
+
+def _map_stretches(
+    scan: Callable[[Ints, int | None], Part], stretches: Sequence[Ints], threads: int
+) -> Iterator[Part]:
+    if threads < 2 or len(stretches) < 2:
+        yield from (scan(stretch, None) for stretch in stretches)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(lambda stretch: scan(stretch, None), stretches)
 
 
 def _concatenate(parts: Sequence[Part]) -> Part:
@@ -252,8 +260,8 @@ def _find_scattered(whole: Part) -> tuple[dict[int, Ints], int]:
     order = judged[np.argsort(whole.query[judged], kind="stable")]
     same = whole.query[order[1:]] == whole.query[order[:-1]]
     apart = same & (whole.begin[order[1:]] != whole.end[order[:-1]])
-    interleaved = len(np.unique(whole.query[order[1:]][apart]))
-    several = np.unique(whole.query[order[1:]][same])
+    interleaved = len(distinct(whole.query[order[1:]][apart]))
+    several = distinct(whole.query[order[1:]][same])
     first = np.searchsorted(whole.query[order], several)
     last = np.searchsorted(whole.query[order], several, "right")
     ranges = np.stack((whole.begin[order], whole.end[order]), axis=1)

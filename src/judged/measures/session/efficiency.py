@@ -25,7 +25,7 @@ _rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
-    r"""Return the share of all results up to and with an iteration, duplicates among them, that were new and good.
+    r"""Return the share of all results up to and including an iteration, duplicates among them, that were new and good.
 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
 
@@ -86,7 +86,7 @@ SRE_micro = _rate(
 
 
 def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return the share of all results up to and with an iteration that the agent had been given before.
+    r"""Return the share of all results up to and including an iteration that the agent had been given before.
 
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
 
@@ -160,7 +160,7 @@ SRR_micro = _measure(
 def gain_per_search(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, divided by the number of searches that it took.
+    r"""Return the good gain up to and including an iteration, divided by the number of searches that it took.
 
     $$\mathrm{GainPerSearch}@i = \frac{\mathrm{CG}@i}{\mathrm{Searches}@i}$$
 
@@ -185,7 +185,7 @@ GainPerSearch = _rate("GainPerSearch", gain_per_search, bounds=(0.0, math.inf))
 def gain_per_kilo_token(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, for each thousand tokens that the iterations took.
+    r"""Return the good gain up to and including an iteration, for each thousand tokens that the iterations took.
 
     $$\mathrm{GainPerKiloToken}@i = \frac{\mathrm{CG}@i}{\mathrm{tokens}@i} \cdot 1000$$
 
@@ -212,7 +212,7 @@ GainPerKiloToken = _rate("GainPerKiloToken", gain_per_kilo_token, bounds=(0.0, m
 def gain_per_second(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, for each second that the iterations took.
+    r"""Return the good gain up to and including an iteration, for each second that the iterations took.
 
     $$\mathrm{GainPerSecond}@i = \frac{\mathrm{CG}@i}{\mathrm{seconds}@i}$$
 
