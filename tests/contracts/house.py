@@ -33,6 +33,7 @@ GENERATED = {
     "docs/measures.md",
     "docs/compatibility.md",
     "docs/reference/commands.md",
+    "docs/reference/engines.md",
     "docs/reference/lint.md",
     "docs/reference/profiles.md",
     "docs/reference/tables.md",
