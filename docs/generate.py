@@ -150,7 +150,7 @@ def _describe_engine(engine: type[Engine]) -> str:
         "several clients at once": can.concurrent,
         "needs a server": can.remote,
     }
-    installed = f"`pip install 'judged[{engine.extra}]'`" if engine.extra else "always there"
+    installed = f"the extra `{engine.extra}` brings it" if engine.extra else "always there"
     lines = [
         f"{engine.title[0].upper()}{engine.title[1:]}; {installed}.",
         f"Metrics: {', '.join(sorted(can.metrics))}.",

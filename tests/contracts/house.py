@@ -23,7 +23,7 @@ CEILINGS = {
     "files of the largest folder": 26,  # one command more: `judged index`
     "files under 40 lines": 15,
     "modules with one importer": 45,  # formats of vectors, results of ann-benchmarks, the command
-    "`Any`": 430,  # objects of the libraries of vector indexes
+    "`Any`": 450,  # objects of the libraries of vector indexes and of the clients of their servers
     "names at the root": 47,  # `benchmark_index` and its result
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""

@@ -55,13 +55,13 @@ class Collection:
     def search(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return what `POST /collections/{name}/points/query` answers."""
         condition = (body.get("filter") or {"must": [None]})["must"][0]
-        met = [number for number, point in self.points.items() if _meets(point[1], condition)]
-        vectors = np.array([self.points[number][0] for number in met]).reshape(len(met), -1)
+        rows = [number for number, point in self.points.items() if _meets(point[1], condition)]
+        vectors = np.array([self.points[number][0] for number in rows]).reshape(len(rows), -1)
         query = np.array(body["query"]["nearest"])
         euclid = self.config["vectors"]["distance"] == "Euclid"
         distance = ((vectors - query) ** 2).sum(axis=1) if euclid else -(vectors @ query)
         nearest = np.argsort(distance, kind="stable")[: body["limit"]]
-        found = [{"id": met[row], "version": 0, "score": float(distance[row])} for row in nearest]
+        found = [{"id": rows[row], "version": 0, "score": float(distance[row])} for row in nearest]
         return {"points": found}
 
 
