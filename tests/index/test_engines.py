@@ -135,18 +135,19 @@ def test_deleted_vectors_are_not_found_and_inserted_ones_are(
 
 @EVERY
 def test_several_searchers_at_once_find_what_one_finds(engine: Engine, digits: Digits, place: Place) -> None:
-    """Each thread has a searcher of its own, and all give the answers that one searcher gave alone."""
+    """Each thread has a searcher of its own, and all find neighbours as near as those that one found alone."""
     if not engine.capabilities.concurrent:
         pytest.skip(f"{engine.name} answers one query at a time")
     vectors, queries = digits
     build(engine, vectors, place)
-    search = open_searcher(engine)
-    alone = [[int(number) for number in search(query)] for query in queries]
+    distances = find_distances(vectors, queries, "l2")
+
+    def run(search: Search) -> list[list[float]]:
+        rows = zip(distances, queries, strict=True)
+        return [near[[int(number) for number in search(query)]].tolist() for near, query in rows]
+
+    alone = run(open_searcher(engine))
     searches = [open_searcher(engine) for _ in range(4)]
-
-    def run(one: Search) -> list[list[int]]:
-        return [[int(number) for number in one(query)] for query in queries]
-
     with ThreadPoolExecutor(len(searches)) as pool:
         assert list(pool.map(run, searches)) == [alone] * len(searches)
 
