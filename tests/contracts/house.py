@@ -23,7 +23,7 @@ CEILINGS = {
     "files of the largest folder": 28,  # 25, and the commands `report`, `view` and `index`
     "files under 40 lines": 15,
     "modules with one importer": 58,  # 42; parts of the report and of the viewer; formats of vectors
-    "`Any`": 430,  # objects of the libraries of vector indexes
+    "`Any`": 450,  # objects of the libraries of vector indexes and of the clients of their servers
     "names at the root": 47,  # 45, `benchmark_index` and its result
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
@@ -33,6 +33,7 @@ GENERATED = {
     "docs/measures.md",
     "docs/compatibility.md",
     "docs/reference/commands.md",
+    "docs/reference/engines.md",
     "docs/reference/lint.md",
     "docs/reference/profiles.md",
     "docs/reference/tables.md",
