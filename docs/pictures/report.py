@@ -29,7 +29,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         demo = Path(folder) / "demo"
         command = [sys.executable, "-m", "judged", "demo", "--output", str(demo)]
-        run(command, check=True, capture_output=True)  # noqa: S603 - our own program
+        run(command, check=True, capture_output=True)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]

@@ -81,6 +81,8 @@ for _kind, _home in {
     "reported": "judged.explanation.reported:Reported",
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
+    "index": "judged.index.result:IndexBenchmark",
+    "index-diff": "judged.index.diff:IndexDiff",
 }.items():
     RESULTS.add(_kind, _home)
 
@@ -196,6 +198,10 @@ class Result:
     def summary(self) -> Mapping[str, object]:
         """Return the few facts that stand before the tables in JSON."""
         return {}
+
+    def evaluations(self) -> Sequence[Result]:
+        """Return the evaluations that the result holds, each of one system, which can be compared and gated."""
+        return ()
 
     def render(self, format: str = "table", display: Display | None = None) -> str | bytes:  # noqa: A002 - the word users know
         """Return the result in a format: table, csv, tsv, json, jsonl, markdown, latex, parquet or html."""

@@ -159,15 +159,6 @@ def test_the_picture_shows_every_mean(finished: tuple[Path, Result]) -> None:
     assert {f"{value:.4f}" for row in means.values() for value in row.values()} <= set(words)
 
 
-def test_it_ends_by_naming_the_report(finished: tuple[Path, Result]) -> None:
-    """The last line says what to open, and the file is a page with texts and ranked lists."""
-    place, result = finished
-    page = (place / "report.html").read_text(encoding="utf-8")
-
-    assert result.stderr.rstrip().splitlines()[-1].startswith(f"Open {place / 'report.html'} in a browser")
-    assert 'data-block="1/query/lists:0"' in page
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is that of Linux")
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is collected or retrieved first."""
@@ -176,3 +167,12 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(monkeypatch: 
 
     assert result.exit_code == 2
     assert "`/proc/judged-demo` cannot be written to" in result.output
+
+
+def test_it_ends_by_naming_the_report(finished: tuple[Path, Result]) -> None:
+    """The last line says what to open, and the file is a page with texts and ranked lists."""
+    place, result = finished
+    page = (place / "report.html").read_text(encoding="utf-8")
+
+    assert result.stderr.rstrip().splitlines()[-1].startswith(f"Open {place / 'report.html'} in a browser")
+    assert 'data-block="1/query/lists:0"' in page

@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source files": 325,  # 300, and the report with a file for each page, the viewer, notebooks
-    "files of the largest folder": 27,  # 25, and the commands `report` and `view`
+    "source files": 360,  # 300; the report with a file for each page, the viewer, notebooks; a file for each engine
+    "files of the largest folder": 28,  # 25, and the commands `report`, `view` and `index`
     "files under 40 lines": 15,
-    "modules with one importer": 52,  # 42, and the parts of the report and of the viewer
-    "`Any`": 400,
-    "names at the root": 45,
+    "modules with one importer": 58,  # 42; parts of the report and of the viewer; formats of vectors
+    "`Any`": 450,  # objects of the libraries of vector indexes and of the clients of their servers
+    "names at the root": 47,  # 45, `benchmark_index` and its result
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40
@@ -33,6 +33,7 @@ GENERATED = {
     "docs/measures.md",
     "docs/compatibility.md",
     "docs/reference/commands.md",
+    "docs/reference/engines.md",
     "docs/reference/lint.md",
     "docs/reference/profiles.md",
     "docs/reference/tables.md",

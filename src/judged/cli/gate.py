@@ -152,7 +152,8 @@ def command(
     """Compare RUN with a baseline on the judgments in QRELS, and exit with 0 only if it is shown to be no worse.
 
     The verdict is `pass` if the difference is shown to lie above --min-delta, `fail` if it is shown to lie below,
-    and otherwise `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error,
+    and otherwise `inconclusive`, each by a one-sided paired test. A benchmark of `judged index` in place of QRELS, with
+    another one as --baseline and no RUN, is gated setting by setting: recall and latency. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
     from judged.blocks import Display
@@ -166,6 +167,8 @@ def command(
         _check_config_alone(click.get_current_context())
         file = read_gates(config)
         gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
+    elif run is None and qrels is not None and baseline is not None and _is_benchmark(qrels):
+        gates = _gate_benchmarks(qrels, baseline, alpha)
     else:
         gate = Gate(
             *_check_inputs(qrels, run, baseline),
@@ -188,6 +191,21 @@ def command(
     code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
     if code:
         raise click.exceptions.Exit(code)
+
+
+def _is_benchmark(path: str) -> bool:
+    """Return whether a path is a folder or a file of `judged index`."""
+    if Path(path).is_dir():
+        return (Path(path) / "benchmark.json").is_file()
+    return path.endswith(".json") and b'"judged.index/' in Path(path).read_bytes()[:200]
+
+
+def _gate_benchmarks(new: str, old: str, alpha: float) -> list[Gated]:
+    """Return a gate for each setting of two benchmarks of vector indexes."""
+    from judged.cli.index import load_benchmark
+    from judged.index.diff import gate_benchmarks
+
+    return [*gate_benchmarks(load_benchmark(Path(new)), load_benchmark(Path(old)), alpha=alpha)]
 
 
 def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:

@@ -36,8 +36,13 @@ F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 
 
-def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[Command], Command]:
-    """Add the options that say what is printed and written; the command receives `output`."""
+def output_options(
+    formats: Sequence[str] = FORMATS, *, note: str = "", folder: bool = False
+) -> Callable[[Command], Command]:
+    """Add the options that say what is printed and written; the command receives `output`.
+
+    With `folder`, what is written may be a folder as well, whose name has no extension.
+    """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -68,7 +73,7 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
                 "paths",
                 multiple=True,
                 metavar="FILE",
-                type=click.Path(dir_okay=False, path_type=Path),
+                type=click.Path(dir_okay=folder, path_type=Path),
                 help=f"Also write FILE, in the format of its extension{note}; may be repeated.",
             ),
             click.option(

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from judged.engine.evaluation import Evaluation
-from judged.engine.evaluations import Evaluations
 from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io.open import open_file, split_name
@@ -96,8 +95,7 @@ def list_systems(result: Result) -> list[System]:
 
     if isinstance(result, Comparison):
         return [_select_system(result, name) for name in result.systems]
-    found = result.values() if isinstance(result, Evaluations) else [result]
-    return [to_system(one) for one in found if isinstance(one, Evaluation)]
+    return [to_system(one) for one in result.evaluations() if isinstance(one, Evaluation)]
 
 
 def _select_system(comparison: Comparison, name: str) -> System:

@@ -86,6 +86,10 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         """The notes of every system under its name; a note that holds for all systems alike is one, without a name."""
         return merge_notes({name: evaluation.notes for name, evaluation in self.items()})
 
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluation of every system."""
+        return list(self.values())
+
     def summary(self) -> Mapping[str, Any]:
         """Return the profile, the measures, and what was counted for each system."""
         profile = {} if self.first.profile is None else {"profile": str(self.first.profile)}
