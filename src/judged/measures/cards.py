@@ -318,7 +318,7 @@ def _join(text: str) -> str:
 EXAMPLE_SETUP = {
     "ranked": "import judged",
     "timing": "import judged",
-    "neighbour": "import judged\nimport numpy as np\nfrom judged.tables.neighbours import Answers, Neighbours",
+    "neighbour": "import judged",
     "session": """\
 import judged
 def iteration(**gains):

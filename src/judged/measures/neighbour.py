@@ -105,8 +105,8 @@ def recall(
     Example:
         Four neighbours are known, and the answers are the first, the third and another one:
 
-        >>> truth = Neighbours(np.array([[5, 6, 7, 8]]), np.array([[0.1, 0.2, 0.3, 0.4]]), population=10)
-        >>> answers = Answers(np.array([[5, 7, 9]]))
+        >>> truth = judged.Neighbours([[5, 6, 7, 8]], [[0.1, 0.2, 0.3, 0.4]], population=10)
+        >>> answers = judged.Answers([[5, 7, 9]])
         >>> judged.evaluate(truth, answers, ["R@3", 'R(over="cutoff")@2']).mean()
         {'R@3': 0.5, 'R(over="cutoff")@2': 0.5}
     """
@@ -150,8 +150,8 @@ def precision(view: NeighbourView, *, cutoff: int) -> Floats:
     Example:
         Two of four answers are neighbours:
 
-        >>> truth = Neighbours(np.array([[5, 6, 7, 8]]), np.array([[0.1, 0.2, 0.3, 0.4]]), population=10)
-        >>> judged.evaluate(truth, Answers(np.array([[5, 7, 9, 1]])), "P@4").mean()
+        >>> truth = judged.Neighbours([[5, 6, 7, 8]], [[0.1, 0.2, 0.3, 0.4]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[5, 7, 9, 1]]), "P@4").mean()
         {'P@4': 0.5}
     """
     return _find_hits(view, cutoff, view.depth) / cutoff
@@ -181,8 +181,8 @@ def reciprocal_rank(view: NeighbourView, *, cutoff: int | None = None) -> Floats
     Example:
         The first neighbour comes second:
 
-        >>> truth = Neighbours(np.array([[5, 6]]), np.array([[0.1, 0.2]]), population=10)
-        >>> judged.evaluate(truth, Answers(np.array([[9, 5]])), "RR").mean()
+        >>> truth = judged.Neighbours([[5, 6]], [[0.1, 0.2]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[9, 5]]), "RR").mean()
         {'RR': 0.5}
     """
     hit = view.place[:, :cutoff] >= 0
@@ -217,8 +217,8 @@ def distance_ratio(view: NeighbourView, *, cutoff: int) -> Floats:
     Example:
         The second answer is at distance 3 instead of 1:
 
-        >>> truth = Neighbours(np.array([[5, 6]]), np.array([[1.0, 1.0]]), population=10)
-        >>> answers = Answers(np.array([[5, 9]]), np.array([[1.0, 3.0]]))
+        >>> truth = judged.Neighbours([[5, 6]], [[1.0, 1.0]], population=10)
+        >>> answers = judged.Answers([[5, 9]], [[1.0, 3.0]])
         >>> judged.evaluate(truth, answers, "DistanceRatio@2").mean()
         {'DistanceRatio@2': 2.0}
     """
@@ -257,8 +257,8 @@ def missed(view: NeighbourView, *, cutoff: int) -> Floats:
     Example:
         Both answers are neighbours, and neither is one of the two nearest:
 
-        >>> truth = Neighbours(np.array([[5, 6, 8, 9]]), np.array([[0.1, 0.2, 0.3, 0.4]]), population=10)
-        >>> judged.evaluate(truth, Answers(np.array([[9, 8]])), "Missed@2").mean()
+        >>> truth = judged.Neighbours([[5, 6, 8, 9]], [[0.1, 0.2, 0.3, 0.4]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[9, 8]]), "Missed@2").mean()
         {'Missed@2': 1.0}
     """
     found = _find_hits(view, cutoff, np.minimum(cutoff, view.depth))
@@ -291,8 +291,8 @@ def short(view: NeighbourView, *, cutoff: int) -> Floats:
     Example:
         The one answer is returned twice:
 
-        >>> truth = Neighbours(np.array([[5, 6]]), np.array([[0.1, 0.2]]), population=10)
-        >>> judged.evaluate(truth, Answers(np.array([[5, 5]])), "Short@2").mean()
+        >>> truth = judged.Neighbours([[5, 6]], [[0.1, 0.2]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[5, 5]]), "Short@2").mean()
         {'Short@2': 1.0}
     """
     return (view.returned < np.minimum(cutoff, view.depth)).astype(float)
