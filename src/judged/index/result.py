@@ -14,7 +14,7 @@ from judged.comparison.api import compare
 from judged.comparison.result import Comparison
 from judged.engine.evaluation import Evaluation
 from judged.errors import BadSample, UnknownName
-from judged.figures import Record, draw_bars, draw_lines, draw_scatter
+from judged.figures import Record, draw_bars, draw_log_lines
 from judged.index.measurement import Latencies, Workload
 from judged.index.points import Point, name_recall
 from judged.index.sweep import Failure, describe
@@ -139,14 +139,15 @@ class IndexBenchmark(Result):
         )
         if self.points:
             yield Sentence(self.answer())
-            yield from self._tabulate()
+            yield from self._tabulate(self.points if display.per_query else self.best() or self.points)
             yield from self._draw()
         for failure in self.failures:
             yield Sentence(f"{failure.name} failed: {failure.message}")
         if display.notes:
             yield Notes(self.notes)
 
-    def _tabulate(self) -> Iterator[Table]:
+    def _tabulate(self, detailed: Sequence[Point]) -> Iterator[Table]:
+        """Return the settings at the recall, all settings, and the loops and filters of the detailed ones."""
         best = self.best()
         if best:
             yield mark_best(
@@ -158,12 +159,12 @@ class IndexBenchmark(Result):
                 {"QPS(single)": True, "build s": False, "memory MiB": False},
             )
         yield Table(_COLUMNS, tuple(map(_to_row, self.points)), title="All settings")
-        if any(point.measured.closed for point in self.points):
-            yield _tabulate_records(list(_closed_records(self.points)), "Closed loop", _CLOSED)
-        if any(point.measured.open for point in self.points):
-            yield _tabulate_records(list(_open_records(self.points)), "Open loop", _OPEN)
-        if any(point.subsets for point in self.points):
-            yield _tabulate_records(list(_subset_records(self.points)), "Filters and churn", _SUBSETS)
+        if any(point.measured.closed for point in detailed):
+            yield _tabulate_records(list(_closed_records(detailed)), "Closed loop", _CLOSED)
+        if any(point.measured.open for point in detailed):
+            yield _tabulate_records(list(_open_records(detailed)), "Open loop", _OPEN)
+        if any(point.subsets for point in detailed):
+            yield _tabulate_records(list(_subset_records(detailed)), "Filters and churn", _SUBSETS)
 
     def _draw(self) -> Iterator[Figure]:
         yield self._draw_trade_off()
@@ -174,24 +175,27 @@ class IndexBenchmark(Result):
         yield from _draw_costs(self.points)
 
     def _draw_trade_off(self) -> Figure:
-        """Draw recall against throughput; filled points are Pareto-optimal."""
-        optimal = find_optimal(self.points)
+        """Draw recall against throughput, with a line for each engine through the settings worth choosing."""
+        engines = dict.fromkeys(point.engine for point in self.points)
+        of_engine = {name: [point for point in self.points if point.engine == name] for name in engines}
+        worthy = {point.name for points in of_engine.values() for point in find_optimal(points)}
         points: list[Record] = [
             {
-                "name": point.name if point in optimal else "",
+                "group": point.engine,
+                "label": f"{point.name}: recall {point.recall:.4f}, {point.qps:,.0f} queries/s",
                 "x": point.recall,
                 "y": point.qps,
-                "filled": point in optimal,
+                "on_line": point.name in worthy,
             }
             for point in self.points
         ]
-        return draw_scatter(
+        return draw_log_lines(
             points,
             name="recall-qps",
             title="Recall and throughput",
             x=self.recall,
             y="QPS(single)",
-            note="Filled: Pareto-optimal, no other setting has both higher recall and higher throughput",
+            note="Lines join the Pareto-optimal settings of an engine: none of its others is better in both",
         )
 
 
@@ -357,25 +361,26 @@ def _tabulate_queries(points: Sequence[Point]) -> pa.Table:
 
 
 def _draw_latencies(points: Sequence[Point]) -> Figure:
-    """Draw the share of queries that are answered within a time, for the best setting of each engine."""
+    """Draw the time within which a share of queries is answered, for the best setting of each engine."""
     shares = [1, 5, 10, 25, 50, 75, 90, 95, 99, 100]
     records: list[Record] = [
         {
-            "name": point.name,
+            "group": point.name,
+            "label": f"{point.name}: {share} % within {time:.3f} ms",
             "x": share,
             "y": float(time),
-            "label": f"{point.name}: {share} % within {time:.3f} ms",
+            "on_line": True,
         }
         for point in points
         for share, time in zip(shares, np.percentile(point.seconds * 1000, shares), strict=True)
     ]
-    return draw_lines(
+    return draw_log_lines(
         records,
         name="latency",
         title="Latency, one query at a time",
         x="% of queries",
         y="answered within, ms",
-        note="Mean time of each query over its repetitions; the cheapest setting of each engine",
+        note="Mean time of each query over the passes; the cheapest setting of each engine",
     )
 
 
@@ -383,16 +388,17 @@ def _draw_responses(points: Sequence[Point]) -> Figure:
     """Draw response times against the load."""
     records: list[Record] = [
         {
-            "name": f"{point.engine} {word}",
-            "x": round(100 * loop.load),
+            "group": f"{point.engine}, {word}",
+            "label": f"{point.name} at {loop.load:.0%}, {word}: {value:.3f} ms",
+            "x": 100 * loop.load,
             "y": value,
-            "label": f"{point.name} at {loop.load:.0%}: {value:.3f} ms",
+            "on_line": True,
         }
         for point in points
         for loop in point.measured.open
         for word, value in (("p50", loop.response.p50), ("p99", loop.response.p99))
     ]
-    return draw_lines(
+    return draw_log_lines(
         records,
         name="response",
         title="Response time under load",

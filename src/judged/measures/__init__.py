@@ -6,4 +6,4 @@ some have the same names. The stub beside this file lists all names.
 
 from judged._exports import export_lazily
 
-__getattr__, __dir__, __all__ = export_lazily(__name__, __file__)
+__getattr__, __dir__ = export_lazily(__name__, __file__)
