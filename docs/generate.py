@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from judged.checks.kinds import KINDS
 from judged.cli.main import COMMANDS, EXIT_CODES, judged
+from judged.index.engine import ENGINES, Engine
 from judged.profiles.profile import PROFILES
 from judged.tables.schema import SCHEMAS
 
@@ -117,8 +118,50 @@ def list_findings() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def list_index_engines() -> str:
+    """Return the page of all engines of vector indexes: what each can do, and its settings."""
+    parts = [
+        f"{HEAD}# Engines",
+        (
+            "The vector indexes and databases that [`judged index`](../guides/index-benchmarks.md) measures. "
+            "[Engines](../guides/engines.md) explains what to know about each; `judged index engines` shows what is installed."
+        ),
+    ]
+    for name in ENGINES:
+        engine = ENGINES[name]
+        settings = [
+            f"| `{setting}` | {when} | {str(one.default).lower() if isinstance(one.default, bool) else one.default} | {one.help}"
+            f"{'; not read back' if setting in engine.capabilities.unverified else ''} |"
+            for when, known in (("build", engine.build_settings), ("query", engine.query_settings))
+            for setting, one in known.items()
+        ]
+        parts.append(f"## {name}\n\n{_describe_engine(engine)}")
+        if settings:
+            parts.append("\n".join(["| setting | of | default | meaning |", "|---|---|---|---|", *settings]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _describe_engine(engine: type[Engine]) -> str:
+    can = engine.capabilities
+    abilities = {
+        "exact": can.exact,
+        "filters": can.filters,
+        "deletes": can.deletes,
+        "several clients at once": can.concurrent,
+        "needs a server": can.remote,
+    }
+    installed = f"the extra `{engine.extra}` brings it" if engine.extra else "always there"
+    lines = [
+        f"{engine.title[0].upper()}{engine.title[1:]}; {installed}.",
+        f"Metrics: {', '.join(sorted(can.metrics))}.",
+        f"Can: {', '.join(name for name, has in abilities.items() if has) or 'search'}.",
+    ]
+    return "\n".join([*lines, f"**Emulation**: {can.emulated}."] if can.emulated else lines)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": list_commands,
+    "engines.md": list_index_engines,
     "lint.md": list_findings,
     "profiles.md": list_profiles,
     "tables.md": list_tables,

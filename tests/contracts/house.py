@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "judged"
 
 CEILINGS = {
-    "source files": 330,  # vector indexes: a file for each engine
-    "files of the largest folder": 26,  # one command more: `judged index`
+    "source files": 360,  # 300; the report with a file for each page, the viewer, notebooks; a file for each engine
+    "files of the largest folder": 28,  # 25, and the commands `report`, `view` and `index`
     "files under 40 lines": 15,
-    "modules with one importer": 45,  # formats of vectors, results of ann-benchmarks, the command
-    "`Any`": 430,  # objects of the libraries of vector indexes
-    "names at the root": 50,  # `benchmark_index`, its result, and the two tables of neighbours
+    "modules with one importer": 58,  # 42; parts of the report and of the viewer; formats of vectors
+    "`Any`": 450,  # objects of the libraries of vector indexes and of the clients of their servers
+    "names at the root": 50,  # 45, `benchmark_index`, its result, and the two tables of neighbours
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40
@@ -33,6 +33,7 @@ GENERATED = {
     "docs/measures.md",
     "docs/compatibility.md",
     "docs/reference/commands.md",
+    "docs/reference/engines.md",
     "docs/reference/lint.md",
     "docs/reference/profiles.md",
     "docs/reference/tables.md",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,99 +14,37 @@ from judged.index.engine import (
     ENGINES,
     Engine,
     Filter,
-    IndexSpec,
     Metric,
     Search,
-    Settings,
-    VectorArray,
     check_effective,
     complete_settings,
     find_engine,
     list_engines,
 )
-
-K = 10
-SMALL: Settings = {"lists": 32, "parts": 16, "bits": 4}
-"""Settings that fit 1,697 vectors, for engines whose defaults are meant for more; others take their defaults."""
+from support.engines import (
+    Digits,
+    K,
+    Place,
+    build,
+    find_distances,
+    find_recall,
+    in_metric,
+    open_searcher,
+)
 
 EVERY = pytest.mark.parametrize("name", list(ENGINES))
-
-
-@pytest.fixture(scope="module")
-def digits() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return scikit-learn's images of digits: 1,697 to search in, 100 to search for."""
-    datasets = pytest.importorskip("sklearn.datasets")
-    images = datasets.load_digits().data.astype(np.float32)
-    return images[100:], images[:100]
-
-
-@pytest.fixture
-def engine(name: str) -> Iterator[Engine]:
-    """Return an engine, or skip the test with the reason why there is none; it is closed afterwards."""
-    kind = ENGINES[name]
-    if kind.missing_packages():
-        pytest.skip(f"{name} needs {', '.join(kind.missing_packages())}: pip install 'judged[{kind.extra}]'")
-    made = kind()
-    yield made
-    made.close()
-
-
-def find_distances(vectors: VectorArray, queries: VectorArray, metric: Metric) -> NDArray[np.float64]:
-    """Return the distance of every vector from every query by plain arithmetic in float64."""
-    if metric == "hamming":
-        return np.unpackbits(queries[:, None] ^ vectors[None], axis=2).sum(axis=2).astype(float)
-    rows, wanted = vectors.astype(float), queries.astype(float)
-    if metric == "l2":
-        squares = (rows**2).sum(axis=1) + (wanted**2).sum(axis=1)[:, None]
-        return squares - 2 * wanted @ rows.T
-    return -wanted @ rows.T
-
-
-def build(
-    engine: Engine,
-    vectors: VectorArray,
-    folder: Path,
-    metric: Metric = "l2",
-    attribute: NDArray[np.int64] | None = None,
-) -> dict[str, object]:
-    """Build an index in two batches and return its build settings."""
-    chosen = {name: value for name, value in SMALL.items() if name in engine.build_settings}
-    settings = complete_settings(engine.build_settings, chosen, what="build setting")
-    dimensions = vectors.shape[1] * (8 if metric == "hamming" else 1)
-    fields = () if attribute is None else ("group",)
-    engine.prepare()
-    engine.create(IndexSpec(dimensions, metric, len(vectors), fields, folder=folder), settings)
-    half = len(vectors) // 2
-    for rows in (np.arange(half), np.arange(half, len(vectors))):
-        engine.insert(rows, vectors[rows], {} if attribute is None else {"group": attribute[rows]})
-    engine.finish()
-    return dict(settings)
-
-
-def find_recall(search: Search, queries: VectorArray, distances: NDArray[np.float64]) -> float:
-    """Return the share of results that are as near as the tenth neighbour; each result counts once."""
-    hits = 0
-    for query, near in zip(queries, distances, strict=True):
-        found = {int(number) for number in search(query)} - {-1}
-        hits += int((near[list(found)] <= np.partition(near, K - 1)[K - 1] + 1e-4).sum())
-    return hits / (K * len(queries))
-
-
-def open_searcher(engine: Engine, filter: Filter | None = None, **given: int) -> Search:  # noqa: A002
-    """Return a search at the defaults, but for what is given."""
-    return engine.searcher(K, complete_settings(engine.query_settings, given, what="query setting"), filter)
 
 
 @EVERY
 @pytest.mark.parametrize("metric", ["l2", "ip", "cosine", "hamming"])
 def test_an_engine_finds_the_neighbours_that_exact_search_finds(
-    engine: Engine, metric: Metric, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+    engine: Engine, metric: Metric, digits: Digits, place: Place
 ) -> None:
     """Exact engines find the same distances; approximate ones most of the neighbours, at their defaults."""
     if metric not in engine.capabilities.metrics:
         pytest.skip(f"{engine.name} has no {metric}")
-    vectors, queries = (_in_metric(array, metric) for array in digits)
-    build(engine, vectors, tmp_path, metric)
+    vectors, queries = (in_metric(array, metric) for array in digits)
+    build(engine, vectors, place, metric)
 
     recall = find_recall(open_searcher(engine), queries, find_distances(vectors, queries, metric))
 
@@ -116,21 +54,13 @@ def test_an_engine_finds_the_neighbours_that_exact_search_finds(
         assert recall > (0.4 if "pq" in engine.name else 0.8)
 
 
-def _in_metric(array: NDArray[np.float32], metric: Metric) -> VectorArray:
-    if metric == "hamming":
-        return np.packbits(array > 8, axis=1)
-    if metric == "l2":
-        return array
-    lengths: NDArray[np.float32] = np.linalg.norm(array, axis=1, keepdims=True)
-    return array / lengths if metric == "cosine" else array
-
-
 @EVERY
 def test_an_engine_reports_every_setting_that_was_asked_for(
-    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+    engine: Engine, digits: Digits, place: Place
 ) -> None:
     """What `effective_config` reads back equals what was set, for the index and for the search."""
-    asked = build(engine, digits[0], tmp_path)
+    asked = build(engine, digits[0], place)
+    check_effective(engine, asked)
     for name, setting in engine.query_settings.items():
         for value in setting.values[:2] or (setting.default,):
             query = complete_settings(engine.query_settings, {name: value}, what="query setting")
@@ -142,15 +72,13 @@ def test_an_engine_reports_every_setting_that_was_asked_for(
 
 
 @EVERY
-def test_raising_the_effort_never_loses_much_recall(
-    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
-) -> None:
+def test_raising_the_effort_never_loses_much_recall(engine: Engine, digits: Digits, place: Place) -> None:
     """The setting that buys recall with time does so: the most effort finds more than the least."""
     efforts = {name: setting for name, setting in engine.query_settings.items() if setting.effort}
     if not efforts:
         pytest.skip(f"{engine.name} has no setting that trades recall for time")
     vectors, queries = digits
-    build(engine, vectors, tmp_path)
+    build(engine, vectors, place)
     distances = find_distances(vectors, queries, "l2")
     for name, setting in efforts.items():
         values = setting.values[0], setting.values[-1]
@@ -162,15 +90,13 @@ def test_raising_the_effort_never_loses_much_recall(
 
 
 @EVERY
-def test_a_filter_returns_only_what_meets_it(
-    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
-) -> None:
+def test_a_filter_returns_only_what_meets_it(engine: Engine, digits: Digits, place: Place) -> None:
     """Every result of a filtered search has the attribute that was asked for."""
     if not engine.capabilities.filters:
         pytest.skip(f"{engine.name} has no filter")
     vectors, queries = digits
     group = np.arange(len(vectors), dtype=np.int64) % 10
-    build(engine, vectors, tmp_path, attribute=group)
+    build(engine, vectors, place, attribute=group)
     for condition in (Filter("group", "<", 3), Filter("group", "==", 7)):
         ids = np.flatnonzero(condition.matches({"group": group}))
         filter_ = Filter(condition.field, condition.operator, condition.value, ids)
@@ -188,13 +114,13 @@ def test_a_filter_returns_only_what_meets_it(
 
 @EVERY
 def test_deleted_vectors_are_not_found_and_inserted_ones_are(
-    engine: Engine, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
+    engine: Engine, digits: Digits, place: Place
 ) -> None:
     """After a deletion and an insertion, the nearest neighbour of a vector is itself, or gone."""
     if not engine.capabilities.deletes:
         pytest.skip(f"{engine.name} deletes nothing")
     vectors = digits[0]
-    build(engine, vectors, tmp_path)
+    build(engine, vectors, place)
     gone = np.arange(0, 200, dtype=np.int64)
     engine.delete(gone)
     search = open_searcher(engine)
@@ -205,6 +131,39 @@ def test_deleted_vectors_are_not_found_and_inserted_ones_are(
     engine.finish()
     search = open_searcher(engine)
     assert np.mean([row in {int(number) for number in search(vectors[row])} for row in range(50)]) > 0.9
+
+
+@EVERY
+def test_several_searchers_at_once_find_what_one_finds(engine: Engine, digits: Digits, place: Place) -> None:
+    """Each thread has a searcher of its own, and all find neighbours as near as those that one found alone."""
+    if not engine.capabilities.concurrent:
+        pytest.skip(f"{engine.name} answers one query at a time")
+    vectors, queries = digits
+    build(engine, vectors, place)
+    distances = find_distances(vectors, queries, "l2")
+
+    def run(search: Search) -> list[list[float]]:
+        rows = zip(distances, queries, strict=True)
+        return [near[[int(number) for number in search(query)]].tolist() for near, query in rows]
+
+    alone = run(open_searcher(engine))
+    searches = [open_searcher(engine) for _ in range(4)]
+    with ThreadPoolExecutor(len(searches)) as pool:
+        assert list(pool.map(run, searches)) == [alone] * len(searches)
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINES if "M" in ENGINES[name].build_settings])
+def test_graphs_with_the_same_settings_find_the_same_share(
+    engine: Engine, digits: Digits, place: Place
+) -> None:
+    """HNSW graphs with M = 16 and ef = 64 are within two points of recall of each other: all find nearly everything."""
+    vectors, queries = digits
+    built = build(engine, vectors, place)
+    recall = find_recall(open_searcher(engine), queries, find_distances(vectors, queries, "l2"))
+    settings = {**built, **{name: one.default for name, one in engine.query_settings.items()}}
+
+    assert (settings["M"], settings["ef_construction"], settings["ef"]) == (16, 200, 64)
+    assert recall >= 0.98
 
 
 class Mine:
@@ -224,15 +183,13 @@ class Mine:
 
 
 @pytest.mark.parametrize("given", [Mine, Mine(), f"{__name__}:Mine"], ids=["class", "object", "name"])
-def test_a_class_with_build_and_search_is_an_engine(
-    given: object, digits: tuple[NDArray[np.float32], NDArray[np.float32]], tmp_path: Path
-) -> None:
+def test_a_class_with_build_and_search_is_an_engine(given: object, digits: Digits, place: Place) -> None:
     """A class, an object or the name of a class is taken as it is, with its arguments as settings."""
     if isinstance(given, str):
         pytest.importorskip(given.partition(":")[0])
     vectors, queries = digits
     engine = find_engine(given)()
-    build(engine, vectors, tmp_path)
+    build(engine, vectors, place)
 
     assert find_recall(open_searcher(engine), queries, find_distances(vectors, queries, "l2")) == 1
     assert list(engine.query_settings) == ["probes"]
@@ -261,7 +218,7 @@ class Deaf(find_engine(Mine)):  # type: ignore[misc] # a class made at run time
 def test_a_setting_that_did_not_take_stops_the_run(tmp_path: Path) -> None:
     """An engine that reports another value than the one asked for fails, with both values in the message."""
     engine = Deaf()
-    build(engine, np.eye(8, dtype=np.float32), tmp_path)
+    build(engine, np.eye(8, dtype=np.float32), Place(tmp_path))
 
     with pytest.raises(EngineFailed, match="`leaves` was set to 10, and the engine reports 128"):
         check_effective(engine, {"leaves": 10})

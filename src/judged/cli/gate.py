@@ -6,6 +6,7 @@ A gate is described by the command line, or several by a YAML file.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
 FORMATS = ("table", "markdown", "junit", "json")
-EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json"}
+EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}
 DEFAULT_MEASURES = ("nDCG@10",)
 REGRESSION, FAULTY, INCONCLUSIVE = 1, 2, 3
 TAKEN = {FAULTY, 70, 130, 141}
@@ -250,12 +251,34 @@ def _make_renderer(
         if kind == "json":
             code = exit_code(gates, inconclusive)
             return to_json({"judged": __version__, **to_document(gates, exit_code=code)})
+        if kind == "html":
+            return _render_report(gates, display)
         if kind == "junit":
             return render_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
         render_blocks = render_markdown if kind == "markdown" else render_text
         return render_blocks(gates, display)
 
     return render
+
+
+def _render_report(gates: Sequence[Gated], display: Display) -> str:
+    """Return the report of all gates; those that could not be decided are warnings of the first."""
+    from judged.cli.output import describe_command
+    from judged.gates.result import GateReport, RefusedGate
+    from judged.problem import Note
+    from judged.report.page import render_report
+
+    reports = [gate for gate in gates if isinstance(gate, GateReport)]
+    refused = [gate for gate in gates if isinstance(gate, RefusedGate)]
+    if not reports:
+        msg = f"no gate could be decided, so there is no report: {refused[0].message.splitlines()[0]}"
+        raise click.UsageError(msg)
+    notes = [
+        Note("refused-gate", "warning", f"{gate.name} could not be decided: {gate.message}")
+        for gate in refused
+    ]
+    first = replace(reports[0], notes=(*notes, *reports[0].notes))
+    return render_report([first, *reports[1:]], queries=display.texts or None, command=describe_command())
 
 
 def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> None:

@@ -30,6 +30,8 @@ COMMANDS = {
     "index": "Benchmark vector indexes: recall, latency, throughput and cost",
     "agreement": "Measure how well labels agree with human grades",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
+    "report": "Join saved results into one HTML file",
+    "view": "Show results, runs or traces in a browser, and reload them when their files change",
     "trec_eval": "Print what trec_eval prints, byte for byte",
     "measures": "List the measures, or explain one",
     "convert": "Convert judgments and runs to another format",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from judged.measures.measure import Measure
     from judged.sessions.report import SessionReport
 
-__all__ = ["command"]
+__all__ = ["choose_measures", "command"]
 
 Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
@@ -180,6 +180,7 @@ def command(
         from judged.report.draw import check_picture_path
 
         check_picture_path(picture)
+    options["report"] = any(path.suffix.lower() == ".html" for path in output.paths)
     report = _make_report(
         named, settings, options, curves=options["curve"] or picture is not None, quiet=output.quiet
     )
@@ -230,6 +231,8 @@ def _make_report(
         single=alone(evaluation, good=good) if options["overlap"] else (),
         comparison=compare_systems(evaluation, baseline=compared, settings=settings) if compared else None,
         gates=_gate(evaluation, settings, options) if options["min_delta"] is not None else (),
+        explained=options["explain"],
+        good=good,
     )
 
 
@@ -267,7 +270,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
     with Progress("Reading sessions", enabled=not quiet) as progress:
         evaluation = evaluate_sessions(
             named,
-            _choose_measures(options),
+            choose_measures(options),
             labels=options["labels"],
             reference=reference,
             rules=_make_rules(options),
@@ -278,7 +281,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
             tools=options["tools"],
             lenient=options["lenient"],
             conversations=options["chosen"],
-            explain=options["explain"],
+            explain=options["explain"] or options["report"],
             progress=progress,
         )
     if session_totals(evaluation).labelled or options["measures"]:
@@ -298,7 +301,7 @@ def _make_rules(options: dict[str, Any]) -> Rules:
     return Rules(weights=Weights(**dict(options["weights"])), url_rules_off=off, **given)
 
 
-def _choose_measures(options: dict[str, Any]) -> list[Measure]:
+def choose_measures(options: dict[str, Any]) -> list[Measure]:
     """Return the measures asked for, with the settings that hold for all, and their companions."""
     from judged.measures.parse import parse_measures
 

@@ -19,7 +19,15 @@ from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.sessions import Result, Search, Session
 
-__all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
+__all__ = [
+    "DedupDecision",
+    "Keep",
+    "NewResult",
+    "SearchRecord",
+    "SessionCounts",
+    "SessionKey",
+    "SessionViewBuilder",
+]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
 Assign: TypeAlias = Callable[[int, Result, str | None], int]
@@ -56,6 +64,19 @@ class DedupDecision:
     iteration: int
     result: Result
     decision: Decision
+    search: int = 0
+    """The number of its search among the searches of all sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """A search of a session: kept with the decisions on its results."""
+
+    session: int
+    iteration: int
+    query: str | None
+    tool: str | None
+    results: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +102,7 @@ class SessionViewBuilder:
     """Reduces sessions to counts and gains as they arrive, so that none of their texts need be kept.
 
     `keep` says which new results are kept for references and overlaps: those with a gain, all of them (since judgments
-    may give them a gain), or none. `explain` keeps the reason for each decision on duplicates.
+    may give them a gain), or none. `explain` keeps questions, searches, and the reason for each decision on duplicates.
     """
 
     def __init__(
@@ -96,6 +117,8 @@ class SessionViewBuilder:
         self.keys: list[SessionKey] = []
         self.new_results: list[NewResult] = []
         self.decisions: list[DedupDecision] = []
+        self.searches: list[SearchRecord] = []
+        self.questions: list[str | None] = []
         self._explain = explain
         self._labels = labels
         self._keep = keep
@@ -130,6 +153,8 @@ class SessionViewBuilder:
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
+        if self._explain:
+            self.questions.append(session.question)
         self.keys.append(SessionKey(session.conversation, session.system, session.task))
 
     def build(self) -> SessionView:
@@ -158,7 +183,8 @@ class SessionViewBuilder:
         def assign(iteration: int, result: Result, scope: str | None) -> int:
             group = deduplicator.place(result, scope)
             decision = deduplicator.decisions[-1]
-            self.decisions.append(DedupDecision(len(self.keys), iteration, result, decision))
+            number = len(self.searches) - 1
+            self.decisions.append(DedupDecision(len(self.keys), iteration, result, decision, number))
             return group
 
         return assign
@@ -168,6 +194,9 @@ class SessionViewBuilder:
     ) -> list[tuple[Result, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
         new = []
+        if self._explain:
+            record = SearchRecord(len(self.keys), iteration, search.query, search.tool, len(search.results))
+            self.searches.append(record)
         for result in search.results:
             cluster = assign(iteration, result, search.tool)
             gain = self._gain(session, search, result)

@@ -20,7 +20,14 @@ from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
-from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
+from judged.sessions.builder import (
+    DedupDecision,
+    Keep,
+    SearchRecord,
+    SessionCounts,
+    SessionKey,
+    SessionViewBuilder,
+)
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
@@ -165,6 +172,10 @@ class SessionAlignment(Alignment):
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
+    searches: tuple[SearchRecord, ...] = ()
+    """Every search, where decisions were asked for."""
+    questions: tuple[str | None, ...] = ()
+    """What the user asked in each session, where decisions were asked for."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -317,6 +328,8 @@ def _finish(
         per_session=counts,
         pools=pools,
         decisions=tuple(builder.decisions),
+        searches=tuple(builder.searches),
+        questions=tuple(builder.questions),
     )
 
 

@@ -68,6 +68,10 @@ class SessionReport(Result):
     single: Sequence[Alone] = ()
     comparison: Comparison | None = None
     gates: Sequence[GateReport] = ()
+    explained: bool = True
+    """Whether to show the decisions on duplicates, if the evaluation has them."""
+    good: int = 2
+    """The gain from which a result is good."""
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
@@ -89,7 +93,7 @@ class SessionReport(Result):
         """Return the data, the most particular table that was asked for first."""
         systems = self.evaluation.systems
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
-            "decisions": _decision_rows(self.evaluation),
+            "decisions": _decision_rows(self.evaluation) if self.explained else (),
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
             "alone": [asdict(row) for row in self.single],
@@ -106,10 +110,14 @@ class SessionReport(Result):
         """Return the verdicts of the gates, if there are any."""
         return {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
 
+    def charts(self) -> list[Figure]:
+        """Return the curves, if they were asked for."""
+        return [draw_curves(self.curves)] if self.curves else []
+
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the tables, the comparison and the gates that were asked for."""
         systems = self.evaluation.systems
-        yield from _decision_tables(self.evaluation)
+        yield from _decision_tables(self.evaluation) if self.explained else ()
         if display.per_query:
             for name, system in systems.items():
                 yield _session_table(system, display, title=name if len(systems) > 1 else None)
@@ -118,9 +126,7 @@ class SessionReport(Result):
             yield _means_table(systems, digits=display.digits, title=title)
         yield from _bounds_tables(systems)
         yield from _curve_tables(self.curves)
-        for name, stops in (self.stops or {}).items():
-            if stops:
-                yield _stopping_table(name, stops)
+        yield from (_stopping_table(name, stops) for name, stops in (self.stops or {}).items() if stops)
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:
