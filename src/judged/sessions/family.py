@@ -107,7 +107,7 @@ class SessionTotals:
             missing = f"{self.unique - self.labelled:,} of {counted(self.unique, 'unique result')}"
             bounds = f"(coverage {self.coverage:.1%}; the upper bound counts them as 4)"
             add("unlabelled-results", f"{missing} have no label and count 0 {bounds}", warning=True)
-        without = "0 in gains, left out of rates and shares"
+        without = "0 in every mean but that of SRR, which leaves such sessions out"
         if self.no_search:
             add("no-search", f"{counted(self.no_search, 'session')} never searched: {without}", warning=True)
         if self.no_results:

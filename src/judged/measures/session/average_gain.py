@@ -14,7 +14,6 @@ from judged.kernels.sessions import (
     average_gain,
     discounted_total_until,
     iteration_count,
-    mask_not_found,
     total_until,
     value_at,
     weight_sum,
@@ -52,8 +51,8 @@ def iteration_yield(
     less that is new.
 
     Title: Average good gain: what an iteration brings for each result that it returns.
-    Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all.
+    Empty: 0 for an iteration that returned nothing, and for a session that never searched or found nothing,
+        which stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, section 5.
 
     Example:
@@ -62,7 +61,7 @@ def iteration_yield(
         >>> iteration_yield(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
         array([1.])
     """
-    return mask_not_found(view, value_at(view, average_gain(view, good, gain), iteration, beyond))
+    return value_at(view, average_gain(view, good, gain), iteration, beyond)
 
 
 AvgGain = _rate("AvgGain", iteration_yield, extra_parameters=LOOKED_AT)
@@ -94,7 +93,7 @@ def yield_rate(
         array([1.6667])
     """
     added = total_until(view, average_gain(view, good, gain), iteration)
-    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
+    return divide(added, iteration_count(view, iteration, beyond))
 
 
 RAG = _rate("RAG", yield_rate)
@@ -127,7 +126,7 @@ def discounted_yield_rate(
         array([1.42062])
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
+    return divide(added, iteration_count(view, iteration, beyond))
 
 
 DRAG = _rate("DRAG", discounted_yield_rate)
@@ -159,7 +158,7 @@ def weighted_yield(
         array([2.])
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount)))
+    return divide(added, weight_sum(iteration_count(view, iteration, beyond), discount))
 
 
 nDRAG = _rate("nDRAG", weighted_yield)

@@ -22,6 +22,7 @@ __all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "
 
 _measure = partial(Measure, family="session", at_parameter="iteration")
 _rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))
+_per_cost = partial(_rate, bounds=(0.0, math.inf), laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND})
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
@@ -33,8 +34,8 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
 
     Title: Search result efficiency: the share of all returned results that were new and good.
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all.
+    Empty: 0 while nothing has been returned yet, and for a session that never searched or found nothing, which
+        stays in the mean.
     References: Source document 001, Retrieved Good Gain Metrics, section 8.
 
     Example:
@@ -43,7 +44,7 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
         >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
         array([0.6])
     """
-    return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
+    return divide(*good_of_all(view, iteration=iteration, good=good))
 
 
 def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
@@ -77,11 +78,16 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
         >>> pooled_result_efficiency(view), round(pooled_value(SRE_micro, view), 6)
         (array([0.5, 0.1]), 0.166667)
     """
-    return result_efficiency(view, iteration=iteration, good=good)
+    return mask_not_found(view, result_efficiency(view, iteration=iteration, good=good))
 
 
 SRE_micro = _rate(
-    "SRE_micro", pooled_result_efficiency, aggregate="pooled", parts=good_of_all, compare_by="SRE"
+    "SRE_micro",
+    pooled_result_efficiency,
+    aggregate="pooled",
+    laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND} | {Law.UNDEFINED_IF_NOTHING_FOUND},
+    parts=good_of_all,
+    compare_by="SRE",
 )
 
 
@@ -167,6 +173,8 @@ def gain_per_search(
     where several searches of one iteration, asked for at once, are counted each.
 
     Title: Good gain for each search.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
@@ -179,7 +187,7 @@ def gain_per_search(
     return gain_per_cost(view, view.searches, iteration, good, gain)
 
 
-GainPerSearch = _rate("GainPerSearch", gain_per_search, bounds=(0.0, math.inf))
+GainPerSearch = _per_cost("GainPerSearch", gain_per_search)
 
 
 def gain_per_kilo_token(
@@ -192,8 +200,8 @@ def gain_per_kilo_token(
     where tokens are those that the trace gives for each iteration.
 
     Title: Good gain for a thousand tokens.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all, and where the trace does not say what its iterations took.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
@@ -206,7 +214,7 @@ def gain_per_kilo_token(
     return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
 
-GainPerKiloToken = _rate("GainPerKiloToken", gain_per_kilo_token, bounds=(0.0, math.inf))
+GainPerKiloToken = _per_cost("GainPerKiloToken", gain_per_kilo_token)
 
 
 def gain_per_second(
@@ -219,8 +227,8 @@ def gain_per_second(
     where seconds are those that the trace gives for each iteration.
 
     Title: Good gain for each second.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all, and where the trace does not say what its iterations took.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
     References: Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
         doi:10.1145/2348283.2348300
 
@@ -233,4 +241,4 @@ def gain_per_second(
     return gain_per_cost(view, view.seconds, iteration, good, gain)
 
 
-GainPerSecond = _rate("GainPerSecond", gain_per_second, bounds=(0.0, math.inf))
+GainPerSecond = _per_cost("GainPerSecond", gain_per_second)
