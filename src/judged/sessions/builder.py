@@ -17,7 +17,7 @@ from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.sessions import Result, Search, Session
+from judged.tables.sessions import Result, Search, Session, TaskSource
 
 __all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
 
@@ -33,6 +33,17 @@ class SessionKey:
     conversation: str
     system: str
     task: str
+    task_from: TaskSource = "id"
+    asked: str | None = None
+    """What the user wrote, in this turn and those before."""
+
+    @classmethod
+    def of(cls, session: Session) -> SessionKey:
+        """Return what identifies a session."""
+        asked = [*session.earlier, *([session.question] if session.question else [])]
+        return cls(
+            session.conversation, session.system, session.task, session.task_from, " / ".join(asked) or None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +141,7 @@ class SessionViewBuilder:
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
-        self.keys.append(SessionKey(session.conversation, session.system, session.task))
+        self.keys.append(SessionKey.of(session))
 
     def build(self) -> SessionView:
         """Return the view of all sessions so far."""

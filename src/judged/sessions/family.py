@@ -24,6 +24,7 @@ from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionK
 from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
+from judged.sessions.tasks import pair_tasks
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
 from judged.tables.sessions import Session
@@ -201,6 +202,7 @@ def align_sessions(
         if progress is not None:
             progress(count)
     _check_conversations(chosen, builder)
+    builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
     return _finish(builder, view, pools, index, skipped)
 

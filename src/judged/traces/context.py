@@ -80,6 +80,8 @@ class ReadContext:
     """Calls of tools that may or may not search."""
     formats: Counter[str] = field(default_factory=Counter)
     """How many files are written in each format."""
+    ranked: Counter[str] = field(default_factory=Counter)
+    """Results whose id was set aside because it is only a rank, by tool."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
     earlier: int = 0
@@ -129,6 +131,10 @@ class ReadContext:
             first = self._first_places[next(iter(self.unknown))]
             self.problems.note(
                 f"{self.label}: ignored calls of tools that may or may not search: {_list_tools(self.unknown)}, first at {first}; {_advise_mapping(next(iter(self.unknown)))}"
+            )
+        if self.ranked:
+            self.problems.note(
+                f"{self.label}: ids of {_list_tools(self.ranked)} are only ranks, the same for different results, and were set aside"
             )
         if self.unanswered:
             self._check_outputs()

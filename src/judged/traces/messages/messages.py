@@ -236,7 +236,7 @@ def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Docume
         else:
             yield document, messages
     if alone:
-        yield Document(trace.label, {}, trace.name or "1"), alone
+        yield Document(trace.label, {}, trace.whole_name), alone
 
 
 def _is_response(value: JsonObject) -> bool:

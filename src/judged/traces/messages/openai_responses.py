@@ -58,7 +58,7 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
     if chain:
         yield _conversation(chain, context)
     if alone:
-        yield _conversation([(Document(trace.label, {}, trace.name or "1"), alone)], context)
+        yield _conversation([(Document(trace.label, {}, trace.whole_name), alone)], context)
 
 
 def _new_items(value: Json, chain: Chain) -> Items | None:

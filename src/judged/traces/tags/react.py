@@ -112,7 +112,7 @@ def _conversation(document: Document, steps: list[Step]) -> Conversation:
         place=document.place,
         turns=[Turn(question=first_text(value, ("question", "input", "query")), steps=steps)],
         system=first_text(value, ("system", "model", "agent")),
-        task=first_text(value, ("task",)),
+        task=first_text(value, ("task", "task_id", "query_id", "qid")),
     )
 
 

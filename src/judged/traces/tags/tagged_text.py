@@ -106,7 +106,7 @@ def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) 
     """Yield the conversations of a trace, whether documents of messages, documents with a text, or one text."""
     if not trace.is_json:
         yield to_conversation(
-            Document(trace.label, {}, trace.name or "1"), _split_messages(trace.text(), None), context, read
+            Document(trace.label, {}, trace.whole_name), _split_messages(trace.text(), None), context, read
         )
         return
     if find_messages(next(iter(trace.first_documents()), None)) is not None:
