@@ -11,11 +11,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from judged.dedup.find import Decision, Deduplicator
+from judged.dedup.label_index import LabelIndex, name_tasks
 from judged.errors import BadInput
 from judged.kernels.segments import Ints
 from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
-from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.sessions import Result, Search, Session, TaskSource
 
@@ -36,13 +36,20 @@ class SessionKey:
     task_from: TaskSource = "id"
     asked: str | None = None
     """What the user wrote, in this turn and those before."""
+    names: tuple[str, ...] = ()
+    """The names under which its results may be labelled."""
 
     @classmethod
     def of(cls, session: Session) -> SessionKey:
         """Return what identifies a session."""
         asked = [*session.earlier, *([session.question] if session.question else [])]
         return cls(
-            session.conversation, session.system, session.task, session.task_from, " / ".join(asked) or None
+            session.conversation,
+            session.system,
+            session.task,
+            session.task_from,
+            " / ".join(asked) or None,
+            name_tasks(session),
         )
 
 
@@ -120,6 +127,7 @@ class SessionViewBuilder:
     def add(self, session: Session) -> None:
         """Add a session."""
         self._places[session.system, session.conversation] = session.place
+        key = SessionKey.of(session)
         self._idle.append(max(0, session.steps - len(session.iterations)))
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
@@ -132,7 +140,7 @@ class SessionViewBuilder:
             before = returned
             for search in iteration.searches:
                 returned += len(search.results)
-                new += self._add_search(session, search, number, assign, gains)
+                new += self._add_search(session, key, search, number, assign, gains)
             self._results.append(returned - before)
             self._cut.append(len(self._gains) + len(gains))
             self._searches.append(len(iteration.searches))
@@ -141,7 +149,7 @@ class SessionViewBuilder:
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
-        self.keys.append(SessionKey.of(session))
+        self.keys.append(key)
 
     def build(self) -> SessionView:
         """Return the view of all sessions so far."""
@@ -175,13 +183,19 @@ class SessionViewBuilder:
         return assign
 
     def _add_search(
-        self, session: Session, search: Search, iteration: int, assign: Assign, gains: list[int]
+        self,
+        session: Session,
+        key: SessionKey,
+        search: Search,
+        iteration: int,
+        assign: Assign,
+        gains: list[int],
     ) -> list[tuple[Result, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
         new = []
         for result in search.results:
             cluster = assign(iteration, result, search.tool)
-            gain = self._gain(session, search, result)
+            gain = self._gain(key, search, result)
             if cluster == len(gains):
                 gains.append(UNLABELLED if gain is None else gain)
                 if self._keep != "none":
@@ -200,16 +214,14 @@ class SessionViewBuilder:
                     NewResult(len(self.keys), place, result, search.tool, search.query, gains[at])
                 )
 
-    def _gain(self, session: Session, search: Search, result: Result) -> int | None:
+    def _gain(self, key: SessionKey, search: Search, result: Result) -> int | None:
         """Return the gain of a result: that of the labels file, if it has one, else that of the trace."""
-        entry = (
-            None
-            if self._labels is None
-            else self._labels.find(session.task, search.query, result, search.tool)
-        )
-        if entry is None or self._labels is None:
+        if self._labels is None:
             return result.gain
-        gain = self._labels.gains[entry]
+        entry = self._labels.find((*key.names, search.query, None), result, search.tool)
+        if entry is None:
+            return result.gain
+        gain = self._labels.labels[entry].gain
         self._overruled[-1] += result.gain is not None and result.gain != gain
         return gain
 

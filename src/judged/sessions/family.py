@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from judged.dedup.label_index import LabelIndex
 from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
 from judged.engine.family import Family, Measures
@@ -21,7 +22,6 @@ from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
-from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
 from judged.sessions.tasks import pair_tasks

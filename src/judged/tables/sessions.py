@@ -73,6 +73,8 @@ class Session(Struct, kw_only=True):
     """What the user wrote in the turns before."""
     task_from: TaskSource = "id"
     """What names the task; one that only its place in a file names is no other system's task."""
+    unnamed: bool = False
+    """Whether the conversation has no id, only its place in a file."""
     iterations: tuple[Iteration, ...] = ()
     turns: int = 1
     """How many turns the conversation has; only the last one is here."""
@@ -109,6 +111,7 @@ SCHEMA = pa.schema(
         "question": pa.string(),
         "earlier": pa.list_(pa.string()),
         "task_from": pa.string(),
+        "unnamed": pa.bool_(),
         "iterations": pa.list_(_ITERATION),
         "turns": pa.int32(),
         "steps": pa.int32(),

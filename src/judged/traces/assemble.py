@@ -55,6 +55,7 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
         question=turn.question,
         earlier=earlier,
         task_from=task_from,
+        unnamed=isinstance(conversation.id, Position),
         iterations=tuple(iterations),
         turns=max(1, len(conversation.turns)),
         steps=len(turn.steps),

@@ -23,6 +23,7 @@ __all__ = [
     "messages_in_head",
     "parse_time",
     "read_conversations",
+    "split_episodes",
     "to_conversation",
 ]
 
@@ -235,8 +236,31 @@ def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Docume
             alone += messages
         else:
             yield document, messages
-    if alone:
-        yield Document(trace.label, {}, trace.whole_name), alone
+    episodes = split_episodes(alone)
+    for number, messages in enumerate(episodes, 1):
+        name = trace.whole_name if len(episodes) == 1 else trace.default_name(number)
+        yield Document(trace.label, {}, name), messages
+
+
+def split_episodes(messages: Messages, *, instruction: re.Pattern[str] | None = None) -> list[Messages]:
+    """Return messages split where a conversation begins: at the system message, or instruction, after the end of a turn."""
+    episodes: list[Messages] = []
+    for message in messages:
+        first = message["role"] == "system" or (
+            instruction is not None
+            and message["role"] == "user"
+            and instruction.search(join_text(message.get("content"))) is not None
+        )
+        if not episodes or (first and _has_ended(episodes[-1])):
+            episodes.append([])
+        episodes[-1].append(message)
+    return episodes
+
+
+def _has_ended(messages: Messages) -> bool:
+    """Return whether the last message is an answer, with no call of a tool."""
+    last = messages[-1]
+    return last["role"] == "assistant" and not (last.get("tool_calls") or last.get("function_call"))
 
 
 def _is_response(value: JsonObject) -> bool:

@@ -12,7 +12,7 @@ from judged.traces.assemble import name_task
 from judged.traces.context import ReadContext
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json
-from judged.traces.open import BROKEN, Trace, describe_error
+from judged.traces.open import BROKEN, Position, Trace, describe_error
 from judged.traces.results.fields import has_key, parse_result, split_domain
 
 __all__ = ["FORMAT", "parse_session"]
@@ -190,6 +190,7 @@ class _Object:
             question=question,
             earlier=earlier,
             task_from=task_from,
+            unnamed=isinstance(self.name, Position),
             iterations=searched,
             turns=max(1, len(turns)),
             steps=len(steps),

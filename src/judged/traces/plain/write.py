@@ -27,7 +27,7 @@ def to_plain(session: Session) -> JsonObject:
     silent = max(0, session.turns - 1 - len(session.earlier))
     before: list[JsonObject] = [*({} for _ in range(silent)), *({"question": text} for text in session.earlier)]
     return {
-        **({} if session.task_from == "position" else {"conversation": session.conversation}),
+        **({} if session.unnamed else {"conversation": session.conversation}),
         "system": session.system,
         **({"task": session.task} if session.task_from == "id" else {}),
         "turns": [*before, {**asked, "iterations": steps}],

@@ -86,7 +86,8 @@ Group = tuple[str | None, list[Json]]
 
 _NOTHING = re.compile(
     r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
-    r"(?:could not|couldn't|cannot|did not) find\b|nothing (?:was )?found).{0,300}",
+    r"nothing (?:was )?found|(?:could not|couldn't|cannot|did not) find\b(?=.{0,300}\Z|.{0,2000}?\bsimilar:? ?\[)"
+    r".*).{0,300}",
     re.IGNORECASE | re.DOTALL,
 )
 _FAILED = re.compile(
@@ -114,7 +115,10 @@ _TITLED = re.compile(
     r"^[ \t]*+Doc(?:ument)?[ \t]*+\d++[ \t]*+\(Title:[ \t]*+(?P<title>(?:[^()\n]++|\([^()\n]*+\))*+)\)[ \t:]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBERED_TITLE = re.compile(r"\(\d++\)[ \t]*+Title:", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"^[ \t]*+\((?P<line>\d{1,4})\)|(?<=\s)\((?P<titled>\d{1,4})\)(?=[ \t]*+\"?Title:)", re.IGNORECASE | re.MULTILINE
+)
+_NUMBERED_TITLE = re.compile(r"[ \t]*+Title:", re.IGNORECASE)
 _NUMBERED_TEXT = re.compile(r"Text:[ \t]*+", re.IGNORECASE)
 _RECORD_LINE = re.compile(
     r"^[ \t]*+(?:\[?\d++[\].):]*+[ \t]*+|[-*][ \t]++)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
@@ -217,18 +221,33 @@ def _read_titled(text: str) -> list[Json]:
 
 
 def _read_numbered(text: str) -> list[Json]:
-    """Read `(1)Title: … Text: …`, as R1-Searcher shows passages."""
-    found: list[tuple[int, str, int]] = []
-    opened = _NUMBERED_TITLE.search(text)
-    while opened is not None and (body := _NUMBERED_TEXT.search(text, opened.end())) is not None:
-        title = text[opened.end() : body.start()].strip().strip('"')
-        found.append((opened.start(), title, body.end()))
-        opened = _NUMBERED_TITLE.search(text, body.end())
-    starts = [*(start for start, _, _ in found[1:]), len(text)]
+    """Read `(1)Title: … Text: …`, `(2)"Title: …"` or `(3)…`, as R1-Searcher shows passages: numbered from 1."""
+    starts: list[re.Match[str]] = []
+    for match in _NUMBERED.finditer(text):
+        if int(match["line"] or match["titled"]) == len(starts) + 1:
+            starts.append(match)
+    if not starts or text[: starts[0].start()].strip():
+        return []
+    ends = [*(start.start() for start in starts[1:]), len(text)]
     return [
-        {"title": title, "text": text[end:following].strip()}
-        for (_, title, end), following in zip(found, starts, strict=False)
+        _parse_numbered(text[start.end() : end].strip()) for start, end in zip(starts, ends, strict=True)
     ]
+
+
+def _parse_numbered(passage: str) -> JsonObject:
+    """Return a passage, which may be quoted as in CSV, with its title: before `Text:`, or quoted on the first line."""
+    if len(passage) > 1 and passage[0] == passage[-1] == '"' and "\n" not in passage.partition('"\n')[0]:
+        passage = passage[1:-1].replace('""', '"')
+    titled = _NUMBERED_TITLE.match(passage)
+    body = None if titled is None else _NUMBERED_TEXT.search(passage, titled.end())
+    if titled is not None and body is not None:
+        title = passage[titled.end() : body.start()].strip()
+        title = title[1:-1] if len(title) > 1 and title[0] == title[-1] == '"' else title
+        return {"title": title, "text": passage[body.end() :].strip()}
+    first, _, below = (line.strip() for line in passage.partition("\n"))
+    if below and len(first) > 2 and first[0] == first[-1] == '"':
+        return {"title": first[1:-1], "text": below}
+    return {"text": passage}
 
 
 def _read_inline(text: str) -> list[Json]:

@@ -19,7 +19,7 @@ __all__ = ["FORMAT"]
 
 _LINE = re.compile(
     r"^[ \t>#*]*+(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
-    r"[ \t]*+(?:\d++)?+[*]*+[ \t]*+:[*]*+[ \t]?",
+    r"[ \t]*+(?P<number>\d{1,6})?+[*]*+[ \t]*+:[*]*+[ \t]?",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKETED = re.compile(r"(?P<tool>[\w .-]++)\s*+[\[(]")
@@ -42,12 +42,13 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 
 
 def _read_text(trace: Trace) -> Iterator[Conversation]:
-    """Yield the conversations of a log, each from its question to the next."""
-    turn, number, line = Turn(), 1, 1
-    for kind, text, at in _split_entries(trace.text()):
-        if kind == "question" and (turn.steps or turn.question):
+    """Yield the conversations of a log, each from its question to the next; without questions, from step 1 to the next."""
+    turn, number, line, last = Turn(), 1, 1, 0
+    for kind, text, at, step in _split_entries(trace.text()):
+        if (turn.steps and _begins(kind, step, last, turn)) or (kind == "question" and turn.question):
             yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
-            turn, number = Turn(), number + 1
+            turn, number, line = Turn(), number + 1, at
+        last = step or (0 if kind == "question" else last)
         if kind == "question":
             turn.question, line = text.strip(), at
         elif kind == "action":
@@ -56,18 +57,31 @@ def _read_text(trace: Trace) -> Iterator[Conversation]:
             turn.steps[-1].calls[0].arguments = text.strip().strip('"')
         elif turn.steps and kind == "observation":
             _set_output(turn.steps[-1].calls[0], text)
+        elif kind == "final answer" and turn.steps:
+            turn.steps.append(Step(calls=[Call(tool="final answer", output=text.strip(), search=False)]))
     if turn.steps or turn.question:
         yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
 
 
-def _split_entries(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield each entry of a log: its kind, its text, and the line it begins on."""
+def _begins(kind: str, step: int | None, last: int, turn: Turn) -> bool:
+    """Return whether an entry begins a session: a question, a step numbered lower than the one before, or any after the end."""
+    if kind == "question":
+        return True
+    if step is not None:
+        return step < last
+    ended = turn.steps[-1].calls[0].tool.lower() in {"finish", "final answer"}
+    return ended and kind in {"thought", "action"}
+
+
+def _split_entries(text: str) -> Iterator[tuple[str, str, int, int | None]]:
+    """Yield each entry of a log: its kind, its text, the line it begins on, and the number of its step."""
     matches = list(_LINE.finditer(text))
     line, passed = 1, 0
     for at, match in enumerate(matches):
         line, passed = line + text.count("\n", passed, match.start()), match.start()
         end = matches[at + 1].start() if at + 1 < len(matches) else len(text)
-        yield match["kind"].lower(), _RULE.sub("", text[match.end() : end]), line
+        step = int(match["number"]) if match["number"] else None
+        yield match["kind"].lower(), _RULE.sub("", text[match.end() : end]), line, step
 
 
 def _parse_action(text: str) -> Call:
