@@ -55,8 +55,9 @@ dist: $(VENV)/.made
 
 # The wheel where nothing can be compiled; the source distribution with a compiler, then without one.
 test-dist: dist
-	$(call fresh_install,CC=false,--only-binary :all: "$$(ls dist/*.whl)[$(TESTED)]")
+	$(call fresh_install,CC=false,--only-binary :all: dist/*.whl)
 	.venv-dist/bin/python tests/packaging/smoke.py --compiled
+	.venv-dist/bin/python $(PIP_INSTALL) "$$(ls dist/*.whl)[$(TESTED)]"
 	.venv-dist/bin/pytest -q -n $(WORKERS) -m "not slow" --fast
 	$(call fresh_install,,"$$(ls dist/*.tar.gz)[$(TESTED)]")
 	.venv-dist/bin/python tests/packaging/smoke.py --compiled

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from judged.errors import SHOWN, BadInput, MissingQueries
+from judged.errors import SHOWN, BadInput, MissingQueries, Unreadable
 from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
@@ -127,6 +127,9 @@ def _scan(
             return align_mapping(*names, judgments.offset, mapping, ties=ties, single=single), run
         except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
             run = run.as_columns()
+        except RuntimeError as error:  # a score's own conversion changed the dict
+            msg = f"{run.name} cannot be read: {error}"
+            raise Unreadable(msg) from None
     index, source = to_index(judgments), run.source
     if isinstance(source, Text):
         text = np.frombuffer(source.buffer, dtype=np.uint8)
