@@ -106,6 +106,12 @@ class ProtocolRecord:
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
+    short: str = ""
+    """The protocol in a few words: its name, what differs from the default, its fingerprint."""
+
+    def describe(self, *, verbose: bool = False) -> str:
+        """Return the protocol in a few words, or in full."""
+        return self.text if verbose else self.short or self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return profile, fingerprint and every convention by name."""
@@ -203,9 +209,7 @@ class Result:
             "judged": self.provenance.version,
             **self.summary(),
             "provenance": self.provenance.to_dict(),
-            "notes": [
-                {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
-            ],
+            "notes": [note.to_dict() for note in self.notes],
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
@@ -227,6 +231,10 @@ class Result:
         """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
         data = self.to_json().encode()
         write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows of the main table, as dicts from column to value."""
+        return iter(self.to_arrow().to_pylist())
 
     def __repr__(self) -> str:
         text = self.render("table")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.blocks import Display
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
 from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import OutputOptions, emit
@@ -123,4 +124,4 @@ def command(
         sources = [split_name(trace) for trace in traces]
         systems = rank_sessions(sources, labels, human, named or SESSION_MEASURES.split())
         found = replace(found, systems=systems)
-    emit(found, output, per_query=by == "task")
+    emit(found, output, display=Display(per_query=by == "task"))

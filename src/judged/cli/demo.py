@@ -64,6 +64,6 @@ def _show(demonstration: Demonstration) -> None:
     scored = add_tests(
         Evaluations({evaluation.system: evaluation for evaluation in demonstration.evaluations})
     )
-    print_protocols(scored)
+    print_protocols(scored.provenance.protocols)
     click.echo(err=True)
     emit(scored, OutputOptions(quiet=True))

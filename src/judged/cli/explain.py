@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.blocks import Display
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
-from judged.cli.options import output_options, protocol_options
+from judged.cli.options import output_options, protocol_options, queries_option, read_query_texts
 from judged.cli.output import OutputOptions, emit
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ Examples:
     show_default=True,
     help="With --published: the largest number of conventions changed at once.",
 )
+@queries_option
 @output_options()
 @protocol_options
 def command(
@@ -63,6 +65,7 @@ def command(
     against: tuple[str, ...],
     published: str | None,
     changes: int,
+    texts: str | None,
     output: OutputOptions,
     profile: Profile,
 ) -> None:
@@ -92,9 +95,7 @@ def command(
         sides: tuple[Profile | str, ...] = (profile, *against)
         first, second = sides[-2:]
         result = explain_difference(qrels, path, measure, protocol=first, against=second, name=name)
-    if query and not output.quiet:
-        click.echo(f"Protocol: {result.provenance.protocols[0].text}", err=True)
-    emit(result, output)
+    emit(result, output, display=Display(texts=read_query_texts(texts)))
 
 
 def _check_question(options: dict[str, str | tuple[str, ...] | None]) -> None:

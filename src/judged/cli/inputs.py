@@ -38,12 +38,14 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
     def __init__(self, *, named: bool = False) -> None:
         self.named = named
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """Return the argument, after checking that the file exists: of several runs, a missing one is found at once."""
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT
         if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
-            self.fail(f"`{path}` does not exist", param, ctx)
+            from judged.io.open import missing_file
+
+            raise missing_file(Path(path))
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

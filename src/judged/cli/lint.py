@@ -71,11 +71,11 @@ def command(
     fixed = _copies(qrels, runs, policy, outputs)
     from judged.blocks import Display
     from judged.checks.lint import lint
-    from judged.cli.output import supports_bold
+    from judged.cli.output import to_screen
 
     given = {path: _content(path) for path in (qrels, *runs)}
     report = lint(given[qrels], *(given[run] for run in runs), intents=intents)
-    click.echo(report.render(kind, Display(bold=supports_bold())), nl=False)
+    click.echo(report.render(kind, to_screen(Display())), nl=False)
     for path, role, destination in fixed:
         _fix(given[path], destination, role=role, policy=policy, force=force, intents=intents)
     left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs

@@ -86,10 +86,13 @@ class Progress:
     def _show(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn
+        from rich.table import Column
 
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
+            TextColumn(
+                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24)
+            ),
+            BarColumn(bar_width=12),
             MofNCompleteColumn(),
             TextColumn("{task.fields[text]}"),
         )

@@ -76,7 +76,7 @@ def explain(
         raise MissingQueries(msg, hint=f'with `{field}="zero"` it scores 0')
     used = reading.protocol
     record = ProtocolRecord(
-        str(used), used.fingerprint, used.to_dict(), used.profile, (str(reading.measure),)
+        str(used), used.fingerprint, used.to_dict(), used.profile, (str(reading.measure),), used.short
     )
     head = {
         "measure": str(reading.measure),

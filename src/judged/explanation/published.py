@@ -198,10 +198,9 @@ class Published(Result):
         if self.matches.rows and self.matches.rows[0][0] == 0:
             yield "the conventions as given match"
         else:
-            yield (
-                f"{self.tried:,} combinations were tried; they also give {self.reached} of the {2 * NEIGHBOURS} "
-                f"numbers around {printed.text} ({self.chance:.1%}): a match is not proof"
-            )
+            chance = f"about {100 * self.chance:.1f} % of all numbers near {printed.text} match one of them by chance"
+            none = f"no other number near {printed.text} matches one of them"
+            yield f"{self.tried:,} combinations were tried; {chance if self.reached else none}; a match is not proof"
 
 
 def explain_published(

@@ -124,7 +124,7 @@ def parse_measures(
     chosen = list({str(measure): measure for text in texts for measure in _read_some(text, scope)}.values())
     if not chosen:
         msg = "no measure was named"
-        raise BadMeasure(msg, hint=f'for example `["{scope.example}"]`')
+        raise BadMeasure(msg, hint=f"for example `{scope.example}`")
     return chosen
 
 
@@ -257,7 +257,7 @@ def _read_other_forms(text: str, scope: Scope) -> list[Measure]:
     (measure,) = _build(parsed, scope)
     words = measure.words.get(measure.at_parameter or "", ())
     if not words:
-        msg = f"`@{word}` of `{text}` is not a number"
+        msg = f"`@{word}` of `{text}` is not a positive whole number"
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     if word.lower() not in words:
         raise _bad_form(text, scope)

@@ -95,7 +95,7 @@ AllGoodReached = Measure("AllGoodReached", all_good_reached, family="session", l
 def reference_recall(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "binary"
 ) -> Floats:
-    r"""Return the share of the good results of a reference that the session was given, up to and with an iteration.
+    r"""Return the share of the good results of a reference that the session was given, up to and including an iteration.
 
     $$\mathrm{Recall}@i = \frac{|\{c \in UR@i : \mathrm{gain}_T(c) \ge \mathrm{good}\}|}{|\{c \in T : \mathrm{gain}_T(c) \ge \mathrm{good}\}|}$$
 

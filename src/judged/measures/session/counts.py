@@ -19,7 +19,7 @@ _count = partial(_measure, bounds=(0.0, math.inf), higher_is_better=None)
 
 
 def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return how many results were returned up to and with an iteration, duplicates among them.
+    r"""Return how many results were returned up to and including an iteration, duplicates among them.
 
     $$R@i = \sum_{k=1}^{i} |R^k|$$
 
@@ -42,7 +42,7 @@ R = _count("R", results_returned, laws=SESSION_COUNT)
 
 
 def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return how many different results were returned up to and with an iteration, each counted once.
+    r"""Return how many different results were returned up to and including an iteration, each counted once.
 
     $$UR@i = \sum_{k=1}^{i} |UR^k|$$
 
@@ -64,7 +64,7 @@ UR = _count("UR", unique_results, laws=SESSION_COUNT)
 
 
 def good_unique_results(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
-    r"""Return how many different good results were returned up to and with an iteration, each counted once.
+    r"""Return how many different good results were returned up to and including an iteration, each counted once.
 
     $$GR@i = \sum_{k=1}^{i} |GR^k|$$
 
@@ -93,7 +93,7 @@ GR = _measure(
 
 
 def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return how many results up to and with an iteration repeat an earlier one, of the same iteration or of one before.
+    r"""Return how many results up to and including an iteration repeat an earlier one, of the same iteration or of one before.
 
     $$\mathrm{Dup}@i = \sum_{k=1}^{i} |\mathrm{Dup}^k| = R@i - UR@i$$
 
@@ -147,7 +147,7 @@ N = Measure(
 
 
 def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return how many searches were made up to and with an iteration.
+    r"""Return how many searches were made up to and including an iteration.
 
     $$\mathrm{Searches}@i = \sum_{k=1}^{i} |S^k|$$
 
@@ -171,7 +171,7 @@ Searches = _count("Searches", searches_made, laws=frozenset({Law.WHOLE, Law.ACCU
 
 
 def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return the share of the different results up to and with an iteration that somebody labelled.
+    r"""Return the share of the different results up to and including an iteration that somebody labelled.
 
     $$\mathrm{Coverage}@i = \frac{|\{c \in UR@i : c \text{ is labelled}\}|}{UR@i}$$
 

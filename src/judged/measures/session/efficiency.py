@@ -26,7 +26,7 @@ _per_cost = partial(_rate, bounds=(0.0, math.inf), laws=SESSION_RATE - {Law.ZERO
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
-    r"""Return the share of all results up to and with an iteration, duplicates among them, that were new and good.
+    r"""Return the share of all results up to and including an iteration, duplicates among them, that were new and good.
 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
 
@@ -92,7 +92,7 @@ SRE_micro = _rate(
 
 
 def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return the share of all results up to and with an iteration that the agent had been given before.
+    r"""Return the share of all results up to and including an iteration that the agent had been given before.
 
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
 
@@ -166,7 +166,7 @@ SRR_micro = _measure(
 def gain_per_search(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, divided by the number of searches that it took.
+    r"""Return the good gain up to and including an iteration, divided by the number of searches that it took.
 
     $$\mathrm{GainPerSearch}@i = \frac{\mathrm{CG}@i}{\mathrm{Searches}@i}$$
 
@@ -193,7 +193,7 @@ GainPerSearch = _per_cost("GainPerSearch", gain_per_search)
 def gain_per_kilo_token(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, for each thousand tokens that the iterations took.
+    r"""Return the good gain up to and including an iteration, for each thousand tokens that the iterations took.
 
     $$\mathrm{GainPerKiloToken}@i = \frac{\mathrm{CG}@i}{\mathrm{tokens}@i} \cdot 1000$$
 
@@ -220,7 +220,7 @@ GainPerKiloToken = _per_cost("GainPerKiloToken", gain_per_kilo_token)
 def gain_per_second(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, for each second that the iterations took.
+    r"""Return the good gain up to and including an iteration, for each second that the iterations took.
 
     $$\mathrm{GainPerSecond}@i = \frac{\mathrm{CG}@i}{\mathrm{seconds}@i}$$
 

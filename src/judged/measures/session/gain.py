@@ -34,7 +34,7 @@ _rate = partial(_measure, bounds=(0.0, math.inf), laws=SESSION_RATE, companions=
 def cumulative_gain(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the sum of the gains of all good results that were new, up to and with an iteration.
+    r"""Return the sum of the gains of all good results that were new, up to and including an iteration.
 
     $$\mathrm{CG}@i = \sum_{k=1}^{i} G_k, \qquad G_k = \sum_{c \in GR^k} \mathrm{gain}(c)$$
 
@@ -70,7 +70,7 @@ def gain_rate(
     gain: Worth = "graded",
     beyond: Beyond = "hold",
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, divided by the number of iterations.
+    r"""Return the good gain up to and including an iteration, divided by the number of iterations.
 
     $$\mathrm{RG}@i = \frac{\mathrm{CG}@i}{i}$$
 
@@ -139,7 +139,7 @@ def discounted_gain_rate(
     discount: Discount = "log2",
     beyond: Beyond = "hold",
 ) -> Floats:
-    r"""Return the discounted good gain up to and with an iteration, divided by the number of iterations.
+    r"""Return the discounted good gain up to and including an iteration, divided by the number of iterations.
 
     $$\mathrm{DRG}@i = \frac{\mathrm{DCG}@i}{i}$$
 
