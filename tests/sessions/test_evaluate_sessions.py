@@ -176,7 +176,7 @@ def test_a_reference_of_all_systems_is_what_they_found_together() -> None:
         "Recall@1",
         "Recall",
         'IterationsForAllGoodResults(reference="given")',
-        "IterationsForAllGoodResults",
+        'IterationsForAllGoodResults(reference="own")',
     ]
     one = evaluate_sessions(trace, wanted, reference="union").systems["a"]
     assert [one[measure] for measure in wanted] == pytest.approx([1 / 3, 2 / 3, 100, 2])

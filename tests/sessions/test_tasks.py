@@ -44,7 +44,9 @@ def test_a_session_without_an_id_joins_the_task_of_its_question() -> None:
 def test_line_numbers_pair_nothing() -> None:
     """Two files of sessions without ids and without questions have no task in common."""
     assert tasks(a=[SEARCH], b=[SEARCH]) == [("a", "a/1"), ("b", "b/1")]
-    with pytest.raises(BadSample, match="no task in common; 2 sessions without a task id and without a question"):
+    with pytest.raises(
+        BadSample, match="no task in common; 2 sessions without a task id and without a question"
+    ):
         compare_sessions({"a": [SEARCH], "b": [SEARCH]}, "CG", baseline="a")
 
 
@@ -83,7 +85,7 @@ def test_an_agent_that_fails_on_half_the_tasks_does_not_win() -> None:
     found = judged.evaluate_sessions({"half": half}, "CG RG DRG RAG DRAG AvgGain SRE SRR")
     means = {str(measure).removesuffix("@last"): round(found[measure], 6) for measure in found.measures}
 
-    assert means == {name: 1.0 for name in ("CG", "RG", "DRG", "RAG", "DRAG", "AvgGain")} | {
+    assert means == dict.fromkeys(("CG", "RG", "DRG", "RAG", "DRAG", "AvgGain"), 1.0) | {
         "SRE": 0.333333,
         "SRR": 0.0,
     }

@@ -86,9 +86,7 @@ def test_could_not_find_is_nothing_found_at_any_length(similar: int) -> None:
 
 def test_passages_quoted_as_in_csv_and_without_titles_are_told_apart() -> None:
     """As R1-Searcher's retriever writes them: `(1)…` a line, whatever follows."""
-    text = (
-        '(1)Title: A Text: first\n(2)"Title: B ""b"" Text: second ""quoted"" part"\n(3)no title\nat all\n(4)"D"\nfourth'
-    )
+    text = '(1)Title: A Text: first\n(2)"Title: B ""b"" Text: second ""quoted"" part"\n(3)no title\nat all\n(4)"D"\nfourth'
 
     assert find_groups(text) == [
         (

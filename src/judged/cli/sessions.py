@@ -281,7 +281,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
             explain=options["explain"],
             progress=progress,
         )
-    if session_totals(evaluation).labelled or options["measures"]:
+    if session_totals(evaluation).labelled or options["measures"] or options["labels"]:
         return evaluation
     return evaluation.measure(WITHOUT_GAINS)
 
@@ -310,15 +310,19 @@ def _choose_measures(options: dict[str, Any]) -> list[Measure]:
     for measure in parse_measures(texts, family="session"):
         free = measure.defaults.keys() - dict(measure.set_parameters).keys()
         chosen.append(measure(**{name: value for name, value in shared.items() if name in free}))
-    return parse_measures([*chosen, *_find_companions(chosen)], family="session")
+    return parse_measures([*chosen, *_find_companions(chosen, shared)], family="session")
 
 
-def _find_companions(measures: list[Measure]) -> Iterator[Measure]:
+def _find_companions(measures: list[Measure], settings: dict[str, Any]) -> Iterator[Measure]:
     """Yield what rates and times are not shown without: gain, length, and whether everything was found."""
     from judged.measures.families import SESSION_MEASURES
 
     for measure in measures:
-        shared = {**dict(measure.set_parameters), "iteration": measure.parameters.get("iteration", "last")}
+        shared = {
+            **settings,
+            **dict(measure.set_parameters),
+            "iteration": measure.parameters.get("iteration", "last"),
+        }
         for companion in (SESSION_MEASURES[name] for name in measure.companions):
             names = {"good", "reference", "iteration"} & companion.defaults.keys() & shared.keys()
             yield companion(**{name: shared[name] for name in names})

@@ -62,6 +62,8 @@ class LabelIndex:
         self._rules = rules or Rules()
         self._entry: dict[_Key, int] = {}
         self._labelled: dict[str | None, _Labelled] = {}
+        self._titled: dict[tuple[str | None, str | None], int] = {}
+        """The first entry with each title, by task."""
         self._keys: list[Keys] = []
         self.labels: list[Label] = []
         """The first label of each entry."""
@@ -97,15 +99,26 @@ class LabelIndex:
     def find_label(self, label: Label) -> int | None:
         """Return the entry of the result that another label describes; without a task, of any task."""
         if label.task is None:
-            return self._without_tasks.find((None,), to_result(label), label.tool)
-        return self.find((label.task, None), to_result(label), label.tool)
+            return self._without_tasks.find_described((None,), label)
+        return self.find_described((label.task, None), label)
+
+    def find_described(self, tasks: Tasks, label: Label) -> int | None:
+        """Return the entry of the result that a label describes; a title alone describes any result of that title."""
+        known = to_result(label)
+        entry = self.find(tasks, known, label.tool)
+        if entry is not None or known.id or known.domain_id or known.url or known.snippet:
+            return entry
+        title = normalise(known.title or "")
+        return next(
+            (self._titled[key] for task in tasks if (key := (task_key(task), title)) in self._titled), None
+        )
 
     @cached_property
     def _without_tasks(self) -> LabelIndex:
         """The same labels, whatever their tasks; entries keep their numbers."""
         index = LabelIndex(rules=self._rules)
         for entry, label in enumerate(self.labels):
-            index._place(label, None, entry)  # noqa: SLF001 - one of its own
+            index._place(label, None, entry)
         return index
 
     def _first(self, tasks: Tasks, names: list[_Key], keys: Keys) -> int | None:
@@ -155,6 +168,7 @@ class LabelIndex:
         if known.url or known.title or known.snippet:
             labelled = self._labelled.setdefault(task, _Labelled(self._rules))
             entry = labelled.add(known, label.tool, entry, exact=bool(names))
+            self._titled.setdefault((task, own.title), entry)
         return entry
 
 

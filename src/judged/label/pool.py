@@ -146,6 +146,8 @@ def _detect_kind(source: object) -> SourceKind:
         return "trace" if isinstance(source, Sessions) else "run"
     if not is_file(source) or hasattr(source, "read"):  # an open file can be read only once
         return "trace"
+    if isinstance(source, str | PathLike) and Path(fspath(source)).is_dir():
+        return "trace"
     try:
         return "run" if kind_of(source) == "run" and not _is_prose(source) else "trace"
     except JudgedError:  # no format of runs

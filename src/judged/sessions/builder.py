@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from typing import Literal, TypeAlias
@@ -18,12 +17,11 @@ from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.sessions import Result, Search, Session, TaskSource
+from judged.traces.context import describe_repeat
 
 __all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
-Assign: TypeAlias = Callable[[int, Result, str | None], int]
-"""Assigns a result of an iteration, from a tool, to a cluster of duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +72,10 @@ class DedupDecision:
     iteration: int
     result: Result
     decision: Decision
+    query: str | None = None
+    """The query that found it."""
+    gain: int | None = None
+    """Its own label, from the file of labels or the trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class SessionViewBuilder:
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
         self._overruled.append(0)
-        assign = self._make_assign()
+        seen = Deduplicator(self.protocol.rules, record=self._explain)
         gains: list[int] = []
         new: list[tuple[Result, Search]] = []
         returned = 0
@@ -140,7 +142,7 @@ class SessionViewBuilder:
             before = returned
             for search in iteration.searches:
                 returned += len(search.results)
-                new += self._add_search(session, key, search, number, assign, gains)
+                new += self._add_search(session, key, search, number, seen, gains)
             self._results.append(returned - before)
             self._cut.append(len(self._gains) + len(gains))
             self._searches.append(len(iteration.searches))
@@ -168,34 +170,25 @@ class SessionViewBuilder:
         columns = (self._idle, self._conflicts, self._overruled, self._earlier)
         return SessionCounts(*(np.array(column, dtype=np.int64) for column in columns))
 
-    def _make_assign(self) -> Assign:
-        """Return what assigns the results of one session to clusters, and keeps the reasons if asked to."""
-        deduplicator = Deduplicator(self.protocol.rules, record=self._explain)
-        if not self._explain:
-            return lambda _, result, scope: deduplicator.place(result, scope)
-
-        def assign(iteration: int, result: Result, scope: str | None) -> int:
-            group = deduplicator.place(result, scope)
-            decision = deduplicator.decisions[-1]
-            self.decisions.append(DedupDecision(len(self.keys), iteration, result, decision))
-            return group
-
-        return assign
-
     def _add_search(
         self,
         session: Session,
         key: SessionKey,
         search: Search,
         iteration: int,
-        assign: Assign,
+        seen: Deduplicator,
         gains: list[int],
     ) -> list[tuple[Result, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
         new = []
         for result in search.results:
-            cluster = assign(iteration, result, search.tool)
+            cluster = seen.place(result, search.tool)
             gain = self._gain(key, search, result)
+            if self._explain:
+                why = seen.decisions[-1]
+                self.decisions.append(
+                    DedupDecision(len(self.keys), iteration, result, why, search.query, gain)
+                )
             if cluster == len(gains):
                 gains.append(UNLABELLED if gain is None else gain)
                 if self._keep != "none":
@@ -243,5 +236,4 @@ class SessionViewBuilder:
         key = session.system, session.conversation
         if key not in self._places:
             return None
-        what = f"is there twice for the system `{session.system}`, before in {self._places[key] or 'this source'}"
-        return Problem.error("repeated-session", f"session `{session.conversation}`", what)
+        return describe_repeat(session, self._places[key])

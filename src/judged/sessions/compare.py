@@ -62,7 +62,9 @@ def compare_systems(
     check_shared(keys)
     by_task = [average_tasks(system) for system in evaluation.systems.values()]
     comparison = compare(by_task, baseline=baseline, **(settings or Settings()).to_dict())
-    return replace(comparison, notes=(*comparison.notes, *describe_pairing(keys), *_note_repeated(evaluation)))
+    return replace(
+        comparison, notes=(*comparison.notes, *describe_pairing(keys), *_note_repeated(evaluation))
+    )
 
 
 def _note_repeated(evaluation: Evaluation) -> list[Note]:

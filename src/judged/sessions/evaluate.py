@@ -11,6 +11,8 @@ from judged.dedup.rules import Rules, Unit
 from judged.engine.evaluate import evaluate_with
 from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
+from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
 from judged.sessions.family import SESSION
 from judged.sessions.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.traces import TurnChoice
@@ -43,8 +45,8 @@ def evaluate_sessions(
 
     `source` is a trace in any format that `judged.read_sessions` reads, the table that it returns, or a dict from the
     names of systems to either. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
-    `reference` says what could have been found, for measures that need it: judgments, or `"union"` for what all
-    systems found on the same task. `conversations` limits the evaluation to those named. `explain` keeps why each
+    `reference` says what could have been found: judgments, or `"union"` for what all systems found on the same task;
+    measures that can use it do. `conversations` limits the evaluation to those named. `explain` keeps why each
     result is new or a duplicate, for `judged.sessions.analysis.decisions`.
 
     `protocol` has all conventions; single ones may be given instead: `unit` says what is the same result (`rules` says
@@ -59,7 +61,7 @@ def evaluate_sessions(
         SESSION,
         labels,
         source,
-        measures,
+        _prefer_reference(measures) if reference is not None else measures,
         protocol=(protocol or SessionProtocol()).replace(**changes),
         reference=reference,
         format=format,
@@ -69,3 +71,16 @@ def evaluate_sessions(
         explain=explain,
         progress=progress,
     )
+
+
+def _prefer_reference(measures: Measures) -> list[Measure]:
+    """Return the measures, those that may use a reference or what the session found itself with the reference."""
+    return [
+        measure(reference="given") if _is_open(measure) else measure
+        for measure in parse_measures(measures, family="session")
+    ]
+
+
+def _is_open(measure: Measure) -> bool:
+    """Return whether a measure may use a reference, and does not say whether it does."""
+    return "reference" in measure.defaults and "reference" not in dict(measure.set_parameters)

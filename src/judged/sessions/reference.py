@@ -83,7 +83,9 @@ def make_judged_reference(builder: SessionViewBuilder, view: SessionView, judged
         if label.task is not None:
             by_task[task_key(label.task) or ""].append(label.gain)
     rows = {
-        key.task: _count_at_least(next((by_task[name] for name in map(task_key, key.names) if name in by_task), []))
+        key.task: _count_at_least(
+            next((by_task[name] for name in map(task_key, key.names) if name in by_task), [])
+        )
         for key in builder.keys
     }
     return Reference(gains, _to_rows(builder, rows))

@@ -185,14 +185,15 @@ def _decision_tables(evaluation: Evaluation) -> Iterator[Table]:
             (
                 row.iteration,
                 row.decision.result,
+                row.query,
                 _name_result(row.result),
-                row.result.gain,
+                row.gain,
                 str(row.decision).partition(" is ")[2],
             )
             for row in found
         )
         title = f"{key.conversation} of {key.system}: why results are new or duplicates"
-        yield Table(("iteration", "result", "is", "gain", "decision"), rows, title=title)
+        yield Table(("iteration", "result", "query", "is", "gain", "decision"), rows, title=title)
 
 
 def _name_result(result: sessions.Result) -> str:
@@ -304,7 +305,9 @@ def _decision_rows(evaluation: Evaluation) -> Iterator[dict[str, Value]]:
             "system": keys[row.session].system,
             "session": keys[row.session].conversation,
             "iteration": row.iteration,
+            "query": row.query,
             "result": row.decision.result,
+            "gain": row.gain,
             "cluster": row.decision.group,
             "new": row.decision.new,
             "why": str(row.decision),

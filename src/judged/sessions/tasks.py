@@ -109,9 +109,7 @@ def describe_pairing(tasks: Mapping[str, Sequence[SessionKey]]) -> list[Note]:
     notes = []
     if counts:
         ways = ", ".join(f"{count:,} {_WORDS[how]}" for how, count in counts)
-        message = (
-            f"tasks paired {_WORDS[counts[0][0]]}" if len(counts) == 1 else f"tasks paired: {ways}"
-        )
+        message = f"tasks paired {_WORDS[counts[0][0]]}" if len(counts) == 1 else f"tasks paired: {ways}"
         notes.append(Note("task-pairing", "info", message))
     unnamed = sum(key.task_from == "position" for keys in tasks.values() for key in keys)
     if unnamed:

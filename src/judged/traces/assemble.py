@@ -64,7 +64,7 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
 
 
 def name_task(task: str | None, questions: Iterable[str], conversation: str) -> tuple[str, TaskSource]:
-    """Return the name of a task and what it comes from: its id, else what the user asked, else the conversation's id.
+    r"""Return the name of a task and what it comes from: its id, else what the user asked, else the conversation's id.
 
     >>> name_task(None, ["How tall is\n the tower?"], "c1")
     ('How tall is the tower?', 'question')

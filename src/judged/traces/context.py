@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from judged.errors import BadInput
 from judged.problem import Problem
+from judged.tables.sessions import Session
 from judged.traces import TurnChoice
 from judged.traces.results.tools import Tools
 from judged.wording import counted
 
-__all__ = ["FOREIGN", "UNREAD", "ReadContext", "TraceProblems"]
+__all__ = ["FOREIGN", "REPEATED", "UNREAD", "ReadContext", "TraceProblems", "describe_repeat"]
 
 
 class TraceProblems:
@@ -58,6 +59,16 @@ UNREAD = "unread-output"
 NO_OUTPUT = "no-search-output"
 EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
+
+
+def describe_repeat(session: Session, before: str) -> Problem:
+    """Return the problem of a session that is there twice, the first time in the place `before`."""
+    what = f"is there twice for the system `{session.system}`, before in {before or 'this source'}"
+    return Problem.error("repeated-session", f"session `{session.conversation}`", what)
+
+
+REPEATED = "give each its own `conversation`, or a `system` that distinguishes them"
+"""What to do about a session that is there twice."""
 
 
 @dataclass

@@ -25,7 +25,10 @@ def to_plain(session: Session) -> JsonObject:
     steps: list[JsonObject] = [*searched, *({} for _ in range(session.steps - len(searched)))]
     asked = {} if session.question is None else {"question": session.question}
     silent = max(0, session.turns - 1 - len(session.earlier))
-    before: list[JsonObject] = [*({} for _ in range(silent)), *({"question": text} for text in session.earlier)]
+    before: list[JsonObject] = [
+        *({} for _ in range(silent)),
+        *({"question": text} for text in session.earlier),
+    ]
     return {
         **({} if session.unnamed else {"conversation": session.conversation}),
         "system": session.system,

@@ -48,7 +48,7 @@ def _is_ranked(answers: list[tuple[Result, ...]]) -> bool:
                 continue
             if _differ(known, result):
                 return True
-            retold = retold or not (known.url or known.title) and known.snippet != result.snippet
+            retold = retold or (not (known.url or known.title) and known.snippet != result.snippet)
     return (retold and _are_ranks(answers)) or _are_numbered(answers)
 
 

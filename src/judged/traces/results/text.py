@@ -116,7 +116,8 @@ _TITLED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED = re.compile(
-    r"^[ \t]*+\((?P<line>\d{1,4})\)|(?<=\s)\((?P<titled>\d{1,4})\)(?=[ \t]*+\"?Title:)", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*+\((?P<line>\d{1,4})\)|(?<=\s)\((?P<titled>\d{1,4})\)(?=[ \t]*+\"?Title:)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED_TITLE = re.compile(r"[ \t]*+Title:", re.IGNORECASE)
 _NUMBERED_TEXT = re.compile(r"Text:[ \t]*+", re.IGNORECASE)
@@ -229,9 +230,7 @@ def _read_numbered(text: str) -> list[Json]:
     if not starts or text[: starts[0].start()].strip():
         return []
     ends = [*(start.start() for start in starts[1:]), len(text)]
-    return [
-        _parse_numbered(text[start.end() : end].strip()) for start, end in zip(starts, ends, strict=True)
-    ]
+    return [_parse_numbered(text[start.end() : end].strip()) for start, end in zip(starts, ends, strict=True)]
 
 
 def _parse_numbered(passage: str) -> JsonObject:
