@@ -121,6 +121,7 @@ def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]
 def _find_results(call: Call, queries: list[str], where: str, context: ReadContext) -> Found:
     """Return the values of the results, by query."""
     nothing: Found = [(query, []) for query in queries] or [(None, [])]
+    context.cited += call.cited
     if call.output is UNSET and not call.failed:
         context.unanswered += 1
     if call.failed or call.output is UNSET:

@@ -95,6 +95,8 @@ class ReadContext:
     """Results whose id was set aside because it is only a rank, by tool."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
+    cited: int = 0
+    """Searches whose results are the citations of the answer."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
     _first_places: dict[str, str] = field(default_factory=dict)
@@ -146,6 +148,10 @@ class ReadContext:
         if self.ranked:
             self.problems.note(
                 f"{self.label}: ids of {_list_tools(self.ranked)} are only ranks, the same for different results, and were set aside"
+            )
+        if self.cited:
+            self.problems.note(
+                f"{self.label}: the trace has no results of {counted(self.cited, 'search')}; what the answer cites stands in for them"
             )
         if self.unanswered:
             self._check_outputs()

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime
 
+from msgspec import UNSET
+
 from judged.traces.context import FOREIGN, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head
@@ -79,6 +81,14 @@ class Transcript:
         self._open = [item for item in self._open if item is not call]
         call.output, call.failed = output, failed
         self._extend_to(time)
+
+    def cite(self, results: list[JsonObject]) -> None:
+        """Record what an answer cites: the results of the last search of the step before, if the trace has none."""
+        calls = (
+            [call for step in self.turns[-1].steps for call in step.calls] if self.turns and results else []
+        )
+        if calls and calls[-1].output is UNSET and calls[-1].search:
+            calls[-1].output, calls[-1].cited = results, True
 
     def find_problems(self) -> Iterator[tuple[str, str]]:
         """Yield the code and the message of each problem of the conversation as a whole."""

@@ -17,7 +17,7 @@ from judged.traces.messages.messages import Transcript, count_tokens, join_text
 from judged.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.traces.open import Document, Trace
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "record_items"]
 
 OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "tool_search_output", "computer_call_output")
@@ -85,7 +85,7 @@ SHAPE = RequestShape(_print, lambda item: (item.get("call_id"),), _has_ended)
 def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for document, items in chain:
-        _record(items, _count_usage(document.value), transcript)
+        record_items(items, _count_usage(document.value), transcript)
     document = chain[0][0]
     first = document.value if isinstance(document.value, dict) else {}
     response = get_body(first, "response") or first
@@ -102,7 +102,7 @@ def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     )
 
 
-def _record(items: Items, tokens: float | None, transcript: Transcript) -> None:
+def record_items(items: Items, tokens: float | None, transcript: Transcript) -> None:
     """Record items in the transcript; adjacent calls are one step."""
     searched: list[Step] = []
     for is_calls, group in groupby(items, lambda item: get_str(item, "type").endswith("_call")):
@@ -124,7 +124,17 @@ def _record_item(item: JsonObject, transcript: Transcript) -> None:
     elif kind == "message" and role == "user":
         transcript.ask(join_text(item.get("content")))
     elif kind == "message" and role == "assistant":
+        transcript.cite(_citations(item))
         transcript.step([])
+
+
+def _citations(item: JsonObject) -> list[JsonObject]:
+    """Return the pages that an answer cites."""
+    content = item.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    notes = [note for block in blocks for note in block.get("annotations") or () if isinstance(note, dict)]
+    cited = [note for note in notes if note.get("type") == "url_citation" and note.get("url")]
+    return [{"url": note["url"], "title": note.get("title")} for note in cited]
 
 
 def _call(item: JsonObject) -> Call:

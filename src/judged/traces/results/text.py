@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
+import json
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -104,7 +107,8 @@ _FAILED = re.compile(
 """How the report of a failure begins; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
-_ASKED = re.compile(r"\A\s*A Google search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
+_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\]\n]++)\]$", re.MULTILINE)
+_ASKED = re.compile(r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
 _LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
 _NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
 _BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
@@ -161,6 +165,7 @@ def _read_results(text: str) -> list[Json] | None:
         return []
     readers: tuple[Callable[[str], list[Json]], ...] = (
         read_elements,
+        _read_link_lists,
         _read_links,
         _read_titled,
         _read_numbered,
@@ -168,11 +173,22 @@ def _read_results(text: str) -> list[Json] | None:
         read_sections,
         _read_records,
         _read_passages,
+        _read_table,
     )
     for read in readers:
         if values := read(text):
             return values
+    if values := _read_bare_titles(text):
+        return values
     return [] if _ASKED.match(text) else None
+
+
+def _read_bare_titles(text: str) -> list[Json]:
+    """Read `1. [title]` and its passage below, as the Tongyi client of BrowseComp-Plus shows results."""
+    parts = _split_at(_BARE_TITLE, text)
+    if [int(match["number"]) for match, _ in parts] != list(range(1, len(parts) + 1)):
+        return []
+    return [{"title": match["title"], "text": below.strip()} for match, below in parts]
 
 
 def _read_links(text: str) -> list[Json]:
@@ -211,6 +227,31 @@ def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
         else:
             at = line.find("](", at + 2)
     return None
+
+
+def _read_link_lists(text: str) -> list[Json]:
+    """Read `Links: [{"title": …, "url": …}]`, a list for each search, as Claude Code's WebSearch shows results."""
+    found: list[Json] = []
+    for line in text.split("\n") if "Links: [" in text else ():
+        if line.startswith("Links: ["):
+            try:
+                found += json.loads(line.removeprefix("Links: "))
+            except ValueError:
+                return []
+    return found
+
+
+def _read_table(text: str) -> list[Json]:
+    """Read CSV or tab-separated lines whose first names fields, two at least."""
+    header, _, below = text.strip().partition("\n")
+    separator = "\t" if "\t" in header else ","
+    names = [name.strip().strip('"').lower() for name in header.split(separator)]
+    if len(names) < 2 or len(set(names) & _FIELDS) < 2 or not below.strip():
+        return []
+    rows = list(csv.reader(io.StringIO(text.strip()), delimiter=separator))[1:]
+    if any(len(row) != len(names) for row in rows if row):
+        return []
+    return [dict(zip(names, row, strict=True)) for row in rows if row]
 
 
 def _read_titled(text: str) -> list[Json]:
