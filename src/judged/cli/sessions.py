@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from judged.engine.evaluation import Evaluation
     from judged.gates.result import GateReport
     from judged.measures.measure import Measure
-    from judged.sessions.report import SessionReport
+    from judged.sessions.report import Section, SessionReport
 
 __all__ = ["command"]
 
@@ -93,6 +93,25 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 @click.option("--curve", is_flag=True, help="Show every measure at every iteration.")
 @click.option(
     "--stopping", is_flag=True, help="Show what would have been lost and saved by stopping earlier."
+)
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    type=Weight(),
+    metavar="searches|tokens|seconds=N",
+    help="With --stopping: also stop when this much is spent; may be repeated.",
+)
+@click.option(
+    "--redundancy", is_flag=True, help="Show where repeats come from: iterations, tools, queries, documents."
+)
+@click.option(
+    "--attempts", is_flag=True, help="Show mean and spread over repeated attempts, and what k attempts find."
+)
+@click.option(
+    "--human",
+    metavar="FILE",
+    help="Human grades of a random sample of the results (`judged label --sample`): correct CG and SRE by them.",
 )
 @click.option("--overlap", is_flag=True, help="Show which good results several systems found.")
 @click.option("--explain", is_flag=True, help="Show why each result is new or a duplicate.")
@@ -230,7 +249,25 @@ def _make_report(
         single=alone(evaluation, good=good) if options["overlap"] else (),
         comparison=compare_systems(evaluation, baseline=compared, settings=settings) if compared else None,
         gates=_gate(evaluation, settings, options) if options["min_delta"] is not None else (),
+        sections=dict(_make_sections(evaluation, settings, options, good=good)),
     )
+
+
+def _make_sections(
+    evaluation: Evaluation, settings: Settings, options: dict[str, Any], *, good: int
+) -> Iterator[tuple[str, Section]]:
+    """Yield what was asked for besides means, curves and comparisons."""
+    from judged.sessions.analysis import attempts, corrected, redundancy, stopping_rules
+
+    if options["human"]:
+        yield "corrected", corrected(evaluation)
+    if options["redundancy"]:
+        yield "redundancy", redundancy(evaluation)
+    if options["stopping"] or options["budgets"]:
+        rules = stopping_rules(evaluation, budgets=options["budgets"], good=good, level=settings.level)
+        yield "stopping_rules", rules
+    if options["attempts"]:
+        yield "attempts", attempts(evaluation, good=good)
 
 
 def _gate(evaluation: Evaluation, settings: Settings, options: dict[str, Any]) -> tuple[GateReport, ...]:
@@ -279,6 +316,8 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
             lenient=options["lenient"],
             conversations=options["chosen"],
             explain=options["explain"],
+            searches=options["redundancy"],
+            human=options["human"],
             progress=progress,
         )
     if session_totals(evaluation).labelled or options["measures"] or options["labels"]:
@@ -330,6 +369,6 @@ def _find_companions(measures: list[Measure], settings: dict[str, Any]) -> Itera
 
 def _list_inputs(named: Traces, options: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("trace", path) for _, path in named)
-    for role in ("labels", "reference"):
+    for role in ("labels", "reference", "human"):
         if options[role] and options[role] != "union":
             yield role, options[role]

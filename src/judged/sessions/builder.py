@@ -16,6 +16,7 @@ from judged.kernels.segments import Ints
 from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.protocol import SessionProtocol
+from judged.sessions.redundancy import SearchLog
 from judged.tables.sessions import Result, Search, Session, TaskSource
 from judged.traces.context import describe_repeat
 
@@ -101,7 +102,8 @@ class SessionViewBuilder:
     """Reduces sessions to counts and gains as they arrive, so that none of their texts need be kept.
 
     `keep` says which new results are kept for references and overlaps: those with a gain, all of them (since judgments
-    may give them a gain), or none. `explain` keeps the reason for each decision on duplicates.
+    may give them a gain), or none. `explain` keeps the reason for each decision on duplicates, `searches` what each
+    search repeated.
     """
 
     def __init__(
@@ -111,11 +113,13 @@ class SessionViewBuilder:
         labels: LabelIndex | None = None,
         keep: Keep = "none",
         explain: bool = False,
+        searches: bool = False,
     ) -> None:
         self.protocol = protocol
         self.keys: list[SessionKey] = []
         self.new_results: list[NewResult] = []
         self.decisions: list[DedupDecision] = []
+        self.search_log = SearchLog() if searches else None
         self._explain = explain
         self._labels = labels
         self._keep = keep
@@ -135,6 +139,8 @@ class SessionViewBuilder:
         self._conflicts.append(0)
         self._overruled.append(0)
         seen = Deduplicator(self.protocol.rules, record=self._explain)
+        if self.search_log is not None:
+            self.search_log.begin()
         gains: list[int] = []
         new: list[tuple[Result, Search]] = []
         returned = 0
@@ -180,10 +186,11 @@ class SessionViewBuilder:
         gains: list[int],
     ) -> list[tuple[Result, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
-        new = []
+        new, clusters = [], []
         for result in search.results:
             cluster = seen.place(result, search.tool)
             gain = self._gain(key, search, result)
+            clusters.append(cluster)
             if self._explain:
                 why = seen.decisions[-1]
                 self.decisions.append(
@@ -195,6 +202,8 @@ class SessionViewBuilder:
                     new.append((result, search))
             elif gain is not None and gain != gains[cluster]:
                 gains[cluster] = self._resolve(session, result, gains[cluster], gain)
+        if self.search_log is not None:
+            self.search_log.add(len(self.keys), iteration, search, clusters)
         return new
 
     def _keep_new(self, gains: list[int], new: list[tuple[Result, Search]]) -> None:

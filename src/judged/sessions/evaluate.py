@@ -39,6 +39,8 @@ def evaluate_sessions(
     lenient: bool = False,
     conversations: Iterable[str] = (),
     explain: bool = False,
+    searches: bool = False,
+    human: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Score search sessions: what each iteration found that was new and good, how soon, and how much was repeated.
@@ -47,7 +49,9 @@ def evaluate_sessions(
     names of systems to either. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
     `reference` says what could have been found: judgments, or `"union"` for what all systems found on the same task;
     measures that can use it do. `conversations` limits the evaluation to those named. `explain` keeps why each
-    result is new or a duplicate, for `judged.sessions.analysis.decisions`.
+    result is new or a duplicate, for `judged.sessions.analysis.decisions`; `searches` what each search repeated, for
+    `judged.sessions.analysis.redundancy`. `human` has grades of a random sample of the results, for
+    `judged.sessions.analysis.corrected`.
 
     `protocol` has all conventions; single ones may be given instead: `unit` says what is the same result (`rules` says
     it in detail), `conflict` which of several gains of one result counts, `unlabelled` whether a result without a gain
@@ -69,6 +73,8 @@ def evaluate_sessions(
         lenient=lenient,
         conversations=conversations,
         explain=explain,
+        searches=searches,
+        human=human,
         progress=progress,
     )
 

@@ -22,7 +22,9 @@ from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
 from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
+from judged.sessions.corrected import Corrected, correct_by_humans
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
+from judged.sessions.redundancy import SearchLog
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
 from judged.sessions.tasks import pair_tasks
 from judged.tables.columns import to_strings
@@ -186,6 +188,10 @@ class SessionAlignment(Alignment):
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
+    search_log: SearchLog | None = None
+    """What each search repeated, where that was asked for."""
+    corrected: Corrected | None = None
+    """CG and SRE corrected by human grades, where there are some."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -222,14 +228,15 @@ def align_sessions(
     lenient: bool = False,
     conversations: Iterable[str] = (),
     explain: bool = False,
+    searches: bool = False,
+    human: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
     chosen = frozenset(conversations)
     index = None if labels is None else LabelIndex(labels, protocol.rules)
-    builder = SessionViewBuilder(
-        protocol, labels=index, keep=_choose_keep(reference, measures), explain=explain
-    )
+    keep = "all" if human is not None else _choose_keep(reference, measures)
+    builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
     how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
     for count, session in enumerate(_stream(source, chosen, problems=skipped, **how), start=1):
@@ -240,7 +247,12 @@ def align_sessions(
     builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
     good = min((int(str(measure.parameters.get("good", 4))) for measure in measures), default=2)
-    return _finish(builder, view, pools, index, skipped, good=good)
+    corrected = None if human is None else correct_by_humans(builder, view, human, good=good)
+    return replace(
+        _finish(builder, view, pools, index, skipped, good=good),
+        search_log=builder.search_log,
+        corrected=corrected,
+    )
 
 
 def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:

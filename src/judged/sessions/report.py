@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import isnan
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -52,6 +52,16 @@ MOST = 30
 """More iterations than this are not shown to people; the data has all of them."""
 
 
+class Section(Protocol):
+    """A part of the report that brings its own data and tables."""
+
+    def rows(self) -> Iterable[Mapping[str, Value]]:
+        """Return the data."""
+
+    def tables(self) -> Iterable[Table]:
+        """Return what people read."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionReport(Result):
     """An evaluation of sessions, and what else was asked about it."""
@@ -68,6 +78,8 @@ class SessionReport(Result):
     single: Sequence[Alone] = ()
     comparison: Comparison | None = None
     gates: Sequence[GateReport] = ()
+    sections: Mapping[str, Section] = field(default_factory=dict)
+    """What else was asked for, by the name of its data: redundancy, stopping rules, attempts, corrections."""
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
@@ -90,6 +102,7 @@ class SessionReport(Result):
         systems = self.evaluation.systems
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
             "decisions": _decision_rows(self.evaluation),
+            **{name: section.rows() for name, section in self.sections.items()},
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
             "alone": [asdict(row) for row in self.single],
@@ -121,6 +134,8 @@ class SessionReport(Result):
         for name, stops in (self.stops or {}).items():
             if stops:
                 yield _stopping_table(name, stops)
+        for section in self.sections.values():
+            yield from section.tables()
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:

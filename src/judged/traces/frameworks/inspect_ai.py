@@ -11,7 +11,7 @@ from judged.traces.conversation import Conversation
 from judged.traces.format import Head, TraceFormat
 from judged.traces.frameworks.translation import make_call, make_output
 from judged.traces.json_values import Json, JsonObject, first_text, get_object
-from judged.traces.messages.messages import Messages, to_conversation
+from judged.traces.messages.messages import to_conversation
 from judged.traces.messages.openai_chat import record_messages
 from judged.traces.open import Document, Trace
 
