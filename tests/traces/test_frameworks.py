@@ -37,12 +37,13 @@ STORY: Story = [
     [("Burj Khalifa height", ["burj", "dubai"])],
     [("Merdeka 118 height", ["merdeka", "burj"])],
 ]
+CLAUDE: Story = [
+    [("Burj Khalifa height", ["burj", "towers"])],
+    [("Merdeka 118 height", ["merdeka", "towers"])],
+]
 OTHER: dict[str, Story] = {
     "codex.jsonl": [[("Burj Khalifa height", ["burj?utm_source=openai"])]],
-    **dict.fromkeys(
-        ("claude-code-stream.jsonl", "claude-code-transcript.jsonl"),
-        [[("Burj Khalifa height", ["burj", "towers"])], [("Merdeka 118 height", ["merdeka", "towers"])]],
-    ),
+    **dict.fromkeys(("claude-code-stream.jsonl", "claude-code-transcript.jsonl"), CLAUDE),
 }
 TOKENS = {
     "autogen.jsonl",

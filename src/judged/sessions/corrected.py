@@ -165,9 +165,9 @@ def _correct(
         variance += values.var(ddof=1) / len(values)
     half = normal_quantile(level) * float(np.sqrt(variance))
     graded = sum(any(result.session in own for result in results) for results, _ in drawn)
-    return Correction(
-        system, name, float(values.mean()), corrected, corrected - half, corrected + half, graded
-    )
+    most = 1.0 if name.startswith("SRE") else float("inf")
+    low, high = max(corrected - half, 0.0), min(corrected + half, most)
+    return Correction(system, name, float(values.mean()), corrected, low, high, graded)
 
 
 def _session_values(view: SessionView, worth: Any, scale: Floats) -> Floats:

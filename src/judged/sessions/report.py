@@ -131,11 +131,7 @@ class SessionReport(Result):
             yield _means_table(systems, digits=display.digits, title=title)
         yield from _bounds_tables(systems)
         yield from _curve_tables(self.curves)
-        for name, stops in (self.stops or {}).items():
-            if stops:
-                yield _stopping_table(name, stops)
-        for section in self.sections.values():
-            yield from section.tables()
+        yield from self._section_tables()
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:
@@ -148,6 +144,14 @@ class SessionReport(Result):
             yield draw_curves(self.curves)
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def _section_tables(self) -> Iterator[Table]:
+        """Yield the tables of stopping points, and of what else was asked for."""
+        for name, stops in (self.stops or {}).items():
+            if stops:
+                yield _stopping_table(name, stops)
+        for section in self.sections.values():
+            yield from section.tables()
 
 
 def _means_table(systems: Mapping[str, Evaluation], *, digits: int, title: str | None) -> Table:

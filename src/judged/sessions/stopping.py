@@ -8,7 +8,7 @@ from math import isnan, nan
 
 import numpy as np
 
-from judged.arrays import Floats, Ints
+from judged.arrays import Flags, Floats, Ints
 from judged.blocks import Estimate, Table, Value
 from judged.errors import BadProtocol
 from judged.kernels.segments import divide
@@ -68,20 +68,20 @@ class StoppingRules:
 
 def _spread(name: str, value: Interval | float) -> dict[str, Value]:
     if isinstance(value, Interval):
-        return {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        return {name: value.mean, f"{name}_low": value.low, f"{name}_high": value.high}
     return {name: None if isnan(value) else value, f"{name}_low": None, f"{name}_high": None}
 
 
 def _estimate(value: Interval | float) -> Value:
     if isinstance(value, Interval):
-        return Estimate(value.value, value.low, value.high)
+        return Estimate(value.mean, value.low, value.high)
     return None if isnan(value) else value
 
 
 def _share(value: Interval | float) -> str:
     if not isinstance(value, Interval):
         return "unknown" if isnan(value) else f"{value:.1%}"
-    return f"{value.value:.1%} [{max(value.low, 0):.1%}, {min(value.high, 1):.1%}]"
+    return f"{value.mean:.1%} [{max(value.low, 0):.1%}, {min(value.high, 1):.1%}]"
 
 
 def apply_rules(
@@ -109,7 +109,7 @@ def apply_rules(
     return StoppingRules(effects)
 
 
-def _stop_after(view: SessionView, dry: Ints, count: int) -> Ints:
+def _stop_after(view: SessionView, dry: Flags, count: int) -> Ints:
     """Return for each session the iteration at which it would have ended: after `count` dry ones in a row."""
 
     def find(start: int, end: int) -> int:
@@ -160,7 +160,7 @@ def _measure(system: str, rule: str, view: SessionView, ends: Ints, good: int, l
     )
 
 
-def _sum(view: SessionView, values: Ints | Floats, mask: Ints | None) -> Floats:
+def _sum(view: SessionView, values: Ints | Floats, mask: Flags | None) -> Floats:
     chosen = values if mask is None else np.where(mask, values, 0)
     return np.bincount(view.session, weights=chosen, minlength=len(view)).astype(np.float64)
 

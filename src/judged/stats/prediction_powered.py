@@ -169,6 +169,7 @@ def _clustered_error(
 
 
 def normal_quantile(level: float) -> float:
+    """Return how many standard errors an interval of this level extends to either side."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
