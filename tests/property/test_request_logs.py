@@ -13,7 +13,7 @@ from judged.errors import BadInput
 from judged.traces.read import read_sessions
 
 Message = dict[str, Any]
-Told = list[list[str]]
+Steps = list[list[str]]
 """The queries of each step of a conversation."""
 conversations = st.lists(
     st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=2), min_size=1, max_size=4),
@@ -27,7 +27,7 @@ def name(draw: random.Random) -> str:
     return "call_1a" + "".join(draw.choices("abcdef0123456789", k=16))
 
 
-def told(steps: Told, number: int, draw: random.Random) -> list[Message]:
+def make_messages(steps: Steps, number: int, draw: random.Random) -> list[Message]:
     """The messages of a conversation, in OpenAI's form."""
     messages: list[Message] = [
         {"role": "system", "content": "You search."},
@@ -156,11 +156,11 @@ def interleave(logs: list[list[Message]], draw: random.Random) -> list[Message]:
 @settings(max_examples=60, deadline=None)
 @given(cases=conversations, seed=st.integers(0, 2**32))
 def test_joining_a_log_of_growing_requests_gives_each_session_once(
-    form: str, cases: list[Told], seed: int
+    form: str, cases: list[Steps], seed: int
 ) -> None:
     """Re-serialised arguments, other orders of keys, null for empty, an index, a clock, repeats, interleaving."""
     draw = random.Random(seed)  # noqa: S311
-    logs = [requests(told(steps, number, draw), form, draw) for number, steps in enumerate(cases)]
+    logs = [requests(make_messages(steps, number, draw), form, draw) for number, steps in enumerate(cases)]
     found = read_sessions(interleave(logs, draw))
     queries = {
         str(session.question): [[search.query for search in part.searches] for part in session.iterations]
@@ -174,7 +174,7 @@ def test_joining_a_log_of_growing_requests_gives_each_session_once(
 def test_requests_that_shortened_what_came_before_are_joined_by_the_ids_of_their_calls() -> None:
     """The first request has lost its outputs in the second, which begins with the time."""
     draw = random.Random(1)  # noqa: S311
-    whole = told([["a"], ["b"]], 0, draw)
+    whole = make_messages([["a"], ["b"]], 0, draw)
     cut = [{**message, "content": "[…]"} if message["role"] == "tool" else message for message in whole[:4]]
     later = [{"role": "user", "content": "12:01 Question 0?"}, *cut[2:], *whole[4:]]
     (session,) = read_sessions([{"messages": whole[:4]}, {"messages": later}])
@@ -189,7 +189,7 @@ def test_two_attempts_with_the_same_first_step_stay_two() -> None:
     """Their calls have ids that count, and their requests begin alike."""
 
     def attempt(second: str) -> list[Message]:
-        messages = told([["a"], [second]], 0, random.Random(2))  # noqa: S311
+        messages = make_messages([["a"], [second]], 0, random.Random(2))  # noqa: S311
         text = json.dumps(messages)
         for at, own in enumerate(
             dict.fromkeys(call["id"] for message in messages for call in message.get("tool_calls", ()))
@@ -208,8 +208,8 @@ def test_two_attempts_with_the_same_first_step_stay_two() -> None:
 def test_a_request_far_below_the_conversation_that_it_continues_is_an_error() -> None:
     """It is never counted twice in silence."""
     draw = random.Random(3)  # noqa: S311
-    first = told([["a"]], 0, draw)
-    others = [{"messages": told([["b"]], number, draw)} for number in range(1, 80)]
+    first = make_messages([["a"]], 0, draw)
+    others = [{"messages": make_messages([["b"]], number, draw)} for number in range(1, 80)]
     more = {
         "messages": [*first, {"role": "user", "content": "And?"}, {"role": "assistant", "content": "No."}]
     }

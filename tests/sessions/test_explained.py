@@ -19,9 +19,9 @@ from judged.errors import BadProtocol, BadSample
 from judged.sessions.analysis import attempts, corrected, redundancy, stopping_rules
 from judged.sessions.attempts import found_within
 
-Told = list[list[tuple[str, str, str]]]
+Searches = list[list[tuple[str, str, str]]]
 """For each iteration its searches: query, tool, results as letters with gains."""
-SESSIONS: dict[tuple[str, str], Told] = {
+SESSIONS: dict[tuple[str, str], Searches] = {
     ("t1", "c1"): [
         [("a b c", "web", "a3 b1 a3"), ("c b a", "kb", "c0 a3")],
         [("a b c d", "web", "a3 b1")],
@@ -38,7 +38,7 @@ SESSIONS: dict[tuple[str, str], Told] = {
 }
 
 
-def trace(sessions: dict[tuple[str, str], Told] = SESSIONS) -> list[dict[str, Any]]:
+def trace(sessions: dict[tuple[str, str], Searches] = SESSIONS) -> list[dict[str, Any]]:
     """The sessions in the plain form, each iteration with 100 tokens."""
     return [
         {

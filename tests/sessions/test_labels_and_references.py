@@ -1,4 +1,4 @@
-"""What a user is told about labels and references, and where they are used."""
+"""Notes and warnings about labels and references, and where they are used."""
 
 from __future__ import annotations
 

@@ -49,15 +49,15 @@ def translate(entries: Entries) -> Messages:
 
 
 def _is_kept(entry: JsonObject, message: JsonObject) -> bool:
-    """Return whether an entry is part of the session: all but commands, and what subagents are told."""
+    """Return whether an entry is part of the session: all but commands, and what subagents are sent."""
     if message.get("role") != "user":
         return message.get("role") == "assistant"
     content = message.get("content")
     if isinstance(content, list):
         answers = any(get_str(block, "type") == "tool_result" for block in content)
         return answers or not (entry.get("isSidechain") or entry.get("parent_tool_use_id"))
-    told = entry.get("isSidechain") or entry.get("parent_tool_use_id")
-    return isinstance(content, str) and not told and not content.startswith(COMMANDS)
+    sent = entry.get("isSidechain") or entry.get("parent_tool_use_id")
+    return isinstance(content, str) and not sent and not content.startswith(COMMANDS)
 
 
 def _is_same_response(before: JsonObject, message: JsonObject) -> bool:
