@@ -22,6 +22,8 @@ from judged.explanation.published import explain_published as explain_published
 from judged.explanation.result import Explanation as Explanation
 from judged.gates.api import gate as gate
 from judged.gates.result import GateReport as GateReport
+from judged.index.api import benchmark_index as benchmark_index
+from judged.index.result import IndexBenchmark as IndexBenchmark
 from judged.io.read import (
     read_judgments as read_judgments,
     read_labels as read_labels,

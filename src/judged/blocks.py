@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TypeAlias
 
 from judged.errors import UnknownName
@@ -136,6 +137,9 @@ class Figure:
     note: str = ""
     """A caption: how to read the chart."""
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> object:  # noqa: ARG002 - IPython's
+        return import_module("judged.report.notebook").to_bundle(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Notes:
@@ -255,16 +259,17 @@ def query_table(
     `display` sorts and limits the rows, and `foot` ends them. `difference` is what `--sort difference` means; without
     it, the spread of the values.
     """
-    texts = [display.texts.get(query) for query in ids] if display.texts else None
-    named: dict[str, Sequence[Value]] = {unit: ids, **({} if texts is None else {"text": texts}), **columns}
+    texts = [[display.texts.get(query) for query in ids]] if display.texts else []
+    cells: list[Sequence[Value]] = [ids, *texts, *columns.values()]
     order = _sort_queries(ids, unit, columns, display.sort, difference)
     shown = order if display.limit is None else order[: display.limit]
-    rows = [tuple(column[at] for column in named.values()) for at in shown]
+    rows = [tuple(column[at] for column in cells) for at in shown]
     if len(shown) < len(ids):
         title = f"{title or ''} ({len(shown):,} of {len(ids):,})".strip()
     if foot:
-        rows.append(("all", *(() if texts is None else (None,)), *foot))
-    return Table(tuple(named), tuple(rows), title=title, foot=bool(foot))
+        rows.append(("all", *([None] * len(texts)), *foot))
+    names = (unit, *(["text"] * len(texts)), *columns)
+    return Table(names, tuple(rows), title=title, foot=bool(foot))
 
 
 def _sort_queries(

@@ -88,7 +88,7 @@ def test_per_query_of_a_comparison_has_values_and_the_difference(invoke: Invoke)
 
 
 def test_an_unknown_column_to_sort_by_is_named(invoke: Invoke) -> None:
-    """With what there is to choose from."""
+    """With a suggestion."""
     result = invoke(*SCORE, "-m", "RR", "--per-query", "--sort", "dence")
 
     assert result.exit_code != 0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from judged.measures.measure import Measure
     from judged.sessions.report import Section, SessionReport
 
-__all__ = ["command"]
+__all__ = ["choose_measures", "command"]
 
 Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
@@ -199,6 +199,7 @@ def command(
         from judged.report.draw import check_picture_path
 
         check_picture_path(picture)
+    options["report"] = any(path.suffix.lower() == ".html" for path in output.paths)
     report = _make_report(
         named, settings, options, curves=options["curve"] or picture is not None, quiet=output.quiet
     )
@@ -250,6 +251,8 @@ def _make_report(
         comparison=compare_systems(evaluation, baseline=compared, settings=settings) if compared else None,
         gates=_gate(evaluation, settings, options) if options["min_delta"] is not None else (),
         sections=dict(_make_sections(evaluation, settings, options, good=good)),
+        explained=options["explain"],
+        good=good,
     )
 
 
@@ -304,7 +307,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
     with Progress("Reading sessions", enabled=not quiet) as progress:
         evaluation = evaluate_sessions(
             named,
-            _choose_measures(options),
+            choose_measures(options),
             labels=options["labels"],
             reference=reference,
             rules=_make_rules(options),
@@ -315,7 +318,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
             tools=options["tools"],
             lenient=options["lenient"],
             conversations=options["chosen"],
-            explain=options["explain"],
+            explain=options["explain"] or options["report"],
             searches=options["redundancy"],
             human=options["human"],
             progress=progress,
@@ -337,7 +340,7 @@ def _make_rules(options: dict[str, Any]) -> Rules:
     return Rules(weights=Weights(**dict(options["weights"])), url_rules_off=off, **given)
 
 
-def _choose_measures(options: dict[str, Any]) -> list[Measure]:
+def choose_measures(options: dict[str, Any]) -> list[Measure]:
     """Return the measures asked for, with the settings that hold for all, and their companions."""
     from judged.measures.parse import parse_measures
 

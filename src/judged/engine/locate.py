@@ -155,10 +155,7 @@ def raise_run_problems(ranks: Aligned, run: Run) -> None:
         problems = [_column_problem(source, problem) for problem in ranks.problems[:SHOWN]]
     else:
         problems = _mapping_problems(source.mapping)
-    six = "a run has six columns: query, Q0, document, rank, score, tag"
-    raise BadInput(
-        subject, problems, counts=ranks.counts, hint=six if KINDS[FEW_COLUMNS] in ranks.counts else None
-    )
+    raise BadInput(subject, problems, counts=ranks.counts)
 
 
 def _text_problem(source: Text, problem: RowProblem) -> Problem:
@@ -166,7 +163,9 @@ def _text_problem(source: Text, problem: RowProblem) -> Problem:
     where, rest = source.place(problem.position), source.buffer[problem.position :]
     if problem.kind == KINDS[FEW_COLUMNS]:
         columns = f"{problem.detail} column{'s' if problem.detail != 1 else ''}"
-        return Problem.error(problem.kind, where, f"{columns}, expected 6")
+        return Problem.error(
+            problem.kind, where, f"{columns}, expected 6: query, Q0, document, rank, score, tag"
+        )
     if problem.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(rest[: problem.detail]).decode(errors="replace")
         return Problem.error(problem.kind, where, f"score is `{token}`, expected a number")

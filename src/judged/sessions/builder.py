@@ -20,7 +20,15 @@ from judged.sessions.redundancy import SearchLog
 from judged.tables.sessions import Result, Search, Session, TaskSource
 from judged.traces.context import describe_repeat
 
-__all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
+__all__ = [
+    "DedupDecision",
+    "Keep",
+    "NewResult",
+    "SearchRecord",
+    "SessionCounts",
+    "SessionKey",
+    "SessionViewBuilder",
+]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
 
@@ -77,6 +85,19 @@ class DedupDecision:
     """The query that found it."""
     gain: int | None = None
     """Its own label, from the file of labels or the trace."""
+    search: int = 0
+    """The number of its search among the searches of all sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """A search of a session: kept with the decisions on its results."""
+
+    session: int
+    iteration: int
+    query: str | None
+    tool: str | None
+    results: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +123,8 @@ class SessionViewBuilder:
     """Reduces sessions to counts and gains as they arrive, so that none of their texts need be kept.
 
     `keep` says which new results are kept for references and overlaps: those with a gain, all of them (since judgments
-    may give them a gain), or none. `explain` keeps the reason for each decision on duplicates, `searches` what each
-    search repeated.
+    may give them a gain), or none. `explain` keeps questions, searches, and the reason for each decision on duplicates;
+    `searches` what each search repeated.
     """
 
     def __init__(
@@ -120,6 +141,8 @@ class SessionViewBuilder:
         self.new_results: list[NewResult] = []
         self.decisions: list[DedupDecision] = []
         self.search_log = SearchLog() if searches else None
+        self.searches: list[SearchRecord] = []
+        self.questions: list[str | None] = []
         self._explain = explain
         self._labels = labels
         self._keep = keep
@@ -157,6 +180,8 @@ class SessionViewBuilder:
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
+        if self._explain:
+            self.questions.append(session.question)
         self.keys.append(key)
 
     def build(self) -> SessionView:
@@ -187,6 +212,9 @@ class SessionViewBuilder:
     ) -> list[tuple[Result, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
         new, clusters = [], []
+        if self._explain:
+            record = SearchRecord(len(self.keys), iteration, search.query, search.tool, len(search.results))
+            self.searches.append(record)
         for result in search.results:
             cluster = seen.place(result, search.tool)
             gain = self._gain(key, search, result)
@@ -194,7 +222,15 @@ class SessionViewBuilder:
             if self._explain:
                 why = seen.decisions[-1]
                 self.decisions.append(
-                    DedupDecision(len(self.keys), iteration, result, why, search.query, gain)
+                    DedupDecision(
+                        len(self.keys),
+                        iteration,
+                        result,
+                        why,
+                        query=search.query,
+                        gain=gain,
+                        search=len(self.searches) - 1,
+                    )
                 )
             if cluster == len(gains):
                 gains.append(UNLABELLED if gain is None else gain)

@@ -21,7 +21,14 @@ from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
-from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
+from judged.sessions.builder import (
+    DedupDecision,
+    Keep,
+    SearchRecord,
+    SessionCounts,
+    SessionKey,
+    SessionViewBuilder,
+)
 from judged.sessions.corrected import Corrected, correct_by_humans
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.redundancy import SearchLog
@@ -192,6 +199,10 @@ class SessionAlignment(Alignment):
     """What each search repeated, where that was asked for."""
     corrected: Corrected | None = None
     """CG and SRE corrected by human grades, where there are some."""
+    searches: tuple[SearchRecord, ...] = ()
+    """Every search, where decisions were asked for."""
+    questions: tuple[str | None, ...] = ()
+    """What the user asked in each session, where decisions were asked for."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -360,6 +371,8 @@ def _finish(
         per_session=counts,
         pools=pools,
         decisions=tuple(builder.decisions),
+        searches=tuple(builder.searches),
+        questions=tuple(builder.questions),
     )
 
 

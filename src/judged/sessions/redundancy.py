@@ -20,7 +20,7 @@ MOST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRecord:
+class RepeatRecord:
     """One search: what it returned that the session had before."""
 
     session: int
@@ -44,7 +44,7 @@ class SearchRecord:
 class SearchLog:
     """Collects the searches of sessions as they are added."""
 
-    records: list[SearchRecord] = field(default_factory=list)
+    records: list[RepeatRecord] = field(default_factory=list)
     repeats: dict[int, Counter[str]] = field(default_factory=dict)
     """For each session, how often each repeated document came again."""
     _first: list[tuple[int, str]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class SearchLog:
             self.repeats.setdefault(session, Counter())[name] += 1
         tool, asked = search.tool or "search", self._classify(search.query)
         self.records.append(
-            SearchRecord(session, iteration, tool, len(search.results), within, across, asked)
+            RepeatRecord(session, iteration, tool, len(search.results), within, across, asked)
         )
 
     def _classify(self, query: str | None) -> str:
@@ -92,7 +92,7 @@ def _name(result: Result) -> str:
 class Redundancy:
     """What the searches of each system repeated."""
 
-    records: Mapping[str, Sequence[SearchRecord]]
+    records: Mapping[str, Sequence[RepeatRecord]]
     repeats: Mapping[str, Sequence[tuple[str, int, int]]]
     """For each system the documents that came again most often: name, times, sessions."""
 
@@ -129,7 +129,7 @@ class Redundancy:
             )
 
 
-def _count(records: Sequence[SearchRecord]) -> dict[str, Value]:
+def _count(records: Sequence[RepeatRecord]) -> dict[str, Value]:
     """Return the counts of searches; one that brought nothing new may have returned nothing at all."""
     asked = Counter(record.query for record in records)
     return {
@@ -146,7 +146,7 @@ def _count(records: Sequence[SearchRecord]) -> dict[str, Value]:
 def explain_redundancy(log: SearchLog, systems: Mapping[str, Sequence[int]]) -> Redundancy:
     """Return what the searches of each system repeated; `systems` are the numbers of their sessions."""
     owner = {session: system for system, sessions in systems.items() for session in sessions}
-    records: dict[str, list[SearchRecord]] = {system: [] for system in systems}
+    records: dict[str, list[RepeatRecord]] = {system: [] for system in systems}
     for record in log.records:
         records[owner[record.session]].append(record)
     repeats: dict[str, Any] = {}

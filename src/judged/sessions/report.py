@@ -80,6 +80,10 @@ class SessionReport(Result):
     gates: Sequence[GateReport] = ()
     sections: Mapping[str, Section] = field(default_factory=dict)
     """What else was asked for, by the name of its data: redundancy, stopping rules, attempts, corrections."""
+    explained: bool = True
+    """Whether to show the decisions on duplicates, if the evaluation has them."""
+    good: int = 2
+    """The gain from which a result is good."""
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
@@ -101,7 +105,7 @@ class SessionReport(Result):
         """Return the data, the most particular table that was asked for first."""
         systems = self.evaluation.systems
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
-            "decisions": _decision_rows(self.evaluation),
+            "decisions": _decision_rows(self.evaluation) if self.explained else (),
             **{name: section.rows() for name, section in self.sections.items()},
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
@@ -119,10 +123,14 @@ class SessionReport(Result):
         """Return the verdicts of the gates, if there are any."""
         return {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
 
+    def charts(self) -> list[Figure]:
+        """Return the curves, if they were asked for."""
+        return [draw_curves(self.curves)] if self.curves else []
+
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the tables, the comparison and the gates that were asked for."""
         systems = self.evaluation.systems
-        yield from _decision_tables(self.evaluation)
+        yield from _decision_tables(self.evaluation) if self.explained else ()
         if display.per_query:
             for name, system in systems.items():
                 yield _session_table(system, display, title=name if len(systems) > 1 else None)
