@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
@@ -16,8 +16,12 @@ from judged.kernels.segments import Floats, Ints
 from judged.kernels.sessions import SessionView, count_until, iteration_gain, total_until
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
+from judged.sessions.attempts import Attempts, summarise_attempts
 from judged.sessions.builder import DedupDecision, SessionKey
+from judged.sessions.corrected import Corrected
 from judged.sessions.family import SessionAlignment, SessionTotals
+from judged.sessions.redundancy import Redundancy, explain_redundancy
+from judged.sessions.stopping import StoppingRules, apply_rules
 from judged.stats.intervals import Interval, student_interval
 
 __all__ = [
@@ -30,16 +34,20 @@ __all__ = [
     "Stop",
     "align_of",
     "alone",
+    "attempts",
     "average_tasks",
+    "corrected",
     "count_by_iteration",
     "curve",
     "curve_measures",
     "decisions",
     "find_costs",
     "overlaps",
+    "redundancy",
     "session_keys",
     "session_totals",
     "stopping_points",
+    "stopping_rules",
     "upper_bound",
 ]
 
@@ -337,3 +345,45 @@ def _alone(system: str, found: dict[str, dict[str, set[int]]]) -> Alone:
         alone=sum(len(results - elsewhere[task]) for task, results in own.items()),
         missed=sum(len(elsewhere[task] - results) for task, results in own.items()),
     )
+
+
+def redundancy(evaluation: Evaluation) -> Redundancy:
+    """Return what the searches of each system repeated, for an evaluation with `searches`."""
+    alignment = align_of(evaluation)
+    if alignment.search_log is None:
+        msg = "what each search repeated was not kept"
+        raise BadProtocol(msg, hint="evaluate with `searches=True`")
+    systems = {system: sessions.tolist() for system, sessions in alignment.systems().items()}
+    return explain_redundancy(alignment.search_log, systems)
+
+
+def stopping_rules(
+    evaluation: Evaluation,
+    *,
+    budgets: Sequence[tuple[str, float]] = (),
+    good: int = 2,
+    level: float = 0.95,
+) -> StoppingRules:
+    """Return what agents would have saved and lost by stopping after dry iterations, or at budgets such as `("tokens", 1e4)`."""
+    alignment = align_of(evaluation)
+    views = {system: alignment.view.select(sessions) for system, sessions in alignment.systems().items()}
+    return apply_rules(views, budgets=budgets, good=good, level=level)
+
+
+def attempts(evaluation: Evaluation, *, good: int = 2) -> Attempts:
+    """Return, for each system, mean and spread over its attempts at a task, and how likely k attempts find something good."""
+    alignment = align_of(evaluation)
+    gains = count_until(alignment.view, iteration_gain(alignment.view, good, "graded"), "last").tolist()
+    values: dict[str, dict[str, list[tuple[float, bool]]]] = {}
+    for key, gain in zip(alignment.keys, gains, strict=True):
+        values.setdefault(key.system, {}).setdefault(key.task, []).append((float(gain), gain > 0))
+    return summarise_attempts(values)
+
+
+def corrected(evaluation: Evaluation) -> Corrected:
+    """Return CG and SRE of each system corrected by human grades, for an evaluation with `human`."""
+    found = align_of(evaluation).corrected
+    if found is None:
+        msg = "there are no human grades to correct labels by"
+        raise BadProtocol(msg, hint="evaluate with `human=`, a sample drawn by `judged label --sample`")
+    return found
