@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TypeAlias
 import pyarrow as pa
 
 from judged.errors import Unreadable
+from judged.storage import is_remote, read_bytes
 
 __all__ = [
     "BOM",
@@ -124,7 +125,8 @@ def open_file(path: str | Path) -> File:
         return open_bytes(sys.stdin.buffer.read(), label="standard input", name="stdin")
     place = Path(path)
     name, extension, _ = split_name(place)
-    return File(decompress(_map(place), label=str(path)), str(path), name, extension)
+    data = read_bytes(path) if is_remote(path) else _map(place)
+    return File(decompress(data, label=str(path)), str(path), name, extension)
 
 
 def open_bytes(data: bytes | bytearray | memoryview, *, label: str, name: str) -> File:
