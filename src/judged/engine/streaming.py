@@ -24,7 +24,7 @@ from judged.arrays import Flags, Ints
 from judged.engine.locate import ReducedRun, apply_run_conventions, raise_run_problems, scan_run, to_index
 from judged.errors import SHOWN, BadInput
 from judged.io.stream import BLOCK_ROWS, RunStream, split_systems, to_run
-from judged.kernels.scan.align import Progress, Scanned, join
+from judged.kernels.scan.align import JudgedIndex, Progress, Scanned, join
 from judged.kernels.scan.strings import distinct
 from judged.problem import Problem
 from judged.protocol import BaseProtocol, Protocol
@@ -55,6 +55,12 @@ class Reduction:
     """Judged queries with rows in several blocks: their ranks are not known yet."""
     notes: dict[str, None] = field(default_factory=dict)
 
+    @classmethod
+    def empty(cls, queries: int, protocols: int) -> Reduction:
+        """Return that of a run of which nothing was read yet."""
+        scans: list[list[Scanned]] = [[] for _ in range(protocols)]
+        return cls(np.zeros(queries, dtype=bool), scans, np.zeros(protocols, dtype=np.int64))
+
     def add(self, found: Sequence[Scanned], removed: Sequence[int], notes: Iterable[str]) -> None:
         """Add what was found in a block under each protocol."""
         queries = distinct(np.concatenate([scanned.blocks.query for scanned in found]))
@@ -81,8 +87,8 @@ class Reduction:
 class Reducer:
     """Reduces blocks of runs to the ranks of judged documents, system by system; problems are collected."""
 
-    def __init__(self, judgments: Judgments, protocols: Sequence[Protocol], *, threads: int = 1) -> None:
-        self.index = to_index(judgments)
+    def __init__(self, index: JudgedIndex, protocols: Sequence[Protocol], *, threads: int = 1) -> None:
+        self.index = index
         self.protocols = protocols
         self.systems: dict[str | None, Reduction] = {}
         self.problems: list[Problem] = []
@@ -100,12 +106,7 @@ class Reducer:
     def reduction(self, system: str | None) -> Reduction:
         """Return what is left of a system's run."""
         if system not in self.systems:
-            several = len(self.protocols)
-            self.systems[system] = Reduction(
-                np.zeros(len(self.index), dtype=bool),
-                [[] for _ in range(several)],
-                np.zeros(several, dtype=np.int64),
-            )
+            self.systems[system] = Reduction.empty(len(self.index), len(self.protocols))
         return self.systems[system]
 
     def scan(self, run: Run) -> tuple[list[Scanned], list[int], tuple[str, ...]]:
@@ -147,7 +148,7 @@ def reduce_stream(
     progress: Progress | None = None,
 ) -> dict[str | None, ReducedRun]:
     """Return the runs of a stream, reduced to the ranks of their judged documents."""
-    reducer = Reducer(judgments, protocols, threads=threads)
+    reducer = Reducer(to_index(judgments), protocols, threads=threads)
     report = _Report(progress)
     for system, read in stream.blocks():
         try:
@@ -184,13 +185,9 @@ def to_reduced_run(
     scans = reduction.complete(found)
     if interleaved and reduction.scattered:
         apart = np.array(sorted(reduction.scattered), dtype=np.int64)
-        scans = [
-            replace(scanned, interleaved=np.union1d(scanned.interleaved, apart)) for scanned in scans
-        ]
+        scans = [replace(scanned, interleaved=np.union1d(scanned.interleaved, apart)) for scanned in scans]
     removed = dict(zip(protocols, reduction.self_matches.tolist(), strict=True))
-    return ReducedRun(
-        name, dict(zip(protocols, scans, strict=True)), removed, (*reduction.notes, *notes)
-    )
+    return ReducedRun(name, dict(zip(protocols, scans, strict=True)), removed, (*reduction.notes, *notes))
 
 
 def _note_spilled(reduction: Reduction) -> Iterator[str]:
@@ -210,9 +207,7 @@ def _reduce_scattered(
     }
     if not wanted:
         return found
-    names = {
-        system: take(judgments.queries, np.array(sorted(queries))) for system, queries in wanted.items()
-    }
+    names = {system: take(judgments.queries, np.array(sorted(queries))) for system, queries in wanted.items()}
     partitions = min(PARTITIONS, ceil(reducer.rows / BLOCK_ROWS))
     with TemporaryDirectory(prefix="judged-") as folder:
         for table in _spill(stream.tables(), names, Path(folder), partitions):

@@ -213,7 +213,6 @@ def _open_dataset(files: Sequence[StoredFile], format: str, label: str) -> Any: 
             filesystem=files[0].filesystem,
             format=format,
             partitioning="hive",
-            partition_base_dir=os.path.commonprefix([file.path for file in files]).rpartition("/")[0],
         )
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(label, error) from error
