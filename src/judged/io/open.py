@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TypeAlias
 import pyarrow as pa
 
 from judged.errors import Unreadable
-from judged.storage import is_remote, read_bytes
+from judged.storage import has_pattern, is_remote, read_bytes
 
 __all__ = [
     "BOM",
@@ -116,7 +116,11 @@ def name_files(paths: Sequence[str]) -> list[str]:
 
 
 def _resolve(path: str) -> Path:
-    return Path(path) if Path(path).name else Path(path).resolve()
+    """Return what gives a run its name: its file or folder; of a pattern, the folder it is in."""
+    place = Path(path) if Path(path).name else Path(path).resolve()
+    while has_pattern(place.name) and place.parent != place and not place.exists():
+        place = place.parent
+    return place if place.name else place.resolve()
 
 
 def open_file(path: str | Path) -> File:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from judged.errors import BadInput, Unreadable
-from judged.io.open import File, decompress_stream, split_name
+from judged.io.open import File, decompress_stream, name_files, split_name
 from judged.io.parquet import IPC_FILE
 from judged.io.sniff import detect
 from judged.io.trec import read_run as check_first_lines, run_of_lines, tabulate_lines
@@ -167,7 +167,7 @@ def open_run_stream(source: Any, *, wanted: bool = False) -> RunStream | None:
     if not isinstance(source, str | os.PathLike) or str(source) == "-" or not _is_large(str(source), wanted):
         return None
     files = list_files(str(source))
-    name = _name(str(source))
+    (name,) = name_files([str(source)])
     opened = {
         b"PAR1": partial(_open_dataset, files, "parquet", str(source)),
         IPC_FILE[:4]: partial(_open_dataset, files, "ipc", str(source)),
@@ -194,14 +194,6 @@ def _is_large(path: str, wanted: bool) -> bool:  # noqa: FBT001 - said once
         return place.is_dir() or (place.is_file() and place.stat().st_size >= LARGE)
     except (OSError, ValueError):
         return False
-
-
-def _name(path: str) -> str:
-    """Return the name of a run: that of its file or folder; of a pattern, that of the folder it is in."""
-    place = Path(path.rstrip("/"))
-    while has_pattern(place.name) and place.parent != place:
-        place = place.parent
-    return split_name(place)[0] or "run"
 
 
 def _open_dataset(files: Sequence[StoredFile], format: str, label: str) -> Any:  # noqa: A002 - Arrow's word
