@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from machine import description
 from reporting import write_report
 
@@ -36,8 +37,12 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 def main() -> None:
     """Write the runs, score them with every engine, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--millions", type=int, nargs="*", default=SIZES, help="rows of the runs, in millions")
-    parser.add_argument("--peer", type=int, default=10, help="rows, in millions, up to which the peers are run")
+    parser.add_argument(
+        "--millions", type=int, nargs="*", default=SIZES, help="rows of the runs, in millions"
+    )
+    parser.add_argument(
+        "--peer", type=int, default=10, help="rows, in millions, up to which the peers are run"
+    )
     parser.add_argument("--write", type=Path, help="also write the report to this file")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -42,7 +42,9 @@ def test_tables_are_read_at_a_uri(place: str) -> None:
     from judged.storage import write_bytes
 
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({"query": ["q1", "q1", "q2"], "document": list("bac"), "score": [2.0, 1.0, 1.0]}), sink)
+    pq.write_table(
+        pa.table({"query": ["q1", "q1", "q2"], "document": list("bac"), "score": [2.0, 1.0, 1.0]}), sink
+    )
     write_bytes(f"{place}/qrels.txt", b"q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n")
     if place.startswith("file"):
         Path(place.removeprefix("file://"), "run").mkdir()
@@ -64,7 +66,7 @@ def test_what_is_not_there_is_named(place: str) -> None:
 def test_a_scheme_that_nothing_opens_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With fsspec by name; without it by the extra that brings it."""
     pytest.importorskip("fsspec")
-    with pytest.raises(Unreadable, match="nowhere://x.json cannot be opened: Protocol not known"):
+    with pytest.raises(Unreadable, match=r"nowhere://x\.json cannot be opened: Protocol not known"):
         judged.load("nowhere://x.json")
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(MissingExtra, match="the storage `nowhere` needs the package `fsspec`"):

@@ -31,7 +31,7 @@ ROWS = st.lists(st.tuples(st.sampled_from(["q1", "q2", "q3", "é", "q9"]), st.in
 
 def make_rows(queries: int = 40, depth: int = 50, seed: int = 0) -> list[Row]:
     """Return rows of a run, with many ties."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - a fixed seed
     return [
         (f"q{query}", f"d{document}", float(rng.randint(0, 20)))
         for query in range(2, queries)
@@ -41,7 +41,7 @@ def make_rows(queries: int = 40, depth: int = 50, seed: int = 0) -> list[Row]:
 
 def make_qrels(queries: int = 30, seed: int = 1) -> dict[str, dict[str, int]]:
     """Return judgments; two queries are missing from the run, ten of the run are unjudged."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - a fixed seed
     return {
         f"q{query}": {f"d{document}": rng.randint(-1, 3) for document in rng.sample(range(150), 15)}
         for query in range(queries)
@@ -51,7 +51,9 @@ def make_qrels(queries: int = 30, seed: int = 1) -> dict[str, dict[str, int]]:
 def write_text(rows: list[Row], path: Path, opener: Callable[..., Any] = open) -> Path:
     """Write a TREC run, by default plain."""
     with opener(path, "wb") as file:
-        file.write("".join(f"{query} Q0 {document} 1 {score!r} x\n" for query, document, score in rows).encode())
+        file.write(
+            "".join(f"{query} Q0 {document} 1 {score!r} x\n" for query, document, score in rows).encode()
+        )
     return path
 
 
@@ -133,7 +135,7 @@ def test_a_stream_scores_as_the_file_read_at_once(form: str, tmp_path: Path) -> 
 def test_rows_in_any_order_are_brought_together_on_disk_and_said_so(form: str, tmp_path: Path) -> None:
     """A shuffled run has every query in many blocks."""
     rows = make_rows()
-    random.Random(3).shuffle(rows)
+    random.Random(3).shuffle(rows)  # noqa: S311 - a fixed seed
     path = WRITERS[form](rows, tmp_path / form)
     expected = judged.evaluate(make_qrels(), path, MEASURES, engine="local")
     found = judged.evaluate(make_qrels(), path, MEASURES, engine="streaming")
@@ -185,7 +187,7 @@ def test_blocks_of_any_size_change_nothing(
 
 
 def test_a_profile_with_several_protocols_is_streamed_under_each(tmp_path: Path) -> None:
-    """ranx has measures with conventions of their own."""
+    """Measures of ranx have conventions of their own."""
     path = write_text(make_rows(), tmp_path / "run.trec")
     names = ["ndcg@10", "map", "mrr", "precision@5"]
     expected = judged.evaluate(make_qrels(), path, names, protocol="ranx", engine="local")
@@ -197,7 +199,10 @@ def test_preferences_are_streamed_too(tmp_path: Path) -> None:
     """The family looks for documents in a run, and that is all a stream needs to know."""
     path = write_parquet(make_rows(), tmp_path / "run.parquet")
     preferences = judged.read_preferences(
-        {query: {"ann": {doc: float(max(g, 0)) for doc, g in docs.items()}} for query, docs in make_qrels().items()}
+        {
+            query: {"ann": {doc: float(max(g, 0)) for doc, g in docs.items()}}
+            for query, docs in make_qrels().items()
+        }
     )
     names = ["prefs_simp", "prefs_pair"]
     expected = judged.evaluate(preferences, path, names, engine="local")
@@ -231,7 +236,9 @@ def test_several_systems_in_one_data_set_are_scored_in_one_pass(tmp_path: Path) 
         MEASURES,
     )
     together = sorted((row[0], name, row) for name, rows in runs.items() for row in rows)
-    mixed = write_parquet([row for *_, row in together], tmp_path / "x.parquet", system=[n for _, n, _ in together])
+    mixed = write_parquet(
+        [row for *_, row in together], tmp_path / "x.parquet", system=[n for _, n, _ in together]
+    )
     for name, rows in runs.items():
         (tmp_path / "hive" / f"system={name}").mkdir(parents=True)
         write_parquet(rows, tmp_path / "hive" / f"system={name}" / "part.parquet")
@@ -277,7 +284,7 @@ def test_a_document_that_comes_twice_far_apart_is_found(form: str, tmp_path: Pat
     """The two rows are in different blocks, and meet on disk."""
     rows = make_rows()
     path = WRITERS[form]([*rows, rows[3]], tmp_path / form)
-    with pytest.raises(BadInput, match="is retrieved again.*first at"):
+    with pytest.raises(BadInput, match=r"is retrieved again.*first at"):
         judged.evaluate(make_qrels(), path, "AP", engine="streaming")
 
 
@@ -305,7 +312,11 @@ def test_progress_counts_rows_up_to_as_many_as_there_are_likely_to_be(
         calls: list[tuple[int, int]] = []
         path = WRITERS[form](rows, tmp_path / form)
         judged.evaluate(
-            make_qrels(), path, "AP", engine="streaming", progress=lambda *call, calls=calls: calls.append(call)
+            make_qrels(),
+            path,
+            "AP",
+            engine="streaming",
+            progress=lambda *call, calls=calls: calls.append(call),
         )
 
         assert len(calls) > 5

@@ -16,7 +16,7 @@ from judged.engine.evaluations import Evaluations
 from judged.engine.family import FAMILIES, Family, Measures, find_family
 from judged.engine.locate import ReducedRun
 from judged.errors import BadInput, UnknownName, WrongKind
-from judged.io.open import name_files
+from judged.io.open import is_large, name_files
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
 from judged.problem import Problem
@@ -247,6 +247,8 @@ def _reduce(
         from judged.engine.spark import reduce_frame
 
         return reduce_frame(judgments, source, protocols)
+    if engine is None and not is_large(source):
+        return None
     from judged.io.stream import open_run_stream
 
     stream = open_run_stream(source, wanted=engine == "streaming")

@@ -34,6 +34,7 @@ __all__ = [
     "decompress",
     "decompress_stream",
     "is_file",
+    "is_large",
     "is_number_text",
     "name_files",
     "open_binary",
@@ -46,6 +47,8 @@ __all__ = [
 
 BOM = b"\xef\xbb\xbf"
 """The mark that some editors put at the start of UTF-8."""
+LARGE = 1 << 30
+"""Bytes from which a file is streamed rather than read at once."""
 CHUNK = 1 << 18
 """How many bytes of a stream are decompressed at a time."""
 KNOWN = {
@@ -80,6 +83,22 @@ class File:
 def is_file(source: object) -> bool:
     """Return whether an object is a file: a path, its content as bytes, or something open to be read."""
     return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
+
+
+def is_large(source: object) -> bool:
+    """Return whether something is read as a stream: a data set, a folder, a pattern, a URI or a large file."""
+    if hasattr(source, "get_fragments"):
+        return True
+    if not isinstance(source, str | os.PathLike):
+        return False
+    path = os.fspath(source)
+    if is_remote(path) or has_pattern(path):
+        return True
+    place = Path(path)
+    try:
+        return place.is_dir() or (place.is_file() and place.stat().st_size >= LARGE)
+    except (OSError, ValueError):
+        return False
 
 
 def split_name(path: Path) -> tuple[str, str, str]:

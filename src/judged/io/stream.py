@@ -19,12 +19,12 @@ import numpy as np
 import pyarrow as pa
 
 from judged.errors import BadInput, Unreadable
-from judged.io.open import File, decompress_stream, name_files, split_name
+from judged.io.open import File, decompress_stream, is_large, name_files, split_name
 from judged.io.parquet import IPC_FILE
 from judged.io.sniff import detect
 from judged.io.trec import read_run as check_first_lines, run_of_lines, tabulate_lines
 from judged.problem import Place, Problem, Problems
-from judged.storage import StoredFile, has_pattern, is_remote, list_files
+from judged.storage import StoredFile, list_files
 from judged.tables.columns import call, one_array, to_arrow, to_numpy
 from judged.tables.run import Run
 from judged.tables.schema import RUN, RUNS
@@ -32,7 +32,6 @@ from judged.tables.schema import RUN, RUNS
 __all__ = [
     "BLOCK_BYTES",
     "BLOCK_ROWS",
-    "LARGE",
     "Block",
     "Places",
     "RunStream",
@@ -44,8 +43,6 @@ __all__ = [
     "to_run",
 ]
 
-LARGE = 1 << 30
-"""Bytes from which a file is streamed rather than read at once."""
 BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1 << 19
 """How much of a text or a table is held at a time; a single query may be larger."""
 BATCH_ROWS = 1 << 16
@@ -164,7 +161,7 @@ def open_run_stream(source: Any, *, wanted: bool = False) -> RunStream | None:
     """
     if type(source).__module__.startswith("pyarrow._dataset") and hasattr(source, "get_fragments"):
         return TableStream("run", "the data set", dataset=source)
-    if not isinstance(source, str | os.PathLike) or str(source) == "-" or not _is_large(str(source), wanted):
+    if not isinstance(source, str | os.PathLike) or str(source) == "-" or not (wanted or is_large(source)):
         return None
     files = list_files(str(source))
     (name,) = name_files([str(source)])
@@ -184,16 +181,6 @@ def open_run_stream(source: Any, *, wanted: bool = False) -> RunStream | None:
         msg = f"{source} is {found.title}, which is not read as a stream"
         raise Unreadable(msg, hint="Parquet, Arrow and TREC text are; `judged convert` writes Parquet")
     return None
-
-
-def _is_large(path: str, wanted: bool) -> bool:  # noqa: FBT001 - said once
-    if wanted or is_remote(path) or has_pattern(path):
-        return True
-    place = Path(path)
-    try:
-        return place.is_dir() or (place.is_file() and place.stat().st_size >= LARGE)
-    except (OSError, ValueError):
-        return False
 
 
 def _open_dataset(files: Sequence[StoredFile], format: str, label: str) -> Any:  # noqa: A002 - Arrow's word
