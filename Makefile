@@ -61,8 +61,9 @@ dist: $(VENV)/.made
 
 # The wheel where nothing can be compiled; the source distribution with a compiler, then without one.
 test-dist: dist
-	$(call fresh_install,CC=false,--only-binary :all: "$$(ls dist/*.whl)[$(TESTED)]")
+	$(call fresh_install,CC=false,--only-binary :all: dist/*.whl)
 	.venv-dist/bin/python tests/packaging/smoke.py --compiled
+	.venv-dist/bin/python $(PIP_INSTALL) "$$(ls dist/*.whl)[$(TESTED)]"
 	.venv-dist/bin/pytest -q -n $(WORKERS) -m "not slow" --fast
 	$(call fresh_install,,"$$(ls dist/*.tar.gz)[$(TESTED)]")
 	.venv-dist/bin/python tests/packaging/smoke.py --compiled
@@ -110,18 +111,23 @@ $(VENV)/.made $(BENCH)/.made .venv-spark-$(SPARK)/.made: %/.made:
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
 	  '; name another: make PYTHON=python3.12')"
-	$(PYTHON) -m venv $*
+	@echo "Making an environment in $*"
+	@$(PYTHON) -m venv $*
 	@touch $@
 
 # Installed as users get it, never in editable mode, so that packaging and the compiled part are tested too.
 $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	@$(FRESH)
-	$(BIN)/python $(PIP_INSTALL) '.[demo]'
+	@echo "Installing what judged needs, NumPy, PyArrow and SciPy among others: 100 MB, one to two minutes"
+	@$(BIN)/python $(PIP_INSTALL) numpy pyarrow scipy
+	@echo "Compiling and installing judged with the extra demo: about a minute"
+	@$(BIN)/python $(PIP_INSTALL) '.[demo]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	@$(FRESH)
-	$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
+	@echo "Compiling and installing judged with everything that the tests need: two to three minutes"
+	@$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
 	@$(BIN)/python $(COMPILED)
 	@touch $@
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from judged.errors import UnknownName
 from judged.problem import Note
 
 __all__ = [
+    "TIED",
     "Between",
     "Block",
     "Display",
@@ -23,6 +25,8 @@ __all__ = [
     "format_value",
     "is_numeric",
     "mark_best",
+    "query_table",
+    "split_estimate",
     "transpose",
 ]
 
@@ -35,10 +39,24 @@ class Display:
     """Decimals of a number."""
     per_query: bool = False
     """Show every query (or session), not only the whole."""
-    superscripts: bool = False
-    """Set marks of significance above values, where the format can, instead of in a column of their own."""
+    intervals: bool = False
+    """Show the confidence interval of every mean."""
+    marks: bool = True
+    """Mark the effect of ties and significant differences beside numbers."""
+    full: bool = False
+    """Show everything that is known about each difference."""
+    columns: tuple[str, ...] = ()
+    """The columns of a table of differences; empty: the usual ones."""
+    paper: bool = False
+    """Show one table to paste into a paper, with how it was made."""
+    sort: str = ""
+    """The column that queries are sorted by: its name, `query`, `value` or `difference`; after `-`, descending."""
+    limit: int | None = None
+    """The largest number of queries to show."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The text of each query, shown beside its id."""
     width: int | None = None
-    """Columns of the terminal; None: as wide as the table is."""
+    """Columns of the terminal; None: a fixed layout, tables as wide as they are."""
     bold: bool = False
     """Emphasise headings and best values, on a terminal."""
     notes: bool = True
@@ -66,8 +84,8 @@ class Estimate:
     """Shown in place of an interval that does not exist."""
     marks: str = ""
     """Letters of the systems that this one beats, set above the value in formats with superscripts."""
-    ties: Between | None = None
-    """The values that other orders of tied results would give."""
+    tied: bool = False
+    """Whether another order of tied results would give another value."""
 
 
 Value: TypeAlias = str | int | float | Estimate | Between | None
@@ -94,6 +112,18 @@ class Table:
     """Number of rows at the end that summarise the others."""
     corner: str | None = None
     """Heading of the first column if the table is transposed to fit; None: it is never transposed."""
+    keys: int = 1
+    """Number of columns at the start that say what a row is about: repeated where columns are set below each other."""
+
+    def select(self, columns: Sequence[int]) -> Table:
+        """Return the table with some of its columns."""
+        place = {column: at for at, column in enumerate(columns)}
+        return replace(
+            self,
+            columns=tuple(self.columns[column] for column in columns),
+            rows=tuple(tuple(row[column] for column in columns) for row in self.rows),
+            best=frozenset((row, place[column]) for row, column in self.best if column in place),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +147,24 @@ class Notes:
 Block: TypeAlias = Sentence | Table | Figure | Notes
 
 
+TIED = "~"
+"""The mark of a number that another order of tied results would change."""
+
+
 def format_value(value: Value, *, digits: int = 4) -> str:
     """Return a value as people read it: floats with `digits` decimals, control characters escaped.
 
     >>> format_value(0.12345), format_value(7), format_value(Estimate(0.5, 0.25, 0.75), digits=2), format_value(None)
     ('0.1235', '7', '0.50 [0.25, 0.75]', '')
-    >>> format_value(Estimate(0.5, ties=Between(0.4, 0.6)), digits=1)
-    '0.5 (ties 0.4–0.6)'
+    >>> format_value(Estimate(0.5, marks="bc", tied=True), digits=1)
+    '0.5~ bc'
     """
     if value is None:
         return ""
     if isinstance(value, str):
         return value if value.isprintable() else "".join(map(_escape_unprintable, value))
     if isinstance(value, Estimate):
-        return _format_estimate(value, digits)
+        return " ".join(filter(None, split_estimate(value, digits=digits)))
     if isinstance(value, Between):
         return f"{format_value(value.low, digits=digits)}–{format_value(value.high, digits=digits)}"
     if isinstance(value, int):
@@ -138,15 +172,13 @@ def format_value(value: Value, *, digits: int = 4) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"  # adding 0 makes −0 positive
 
 
-def _format_estimate(value: Estimate, digits: int) -> str:
-    parts = [format_value(value.value, digits=digits)]
+def split_estimate(value: Estimate, *, digits: int = 4) -> tuple[str, str, str]:
+    """Return the number with its mark of ties, the interval or its reason, and the marks of significance."""
+    number = format_value(value.value, digits=digits) + (TIED if value.tied else "")
+    interval = f"[{value.reason}]" if value.reason else ""
     if value.low is not None:
-        parts.append(f"[{format_value(value.low, digits=digits)}, {format_value(value.high, digits=digits)}]")
-    elif value.reason:
-        parts.append(f"[{value.reason}]")
-    if value.ties is not None:
-        parts.append(f"(ties {format_value(value.ties, digits=digits)})")
-    return " ".join(parts)
+        interval = f"[{format_value(value.low, digits=digits)}, {format_value(value.high, digits=digits)}]"
+    return number, interval, value.marks
 
 
 def _escape_unprintable(character: str) -> str:
@@ -163,17 +195,12 @@ def format_p(p: float | None, *, digits: int = 4) -> float | str | None:
     return f"<{least:.{digits}f}" if p is not None and p < least else p
 
 
-_LIKE_NUMBER = re.compile(r"[<+-]?\d+(\.\d+)?$")
+_LIKE_NUMBER = re.compile(r"[<+−-]?\d+(\.\d+)?( ?%)?$")
 
 
 def is_numeric(table: Table, column: int) -> bool:
-    """Return whether a column holds numbers, or text that reads like them, and is aligned right.
-
-    A column in which some numbers carry a range of ties is aligned left, so that the numbers line up.
-    """
+    """Return whether a column holds numbers, or text that reads like them, and is aligned right."""
     cells = [row[column] for row in table.rows if row[column] is not None]
-    if any(isinstance(cell, Estimate) and cell.ties is not None for cell in cells):
-        return False
     return bool(cells) and not any(isinstance(cell, str) and not _LIKE_NUMBER.match(cell) for cell in cells)
 
 
@@ -211,3 +238,67 @@ def transpose(table: Table) -> Table:
     ]
     best = frozenset((column - 1, row + 1) for row, column in table.best)
     return replace(table, columns=names, rows=tuple(rows), best=best)
+
+
+def query_table(
+    unit: str,
+    ids: Sequence[str],
+    columns: Mapping[str, Sequence[Value]],
+    display: Display,
+    *,
+    foot: Sequence[Value] = (),
+    difference: Sequence[float] | None = None,
+    title: str | None = None,
+) -> Table:
+    """Return a row for each query (or session) under the columns, with its text where that is known.
+
+    `display` sorts and limits the rows, and `foot` ends them. `difference` is what `--sort difference` means; without
+    it, the spread of the values.
+    """
+    texts = [[display.texts.get(query) for query in ids]] if display.texts else []
+    cells: list[Sequence[Value]] = [ids, *texts, *columns.values()]
+    order = _sort_queries(ids, unit, columns, display.sort, difference)
+    shown = order if display.limit is None else order[: display.limit]
+    rows = [tuple(column[at] for column in cells) for at in shown]
+    if len(shown) < len(ids):
+        title = f"{title or ''} ({len(shown):,} of {len(ids):,})".strip()
+    if foot:
+        rows.append(("all", *([None] * len(texts)), *foot))
+    names = (unit, *(["text"] * len(texts)), *columns)
+    return Table(names, tuple(rows), title=title, foot=bool(foot))
+
+
+def _sort_queries(
+    ids: Sequence[str],
+    unit: str,
+    columns: Mapping[str, Sequence[Value]],
+    sort: str,
+    difference: Sequence[float] | None,
+) -> list[int]:
+    """Return the places of the queries in the order asked for; what has no value comes last."""
+    places, name = list(range(len(ids))), sort.removeprefix("-")
+    if not name:
+        return places
+    keys: Sequence[Value]
+    if name in columns:
+        keys = columns[name]
+    elif name in {"query", unit}:
+        keys = ids
+    elif name == "value":
+        keys = next(iter(columns.values()))
+    elif name == "difference":
+        keys = difference if difference is not None else _spreads(columns)
+    else:
+        raise UnknownName("column to sort by", name, ["query", "value", "difference", *columns])
+    known = [at for at in places if keys[at] is not None]
+    known.sort(key=lambda at: keys[at], reverse=sort.startswith("-"))  # type: ignore[arg-type,return-value]
+    return [*known, *(at for at in places if keys[at] is None)]
+
+
+def _spreads(columns: Mapping[str, Sequence[Value]]) -> list[float]:
+    """Return how far apart the values of each query are."""
+    found = []
+    for row in zip(*columns.values(), strict=True):
+        numbers = [float(value) for value in row if isinstance(value, int | float)]
+        found.append(max(numbers) - min(numbers) if numbers else 0.0)
+    return found

@@ -104,7 +104,7 @@ class MissingExtra(JudgedError, ImportError):
     def __init__(self, package: str, *, extra: str, needed_by: str) -> None:
         super().__init__(
             f"{needed_by} needs the package `{package}`, which is not installed",
-            hint=f"pip install 'judged[{extra}]'",
+            hint=f"install the extra `{extra}`: in a clone of judged, `pip install '.[{extra}]'`",
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from judged.errors import BadInput
@@ -23,7 +23,10 @@ __all__ = [
     "Problem",
     "Problems",
     "Severity",
+    "group_notes",
     "locate_row",
+    "merge_notes",
+    "split_doubts",
 ]
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -98,11 +101,20 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a user should know about a result or an input as a whole."""
+    """What a user should know about a result or an input as a whole, or about one system.
+
+    Notes on several subjects that state the same fact are shown as one: the fact, then each subject with its value.
+    """
 
     code: str
     severity: Severity
     message: str
+    fact: str = ""
+    """What the message says without its number: `unjudged among the first ten results`."""
+    value: str = ""
+    """The number that the fact is about: `1.2 %`."""
+    subject: str = ""
+    """The system or the measure it is about; empty: all of them."""
 
     @property
     def comes_first(self) -> bool:
@@ -110,7 +122,56 @@ class Note:
         return self.code in {FEW_QUERIES, ZERO_RELEVANT}
 
     def __str__(self) -> str:
-        return self.message
+        return f"{self.subject}: {self.message}" if self.subject else self.message
+
+    def to_dict(self) -> dict[str, str]:
+        """Return every part that is there by name."""
+        parts = {"code": self.code, "severity": self.severity, "message": self.message}
+        return parts | {name: text for name in ("fact", "value", "subject") if (text := getattr(self, name))}
+
+
+def merge_notes(systems: Mapping[str, Iterable[Note]]) -> tuple[Note, ...]:
+    """Return the notes of several systems under their names; one that holds for all alike stays without a name."""
+    names: dict[Note, list[str]] = {}
+    for system, notes in systems.items():
+        for note in dict.fromkeys(notes):
+            names.setdefault(note, []).append(system)
+    return tuple(
+        note
+        for bare, found in names.items()
+        for note in (
+            [bare] if len(found) == len(systems) else [replace(bare, subject=name) for name in found]
+        )
+    )
+
+
+def split_doubts(notes: Iterable[Note]) -> tuple[tuple[Note, ...], tuple[Note, ...]]:
+    """Return the notes that put all numbers in doubt, and the others."""
+    known = tuple(notes)
+    return tuple(note for note in known if note.comes_first), tuple(n for n in known if not n.comes_first)
+
+
+def group_notes(notes: Iterable[Note]) -> list[tuple[Severity, str]]:
+    """Return notes as people read them, with their severity: those on one fact together, in the order of the first.
+
+    >>> fact = "unjudged among the first ten results"
+    >>> found = [Note("unjudged", "info", "…", fact, value, name) for name, value in (("a", "1 %"), ("b", "9 %"))]
+    >>> group_notes([*found, Note("unit", "info", "times are in ms", subject="a")])
+    [('info', 'unjudged among the first ten results: a 1 %, b 9 %'), ('info', 'a: times are in ms')]
+    """
+    groups: dict[tuple[str, ...], list[Note]] = {}
+    for note in notes:
+        shared = (note.fact, "") if note.fact and note.subject else ("", note.message)
+        groups.setdefault((note.code, note.severity, *shared), []).append(note)
+    return [(group[0].severity, _word_group(group)) for group in groups.values()]
+
+
+def _word_group(group: Sequence[Note]) -> str:
+    first = group[0]
+    subjects = list(dict.fromkeys(note.subject for note in group if note.subject))
+    if first.fact and len(subjects) > 1:
+        return f"{first.fact}: {', '.join(f'{note.subject} {note.value}'.strip() for note in group)}"
+    return f"{', '.join(subjects)}: {first.message}" if subjects else first.message
 
 
 class Problems:

@@ -149,6 +149,19 @@ class BaseProtocol:
         """The name that its line begins with."""
         return type(self).__name__
 
+    def named(self) -> BaseProtocol:
+        """Return the protocol that the heading names; what differs from it is part of the short form."""
+        return type(self)()
+
+    @property
+    def short(self) -> str:
+        """The heading, the conventions that differ from the default, and the fingerprint."""
+        usual = set(self.named().phrases())
+        changed = [phrase for phrase in self.phrases() if phrase not in usual]
+        return " ".join(
+            filter(None, (self.heading, f"({', '.join(changed)})" if changed else "", f"#{self.fingerprint}"))
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return every convention by name, as plain values."""
         return {
@@ -337,6 +350,10 @@ class Protocol(BaseProtocol):
     def heading(self) -> str:
         """The name of the profile, if one has these conventions."""
         return self.profile or "custom protocol"
+
+    def named(self) -> BaseProtocol:
+        """Return the protocol itself if a profile has it, else the default."""
+        return Protocol() if self.profile is None else self
 
 
 PROTOCOLS: dict[str, Protocol] = {

@@ -65,6 +65,7 @@ for _kind, _home in {
     "explanation": "judged.explanation.result:Explanation",
     "difference": "judged.explanation.difference:Difference",
     "published": "judged.explanation.published:Published",
+    "reported": "judged.explanation.reported:Reported",
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
 }.items():
@@ -107,6 +108,12 @@ class ProtocolRecord:
     profile: str | None = None
     measures: tuple[str, ...] = ()
     """Empty: all measures of the result."""
+    short: str = ""
+    """The protocol in a few words: its name, what differs from the default, its fingerprint."""
+
+    def describe(self, *, verbose: bool = False) -> str:
+        """Return the protocol in a few words, or in full."""
+        return self.text if verbose else self.short or self.text
 
     def to_dict(self) -> dict[str, Any]:
         """Return profile, fingerprint and every convention by name."""
@@ -204,9 +211,7 @@ class Result:
             "judged": self.provenance.version,
             **self.summary(),
             "provenance": self.provenance.to_dict(),
-            "notes": [
-                {"code": note.code, "severity": note.severity, "message": note.message} for note in self.notes
-            ],
+            "notes": [note.to_dict() for note in self.notes],
             "tables": {name: to_records(tables[name]) for name in names},
         }
 
@@ -232,6 +237,10 @@ class Result:
             write_bytes(path, data)
         else:
             write_file(Path(path), data)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the rows of the main table, as dicts from column to value."""
+        return iter(self.to_arrow().to_pylist())
 
     def __repr__(self) -> str:
         text = self.render("table")

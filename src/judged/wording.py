@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "plural"]
+from collections.abc import Sequence
+
+__all__ = ["counted", "join_words", "plural"]
 
 
 def plural(thing: str) -> str:
@@ -23,3 +25,12 @@ def counted(count: int, thing: str) -> str:
     ('1 query', '1,200 queries')
     """
     return f"{count:,} {thing if count == 1 else plural(thing)}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them.
+
+    >>> join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

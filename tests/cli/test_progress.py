@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
+
 import pytest
 
+from cli.conftest import Invoke
 from judged.cli.progress import Progress
 
 
@@ -32,3 +36,43 @@ def test_an_announcement_is_printed_once(capsys: pytest.CaptureFixture[str]) -> 
         progress.announce("waiting for another job")
 
     assert capsys.readouterr().err == "Labelling: waiting for another job\n"
+
+
+def test_a_bar_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The title is shortened; the counts, the cost and the time left are not."""
+    console = pytest.importorskip("rich.console", reason="rich is not installed")
+    screen = io.StringIO()
+    wide = partial(console.Console, file=screen, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(console, "Console", lambda **_: wide())
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with Progress("Labelling with a model of a rather long name", delay=0) as progress:
+        progress(300, 1100, "12 failed, cost 0.0123")
+        progress._timer.join()
+
+    assert "300/1100 12 failed, cost 0.0123, 0:00 left" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("command", "title"),
+    [
+        (["lint", "qrels.txt", "bm25.run"], "Checking"),
+        (["explain", "qrels.txt", "bm25.run", "--published", "0.5"], "Explaining"),
+        (["agreement", "qrels.txt", "qrels.txt"], "Comparing labels"),
+        (["convert", "bm25.run", "bm25.parquet"], "Converting"),
+        (["score", "qrels.txt", "bm25.run"], "Scoring bm25"),
+        (["compare", "qrels.txt", "bm25.run", "dense.run"], "Scoring bm25"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_commands_that_may_take_long_say_what_they_do(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, command: list[str], title: str
+) -> None:
+    """Each shows progress, through the one class for it."""
+    begun: list[str] = []
+    enter = Progress.__enter__
+    monkeypatch.setattr(
+        Progress, "__enter__", lambda progress: (begun.append(progress._title), enter(progress))[1]
+    )
+    result = invoke(*command)
+
+    assert title in begun, result.output

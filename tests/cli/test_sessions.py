@@ -40,7 +40,9 @@ def test_means_bounds_protocol_and_notes_are_shown(trace: Path) -> None:
     assert ["old", "2", "4.0000", "0.1250", "1.5000"] in rows
     assert ["new", "2", "4.0000", "0.1667", "1.0000"] in rows
     assert ["new", "75.0%", "4.0000–6.0000", "0.1667", "1.0000"] in rows
-    assert "Protocol: sessions (last turn, duplicates by document" in outcome.stderr
+    assert "Protocol: sessions #" in outcome.stderr
+    full = run(trace, "-m", "CG SRR N", "-v").stderr
+    assert "Protocol: sessions (last turn, duplicates by document" in full
     assert "Warning: new: 1 of 4 unique results have no label" in outcome.stderr
 
 
@@ -115,8 +117,8 @@ def test_the_extension_of_a_picture_is_checked_before_any_work(trace: Path, tmp_
 
 def test_a_baseline_gives_differences_on_tasks(trace: Path) -> None:
     """The statistics of `judged compare`, on tasks."""
-    outcome = run(trace, "-m", "CG", "--baseline", "old", "--per-session")
-    assert "Differences (sign-flip randomisation)" in outcome.stdout
+    outcome = run(trace, "-m", "CG", "--baseline", "old", "--per-session", "--full")
+    assert "Difference of new from old" in outcome.stdout
     assert "Tasks that changed most" in outcome.stdout
 
 

@@ -43,15 +43,15 @@ tool        calls  taken as
 web_search      3  search
 open_page       1  no search
 
-field      results  share
+field      results    share
 ───────────────────────────
-id               0  0.0 %
-domain id        0  0.0 %
+id               0    0.0 %
+domain id        0    0.0 %
 url              3  100.0 %
 title            3  100.0 %
 snippet          3  100.0 %
-score            0  0.0 %
-gain             0  0.0 %
+score            0    0.0 %
+gain             0    0.0 %
 
 example: session `c1` of agent-a, task t1 (openai-chat.jsonl:1)
   asked: Where is the Eiffel Tower, and how tall is it?

@@ -159,10 +159,11 @@ def test_queries_that_a_system_lacks_are_left_out_and_counted() -> None:
     zero = judged.compare(QRELS, {"low": RUNS["low"], "less": less}, "AP")
 
     assert skip.contrasts[0].queries == 38
-    assert [str(note) for note in skip.notes] == [
+    assert [str(note) for note in skip.notes if note.code == "left-out"] == [
         "AP: 2 queries (q00, q01) without a value in every system were left out"
     ]
-    assert (zero.contrasts[0].queries, zero.notes) == (40, ())
+    assert zero.contrasts[0].queries == 40
+    assert "left-out" not in {note.code for note in zero.notes}
 
 
 def test_most_helped_and_most_hurt_are_the_extremes() -> None:

@@ -43,7 +43,6 @@ def test_scoring_a_small_file_loads_only_what_it_needs(tmp_path: Path) -> None:
         "rich",
         "yaml",
         "msgspec",
-        "logging",
         "pyarrow.compute",
         "pyarrow.parquet",
         "numpy.ma",

@@ -58,7 +58,7 @@ def test_everything_notable_is_counted_and_noted() -> None:
         "1 query (q2) judged but missing from the run: scored as 0",
         "1 query (q7) in the run but never judged: not scored",
         "1 query without any relevant document",
-        "25.0% of the first ten results are unjudged",
+        "25.0 % of the first ten results are unjudged",
     ]
 
 

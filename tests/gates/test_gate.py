@@ -59,10 +59,11 @@ def test_a_report_is_frozen_and_says_why() -> None:
     report = judged.gate(qrels, new, "AP", baseline=old, min_delta=-0.05, run_name="new", baseline_name="old")
     test = report["AP"].test
 
-    assert report.text.startswith("new against old: pass\n\nAP: passed. Over 30 queries, new has a mean of ")
-    assert f"the true difference is at least {test.low:+.4f}" in report.text
-    assert "The margin is -0.0500." in report.text
-    assert f"is {test.detectable:.4f} above or below the margin" in report.text
+    decided = f"the difference is at least {test.low:+.4f}, above the margin of -0.0500 (p < 0.0001)."
+    assert report.text.startswith(f"new against old: pass\n\nAP passes: {decided}")
+    assert "Over 30 queries, the mean of new is " in report.text
+    assert f"detect a difference of {test.detectable:.4f} from the margin 80 % of the time" in report.text
+    assert report["AP"].reason == f"AP passes: {decided}"
     with pytest.raises(FrozenInstanceError):
         report.name = "other"  # type: ignore[misc]
 
@@ -74,7 +75,7 @@ def test_an_inconclusive_gate_says_how_many_queries_would_do() -> None:
     report = judged.gate(qrels, other, "AP", baseline=old, min_delta=-0.01)
 
     assert report.verdict == "inconclusive"
-    assert f"{report['AP'].test.needed:,} queries are needed" in report.text
+    assert f"{report['AP'].test.needed:,} queries would decide between equally good systems" in report.text
 
 
 def test_measures_of_preferences_and_of_intents_are_gates_too() -> None:
@@ -104,8 +105,9 @@ def test_less_is_better_where_the_measure_says_so() -> None:
     assert (better.verdict, worse.verdict) == ("pass", "fail")
     assert judged.measures.FallOut.higher_is_better is False
     assert better["FallOut@5"].test.difference == pytest.approx(-worse["FallOut@5"].test.difference)
-    assert ", and less of it is better: a difference, in the good direction, of +0." in better.text
-    assert ", in the good direction, of -0." in worse.text
+    assert "the difference, in the good direction, is at least +0." in better.text
+    assert "the difference, in the good direction, is at most -0." in worse.text
+    assert "(lower is better)" in better.text
 
 
 def test_a_share_of_the_baseline_is_a_test_of_the_ratio() -> None:
@@ -117,7 +119,7 @@ def test_a_share_of_the_baseline_is_a_test_of_the_ratio() -> None:
 
     assert found.test.p_above == pytest.approx(wanted.pvalue, rel=1e-9)
     assert found.test.margin == pytest.approx(-0.02 * second.mean())
-    assert "(-2% of the baseline's mean)" in found.text
+    assert ", -2% of the baseline's mean (p < 0.0001)" in found.reason
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_the_same_run_passes_with_nothing_to_test() -> None:
 
         assert report.passed
         assert report["AP"].test.undefined == NO_SPREAD
-        assert "The test is undefined: no spread (no query differs)" in report.text
+        assert "the test is undefined, since no query differs" in report.text
 
 
 def test_one_query_shows_nothing() -> None:
@@ -157,7 +159,7 @@ def test_one_query_shows_nothing() -> None:
     report = judged.gate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP", baseline={"q": {"b": 1.0}})
 
     assert report.verdict == "inconclusive"
-    assert "The test is undefined: one query shows nothing about others." in report.text
+    assert "AP is inconclusive: one query shows nothing about others." in report.text
     assert report["AP"].to_dict()["low"] is None
 
 

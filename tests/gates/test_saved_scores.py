@@ -283,7 +283,7 @@ def test_a_report_is_saved_and_loaded(folder: Path) -> None:
 
     assert loaded.results == report.results
     assert repr(loaded) == repr(report)
-    assert loaded.protocol == report.protocol
+    assert loaded.provenance.protocols == report.provenance.protocols
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "scores.json", "scores.csv"])

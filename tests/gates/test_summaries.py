@@ -55,7 +55,7 @@ def test_the_outcome_of_several_gates_is_the_worst(gates: list[GateReport], verd
     """An error, a fail, an inconclusive one, a pass: in this order."""
     assert find_outcome(gates) == verdict
     assert to_document(gates, exit_code=0)["verdict"] == verdict
-    assert render_text(gates, Display()).endswith(f"Verdict: {verdict}\n")
+    assert render_text(gates, Display()).startswith(f"Verdict: {verdict} (")
 
 
 def test_no_verdicts_are_a_pass() -> None:
@@ -97,7 +97,11 @@ def test_markdown_puts_the_gravest_first() -> None:
         "RR",
         "AP",
     ]
-    assert [reason.partition(":")[0] for reason in why] == ["nightly, nDCG@10", "nightly, RR", "nightly, AP"]
+    assert [reason.partition(":")[0] for reason in why] == [
+        "nightly, nDCG@10 fails",
+        "nightly, RR is inconclusive",
+        "nightly, AP passes",
+    ]
 
 
 def test_text_in_names_means_nothing_in_markdown() -> None:

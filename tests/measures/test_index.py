@@ -110,7 +110,9 @@ def test_a_measure_is_one_file(with_file: Path) -> None:
     load()
 
     assert "MissedShare" in families.FAMILIES["ranked"]
-    assert '"MissedShare": ("judged.measures.missed", "0 to 1", "The share of the relevant' in render_index()
+    assert (
+        '"MissedShare": ("judged.measures.missed", "What was missed", "0 to 1", "The share' in render_index()
+    )
     assert "from judged.measures.missed import MissedShare as MissedShare" in render_types()
     measure = parse_measure("missed_share(rel=2)")
     assert str(measure) == "MissedShare(rel=2)"

@@ -173,7 +173,7 @@ def test_nicknames_name_what_trec_eval_prints() -> None:
         ("nDGC@5", UnknownName, "did you mean `nDCG`?"),
         ("hits@5", UnknownName, "did you mean `hit`?"),
         ("xyz", UnknownName, "`judged measures` lists them all"),
-        ("nDCG@ten", BadMeasure, "`@ten` of `nDCG@ten` is not a number"),
+        ("nDCG@ten", BadMeasure, "`@ten` of `nDCG@ten` is not a positive whole number"),
         ("P@0", BadMeasure, "`cutoff` of P must be a whole number from 1, not 0"),
         ("P@1.5", BadMeasure, "`cutoff` of P must be a whole number from 1, not 1.5"),
         ("P@5,10", BadMeasure, "names 2 measures where one is wanted"),

@@ -140,7 +140,7 @@ def test_a_measure_of_the_wrong_family_is_refused() -> None:
         assert "judged.evaluate_sessions" in str(caught.value)
     with pytest.raises(BadMeasure, match="is a measure of sessions, not of ranked results"):
         judged.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["CG@3"])
-    with pytest.raises(BadMeasure, match="`@last` of `nDCG@last` is not a number"):
+    with pytest.raises(BadMeasure, match="`@last` of `nDCG@last` is not a positive whole number"):
         parse_measure("nDCG@last")
 
 

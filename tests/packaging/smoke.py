@@ -49,8 +49,8 @@ def main(arguments: list[str]) -> str | None:
             "csv",
         ]
         printed = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
-        if f"{EXPECTED:.10f}" not in printed:
-            return f"the command printed {printed!r}, expected {EXPECTED:.10f}"
+        if not math.isclose(float(printed.split(",")[-1]), EXPECTED, abs_tol=1e-12):
+            return f"the command printed {printed!r}, expected {EXPECTED}"
     print(f"judged {judged.__version__} works, {'without the' if missing else 'with its'} compiled part")
     return None
 

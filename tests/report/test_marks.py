@@ -21,8 +21,8 @@ TABLE = Table(
 
 
 def test_latex_sets_marks_above_the_value() -> None:
-    """Inside the bold of the best, before the bounds."""
-    assert r"a\_1 & \textbf{0.5000$^{b,aa}$ [0.2500, 0.7500]} \\" in to_latex(TABLE)
+    """After the bold of the best, before the bounds."""
+    assert r"a\_1 & \textbf{0.5000}$^{\mathrm{b,aa}}$ [0.2500, 0.7500] \\" in to_latex(TABLE)
 
 
 def test_html_sets_marks_above_the_value_and_escapes() -> None:

@@ -86,7 +86,7 @@ def test_systems_are_compared_on_the_same_tasks() -> None:
     assert contrast.difference == pytest.approx((2 + 3 + 2) / 3)
     assert comparison.differences("b", "a") == {"t0": 2, "t1": 3, "t2": 2}
     assert any("1 task (t3)" in note.message for note in comparison.notes)
-    assert "Tasks that changed most" in str(comparison)
+    assert "These 3 tasks do not show a" in str(comparison)
 
 
 def test_tasks_done_several_times_are_noted() -> None:

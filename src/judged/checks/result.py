@@ -17,6 +17,7 @@ from judged.io.sniff import Kind as Role
 from judged.kernels.segments import Ints
 from judged.problem import Locate, Note, Place, Problem, Problems, Severity
 from judged.result import Provenance, Result, tabulate
+from judged.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +138,7 @@ class LintReport(Result):
     def blocks(self, display: Display) -> Iterable[Block]:  # noqa: ARG002 - one seam for all results
         """Return a table of all findings, their first places, and what each kind means."""
         if not any(file.findings for file in self.files):
-            yield Sentence(f"nothing found in {len(self.files)} files")
+            yield Sentence(f"nothing found in {counted(len(self.files), 'file')}")
             return
         rows = tuple(
             (file.file, finding.severity, finding.code, finding.count, finding.kind.counted)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
-from judged.cli.options import comparison_options, measure_option, output_options, protocol_options
+from judged.cli.options import (
+    comparison_options,
+    difference_options,
+    measure_option,
+    output_options,
+    protocol_options,
+    query_options,
+)
 from judged.cli.output import emit
 from judged.errors import BadInput, UnknownName
 from judged.problem import Note, Problem
 from judged.result import write_file
 
 if TYPE_CHECKING:
-    from judged.blocks import Figure
+    from judged.blocks import Display, Figure
     from judged.cli.output import OutputOptions
     from judged.comparison.settings import Settings
     from judged.engine.evaluations import Evaluations
@@ -60,7 +66,8 @@ Examples:
     help="The run to compare with; may be repeated. Without it, every pair of runs is compared.",
 )
 @comparison_options
-@click.option("--per-query", is_flag=True, help="Show the difference of every query.")
+@difference_options
+@query_options()
 @click.option(
     "--slice",
     "slices",
@@ -109,7 +116,7 @@ def command(
     measures: tuple[str, ...],
     baselines: tuple[str, ...],
     settings: Settings,
-    per_query: bool,
+    display: Display,
     slices: Path | None,
     timings: Path | None,
     picture: Path | None,
@@ -122,9 +129,9 @@ def command(
 ) -> None:
     """Compare each RUN with a baseline, or every pair of runs, on the judgments in QRELS.
 
-    A leaderboard shows the mean of every run with its confidence interval, and the letters of the runs that it is
-    significantly better than; then come the differences, with effect sizes, p-values and corrected p-values, and the
-    queries that changed most. Notes go to standard error.
+    The answer comes first: the best run in the first measure, and which runs these queries separate from it. Then a
+    leaderboard with the letters of the runs that each is significantly better than, and for each measure the
+    differences with intervals and corrected p-values. Notes go to standard error.
     """
     from judged.comparison.api import compare
     from judged.comparison.slices import read_attributes
@@ -158,8 +165,7 @@ def command(
         write_file(path, draw(figure, path.suffix))
     notes = (Note("method", "info", f"compared by {comparison.method}"),)
     drawn = tuple(path for path, _ in figures)
-    comparison = replace(comparison, notes=(*evaluations.notes, *comparison.notes))
-    emit(comparison, output, per_query=per_query, notes=notes, written=drawn)
+    emit(comparison, output, display=display, notes=notes, written=drawn)
 
 
 def _check_names(names: list[str], baselines: Sequence[str]) -> None:

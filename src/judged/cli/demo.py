@@ -29,7 +29,7 @@ Examples:
     help="Directory for the collection, the runs and the scores.",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N queries.  [default: all]"
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
 )
 def command(output: Path, limit: int | None) -> None:
     """Build a test collection from Python's own documentation, retrieve from it, score and compare.
@@ -37,15 +37,23 @@ def command(output: Path, limit: int | None) -> None:
     The first paragraph of a docstring of the standard library is the query, the rest of it the document to
     be found. Nothing is downloaded. Needs the extra `demo`.
     """
-    from judged.demo.demonstrate import check_directory, demonstrate, write, write_command
+    from judged.demo.demonstrate import (
+        demonstrate,
+        need_packages,
+        prepare_directory,
+        write,
+        write_command,
+    )
 
     started = perf_counter()
 
     def show_step(step: str) -> None:
         click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
 
-    check_directory(output)
+    need_packages()
+    prepare_directory(output)
     demonstration = demonstrate(limit=limit, progress=show_step)
+    show_step(f"writing files and a picture to {output}")
     write(output, demonstration)
     show_step("done\n")
     _show(demonstration)
@@ -64,6 +72,6 @@ def _show(demonstration: Demonstration) -> None:
     scored = add_tests(
         Evaluations({evaluation.system: evaluation for evaluation in demonstration.evaluations})
     )
-    print_protocols(scored)
+    print_protocols(scored.provenance.protocols)
     click.echo(err=True)
     emit(scored, OutputOptions(quiet=True))

@@ -14,8 +14,14 @@ import click
 from click.core import ParameterSource
 
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
-from judged.cli.options import measure_option, output_options, protocol_options
-from judged.cli.output import check_extension, print_notes, supports_bold
+from judged.cli.options import (
+    measure_option,
+    output_options,
+    protocol_options,
+    queries_option,
+    read_query_texts,
+)
+from judged.cli.output import check_extension, print_notes, print_protocols, separate_notes, to_screen
 from judged.errors import BadProtocol, JudgedError
 from judged.result import write_file
 
@@ -35,7 +41,7 @@ DEFAULT_MEASURES = ("nDCG@10",)
 REGRESSION, FAULTY, INCONCLUSIVE = 1, 2, 3
 TAKEN = {FAULTY, 70, 130, 141}
 """Exit codes that mean something else."""
-BESIDE_CONFIG = {"config", "inconclusive", "output_format", "paths", "digits", "quiet"}
+BESIDE_CONFIG = {"config", "inconclusive", "output_format", "paths", "digits", "quiet", "verbose", "texts"}
 """Options that may stand beside `--config`."""
 EXAMPLES = """\b
 Examples:
@@ -121,6 +127,7 @@ class Inconclusive(click.ParamType):  # type: ignore[type-arg]  # as in `judged.
     metavar="FILE",
     help="A YAML file of gates, in place of QRELS, RUN and the options above.",
 )
+@queries_option
 @output_options(FORMATS, note=" (.xml is JUnit)")
 @protocol_options
 def command(
@@ -137,6 +144,7 @@ def command(
     inconclusive: int | None,
     allow_other_protocol: bool,
     config: Path | None,
+    texts: str | None,
     output: OutputOptions,
     profile: Profile,
 ) -> None:
@@ -172,11 +180,10 @@ def command(
     if inconclusive is not None:
         chosen = inconclusive
     render = _make_renderer(gates, INCONCLUSIVE if chosen is None else chosen, perf_counter() - started)
+    display = Display(digits=output.digits, texts=read_query_texts(texts))
     for path, kind in formats.items():
-        write_file(path, render(kind, Display(digits=output.digits)))
-    click.echo(render(output.format, Display(digits=output.digits, bold=supports_bold())), nl=False)
-    if not output.quiet:
-        _print_notes(gates, output.paths)
+        write_file(path, render(kind, display))
+    _print_result(gates, render(output.format, to_screen(display)), output)
     code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
     if code:
         raise click.exceptions.Exit(code)
@@ -233,14 +240,21 @@ def _make_renderer(
     return render
 
 
-def _print_notes(gates: Sequence[Gated], paths: Sequence[Path]) -> None:
-    """Print the protocols and notes of all gates on standard error."""
+def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> None:
+    """Print the rendered gates, their protocols and notes; what puts all numbers in doubt comes first."""
     from judged.gates.result import GateReport
+    from judged.problem import split_doubts
 
     reports = [gate for gate in gates if isinstance(gate, GateReport)]
-    for protocol in dict.fromkeys(report.protocol for report in reports):
-        click.echo(f"Protocol: {protocol}", err=True)
-    print_notes(dict.fromkeys(note for report in reports for note in report.notes), paths)
+    doubts, others = split_doubts(dict.fromkeys(note for report in reports for note in report.notes))
+    print_notes(doubts)
+    click.echo(text, nl=False)
+    if not output.quiet:
+        separate_notes()
+        print_protocols(
+            [record for report in reports for record in report.provenance.protocols], verbose=output.verbose
+        )
+        print_notes(others, output.paths)
 
 
 def _run_gate(gate: Gate, profile: Profile | None = None) -> GateReport:

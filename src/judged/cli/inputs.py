@@ -12,9 +12,11 @@ import click
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = ["STANDARD_INPUT", "Input", "InputPath", "check_standard_input", "named_runs", "stem"]
+__all__ = ["INPUTS", "STANDARD_INPUT", "Input", "InputPath", "check_standard_input", "named_runs", "stem"]
 
 STANDARD_INPUT = "-"
+INPUTS = "judged.inputs"
+"""The key under which the context of a command has the files that were given, by argument."""
 COMPRESSED = {".gz", ".zst", ".zstd"}
 
 
@@ -45,7 +47,11 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         path = split_name(text)[1] if self.named else STANDARD_INPUT
         pattern = self.named and bool(glob(path))  # noqa: PTH207 - it may be absolute or relative
         if path != STANDARD_INPUT and ":" not in path and not Path(path).exists() and not pattern:
-            self.fail(f"`{path}` does not exist", param, ctx)
+            from judged.io.open import missing_file
+
+            raise missing_file(Path(path))
+        if ctx is not None and param is not None and param.name is not None:
+            ctx.meta.setdefault(INPUTS, {}).setdefault(param.name, []).append(text)
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

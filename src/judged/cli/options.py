@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import click
 
+from judged.blocks import Display
 from judged.cli.output import FORMATS, OutputOptions
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Convention, Protocol
@@ -19,10 +20,15 @@ __all__ = [
     "add_options",
     "comparison_options",
     "convention_option",
+    "difference_options",
+    "marks_option",
     "measure_option",
     "output_options",
     "profile_options",
     "protocol_options",
+    "queries_option",
+    "query_options",
+    "read_query_texts",
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -35,9 +41,15 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
     def decorate(command: Command) -> Command:
         @wraps(command)
         def receive(
-            *, output_format: str, paths: tuple[Path, ...], digits: int, quiet: bool, **options: object
+            *,
+            output_format: str,
+            paths: tuple[Path, ...],
+            digits: int,
+            quiet: bool,
+            verbose: bool,
+            **options: object,
         ) -> None:
-            command(output=OutputOptions(output_format, paths, digits, quiet), **options)
+            command(output=OutputOptions(output_format, paths, digits, quiet, verbose), **options)
 
         return add_options(
             receive,
@@ -66,11 +78,119 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
                 help="Decimals in tables.",
             ),
             click.option(
-                "-q", "--quiet", is_flag=True, help="Print neither notes nor progress on standard error."
+                "-q",
+                "--quiet",
+                is_flag=True,
+                help="Print neither notes nor progress on standard error, apart from what puts all numbers in doubt.",
             ),
+            click.option("-v", "--verbose", is_flag=True, help="Print the protocol in full."),
         )
 
     return decorate
+
+
+def query_options(unit: str = "query") -> Callable[[Command], Command]:
+    """Add the options that show single queries; the command receives `display`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def receive(
+            *,
+            per_query: bool,
+            sort: str,
+            limit: int | None,
+            texts: str | None,
+            display: Display = Display(),  # noqa: B008 - immutable
+            **options: object,
+        ) -> None:
+            known = read_query_texts(texts)
+            chosen = replace(display, per_query=per_query, sort=sort, limit=limit, texts=known)
+            command(display=chosen, **options)
+
+        return add_options(
+            receive,
+            click.option(
+                f"--per-{unit}", "per_query", is_flag=True, help=f"Show every {unit}, one to a row."
+            ),
+            click.option(
+                "--sort",
+                default="",
+                metavar="COLUMN",
+                help="With --per-query: sort by `query`, `value`, `difference` or the name of a column; -COLUMN sorts"
+                " in descending order.",
+            ),
+            click.option(
+                "--limit",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="With --per-query: show only N queries.",
+            ),
+            queries_option,
+        )
+
+    return decorate
+
+
+queries_option = click.option(
+    "--queries",
+    "texts",
+    metavar="FILE",
+    help="Texts of queries (TSV, JSONL, CSV, Parquet), shown beside their ids.",
+)
+
+
+marks_option = click.option(
+    "--no-marks", is_flag=True, help="Show numbers without marks of ties and of significance."
+)
+
+
+def difference_options(command: Command) -> Command:
+    """Add the options that say what is shown of a comparison; the command receives `display`."""
+
+    @wraps(command)
+    def receive(
+        *,
+        full: bool,
+        columns: tuple[str, ...],
+        intervals: bool,
+        no_marks: bool,
+        display: Display = Display(),  # noqa: B008 - immutable
+        **options: object,
+    ) -> None:
+        from judged.comparison.blocks import check_columns
+
+        names = tuple(name for text in columns for name in text.replace(",", " ").split())
+        check_columns(names)
+        chosen = replace(display, full=full, columns=names, intervals=intervals, marks=not no_marks)
+        command(display=chosen, **options)
+
+    return add_options(
+        receive,
+        click.option(
+            "--full",
+            is_flag=True,
+            help="Also show effect size, P(better), detectable difference, uncorrected p, and the queries that changed"
+            " most.",
+        ),
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="A,B,…",
+            help="Columns of the differences: difference, change, p, corrected, stars, won, effect, superiority,"
+            " detectable.",
+        ),
+        click.option("--intervals", is_flag=True, help="Show the confidence interval of every mean."),
+        marks_option,
+    )
+
+
+def read_query_texts(path: str | None) -> dict[str, str]:
+    """Return the text of every query in the file, if one is named."""
+    if path is None:
+        return {}
+    from judged.io.texts import read_queries
+
+    return read_queries(path)
 
 
 def comparison_options(command: Command) -> Command:

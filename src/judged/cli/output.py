@@ -18,7 +18,7 @@ from judged.report.draw import PICTURES
 if TYPE_CHECKING:
     from judged.blocks import Display
     from judged.problem import Note
-    from judged.result import Result
+    from judged.result import ProtocolRecord, Result
 
 __all__ = [
     "EXTENSIONS",
@@ -26,9 +26,13 @@ __all__ = [
     "OutputOptions",
     "check_extension",
     "emit",
+    "print_line",
     "print_notes",
     "print_protocols",
+    "separate_notes",
     "supports_bold",
+    "terminal_width",
+    "to_screen",
 ]
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown", "latex", "parquet")
@@ -54,6 +58,7 @@ class OutputOptions:
     paths: tuple[Path, ...] = ()
     digits: int = 4
     quiet: bool = False
+    verbose: bool = False
 
     def check(self, *, pictures: bool = False) -> None:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
@@ -79,30 +84,42 @@ def emit(
     result: Result,
     output: OutputOptions,
     *,
-    per_query: bool = False,
-    title: str | None = None,
+    display: Display | None = None,
     notes: Sequence[Note] = (),
     written: Sequence[Path] = (),
 ) -> None:
-    """Print a result and write it to the files asked for; print protocols and notes on standard error.
+    """Print a result and write it to the files asked for; print the protocol and notes on standard error.
 
-    `notes` are added to those of the result, `written` to the list of files written.
+    What puts all numbers in doubt comes first, also when quiet. `notes` are added to those of the result, `written`
+    to the list of files written.
     """
     from judged.blocks import Display
+    from judged.problem import split_doubts
     from judged.result import write_file
 
-    display = Display(digits=output.digits, per_query=per_query, notes=False, title=title)
+    shown = replace(display or Display(), digits=output.digits, notes=False)
     for path in output.paths:
-        write_file(path, _render_file(result, path.suffix.lower(), display))
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else None
+        write_file(path, _render_file(result, path.suffix.lower(), shown))
+    doubts, others = split_doubts((*result.notes, *notes))
+    print_notes(doubts)
+    click.echo(result.render(output.format, to_screen(shown)), nl=False)
     if not output.quiet:
-        print_notes(note for note in result.notes if note.comes_first)
-    click.echo(result.render(output.format, replace(display, width=width, bold=supports_bold())), nl=False)
-    if not output.quiet:
-        print_protocols(result)
-        later = (note for note in (*result.notes, *notes) if not note.comes_first)
-        print_notes(later, (*output.paths, *written))
+        separate_notes()
+        profile = result.summary().get("profile")
+        if profile is not None:
+            print_line(f"Profile: {profile}")
+        print_protocols(result.provenance.protocols, verbose=output.verbose)
+        print_notes(others, (*output.paths, *written))
+
+
+def to_screen(display: Display) -> Display:
+    """Return the display with the width and the emphasis of the terminal; without one, the layout is fixed."""
+    return replace(display, width=terminal_width(), bold=supports_bold())
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that results are printed on; None if it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _render_file(result: Result, extension: str, display: Display) -> str | bytes:
@@ -121,25 +138,40 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
     return result.render(EXTENSIONS[extension], display)
 
 
-def print_protocols(result: Result) -> None:
-    """Print the protocols of a result, each with its measures if there are several, on standard error."""
-    profile = result.summary().get("profile")
-    if profile is not None:
-        click.echo(f"Profile: {profile}", err=True)
-    for protocol in result.provenance.protocols:
-        measures = f" of {', '.join(protocol.measures)}" if protocol.measures else ""
-        click.echo(f"Protocol{measures}: {protocol.text}", err=True)
+def separate_notes() -> None:
+    """Print an empty line between results and notes where both are on the terminal."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        click.echo(err=True)
+
+
+def print_protocols(records: Iterable[ProtocolRecord], *, verbose: bool = False) -> None:
+    """Print protocols, each with its measures if there are several, on standard error."""
+    found = dict.fromkeys(
+        (record.describe(verbose=verbose), record.measures) for record in records if record.text
+    )
+    for text, names in found:
+        measures = f" of {', '.join(names)}" if names and len(found) > 1 else ""
+        print_line(f"Protocol{measures}: {text}")
 
 
 def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
-    """Print notes, and the files that were written, on standard error."""
-    from judged.blocks import format_value
+    """Print notes, grouped by fact, and the files that were written, on standard error."""
+    from judged.problem import group_notes
 
-    for note in notes:
-        label = "Warning" if note.severity == "warning" else "Note"
-        click.echo(f"{label}: {format_value(note.message)}", err=True)
+    for severity, text in group_notes(notes):
+        print_line(f"{'Warning' if severity == 'warning' else 'Note'}: {text}")
     for path in paths:
-        click.echo(f"Wrote: {path}", err=True)
+        print_line(f"Wrote: {path}")
+
+
+def print_line(text: str) -> None:
+    """Print a line on standard error, wrapped to the terminal if it is one."""
+    from judged.blocks import format_value
+    from judged.report.text import wrap
+
+    shown = format_value(text)
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    click.echo(shown if width is None else "\n".join(wrap(shown, width, indent="  ")), err=True)
 
 
 def supports_bold() -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from judged.blocks import Table
+from judged.cli.output import terminal_width
 from judged.profiles.profile import Profile
 from judged.report.data import to_json
 from judged.report.markdown import to_markdown
@@ -20,7 +21,10 @@ def describe_profile(profile: Profile, kind: str) -> str:
         return to_json(_document(profile))
     lines = [str(profile), *([profile.about] if profile.about else []), ""]
     lines += [f"Protocol: {profile.protocol}", ""]
-    table = (to_markdown if kind == "markdown" else to_text)(_table(profile)) if profile.spellings else EVERY
+    table = EVERY
+    if profile.spellings:
+        found = _table(profile)
+        table = to_markdown(found) if kind == "markdown" else to_text(found, width=terminal_width())
     left = ["", "Not imitated:", *(f"- {caveat}" for caveat in profile.caveats)] if profile.caveats else []
     return "\n".join([*lines, table.rstrip("\n"), *left, ""])
 

@@ -17,6 +17,8 @@ __all__ = ["Progress"]
 
 DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
+BAR = 12
+"""The width of the bar, which leaves room for the words beside it."""
 LINE_INTERVAL = 30.0
 """Seconds between two lines where there is no terminal."""
 
@@ -93,12 +95,14 @@ class Progress:
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn
+        from rich.progress import BarColumn, Progress as Bar, TextColumn
+        from rich.table import Column
 
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
+            TextColumn(
+                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24)
+            ),
+            BarColumn(bar_width=BAR),
             TextColumn("{task.fields[text]}"),
         )
         with self._lock:
@@ -110,7 +114,10 @@ class Progress:
 
     def _update(self) -> None:
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._done, total=self._total, text=self._text)
+            total = f"/{self._total:,}" if self._total else ""
+            counted = f"{self._done:,}{total}" if self._done or self._total else ""
+            text = "  ".join(part for part in (counted, self._text) if part)
+            self._bar.update(self._task, completed=self._done, total=self._total, text=text)
 
 
 def _clock(seconds: float) -> str:

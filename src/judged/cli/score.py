@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
-from judged.cli.options import ProfileChoice, measure_option, output_options, profile_options
+from judged.cli.options import (
+    ProfileChoice,
+    marks_option,
+    measure_option,
+    output_options,
+    profile_options,
+    query_options,
+)
 from judged.cli.output import OutputOptions, emit
 from judged.errors import BadProtocol
 from judged.problem import Note
 from judged.wording import counted
 
 if TYPE_CHECKING:
+    from judged.blocks import Display
     from judged.cli.configuration import Configuration, Statistics
     from judged.engine.evaluations import Evaluations
     from judged.profiles.profile import Profile
@@ -47,7 +55,8 @@ Examples:
     is_flag=True,
     help="Read the second column of TREC judgments as intents even if no measure needs them.",
 )
-@click.option("--per-query", is_flag=True, help="Show every query, not only the means.")
+@query_options()
+@marks_option
 @click.option(
     "--bounds",
     is_flag=True,
@@ -79,7 +88,8 @@ def command(
     *,
     measures: tuple[str, ...],
     intents: bool,
-    per_query: bool,
+    display: Display,
+    no_marks: bool,
     bounds: bool,
     output: OutputOptions,
     choice: ProfileChoice,
@@ -125,8 +135,9 @@ def command(
     evaluations = replace(evaluations, bounds=bounds)
     if file is not None:
         evaluations = _add_statistics(evaluations, file.statistics)
-    notes = _list_notes(evaluations, file, by_default=by_default, per_query=per_query, digits=output.digits)
-    emit(evaluations, output, per_query=per_query, notes=tuple(notes))
+    shown = replace(display, marks=not no_marks, digits=output.digits)
+    notes = _list_notes(evaluations, file, shown, by_default=by_default)
+    emit(evaluations, output, display=shown, notes=tuple(notes))
 
 
 def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> dict[str, Any]:
@@ -202,10 +213,9 @@ def add_tests(evaluations: Evaluations) -> Evaluations:
 def _list_notes(
     evaluations: Evaluations,
     file: Configuration | None,
+    display: Display,
     *,
     by_default: bool,
-    per_query: bool,
-    digits: int,
 ) -> Iterator[Note]:
     """Yield the notes of this command, beside those of the evaluations."""
     counts = dict.fromkeys(part.units for evaluation in evaluations.values() for part in evaluation.parts)
@@ -224,18 +234,18 @@ def _list_notes(
         percent = 100 * (1 - statistics.alpha_level)
         message = f"brackets hold the {percent:.4g} % confidence interval of each mean (Student's t)"
         yield Note("intervals", "info", message)
-    if not per_query and evaluations.shows_ties(digits):
-        yield Note(
-            "tie-ranges",
-            "info",
-            "`ties` gives the least and the greatest value over all orders of tied results",
-        )
+    tied = evaluations.tied_systems(display.digits) if display.marks and not display.per_query else []
+    if tied:
+        ranges = "" if evaluations.bounds else "; `--bounds` shows the ranges"
+        whose = "" if len(evaluations) == 1 else f" of {', '.join(tied)}"
+        message = f"~ marks numbers{whose} that another order of tied results would change{ranges}"
+        yield Note("tie-ranges", "info", message)
     averaged = any(getattr(part.protocol, "ties", None) == "expected" for part in evaluations.first.parts)
     if evaluations.bounds and averaged:
         message = "bounds over judgments hold for one order of ties, and `--ties expected` has none"
         yield Note("no-bounds", "info", message)
     text = [str(measure) for measure in evaluations.measures if measure.text]
-    if text and not per_query:
+    if text and not display.per_query:
         yield Note(
             "text-values", "info", f"{', '.join(text)} has a value for each query only: add `--per-query`"
         )

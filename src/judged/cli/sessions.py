@@ -11,14 +11,22 @@ import click
 
 from judged.cli.gate import INCONCLUSIVE, Inconclusive, exit_code
 from judged.cli.inputs import InputPath, check_standard_input, split_name
-from judged.cli.options import comparison_options, convention_option, measure_option, output_options
-from judged.cli.output import OutputOptions, emit, print_notes
+from judged.cli.options import (
+    comparison_options,
+    convention_option,
+    difference_options,
+    measure_option,
+    output_options,
+    query_options,
+)
+from judged.cli.output import OutputOptions, emit
 from judged.cli.trace_options import trace_options
 from judged.dedup.rules import URL_RULES, Rules
 from judged.errors import BadMeasure, BadProtocol, UnknownName
 from judged.sessions.protocol import DEFAULT_MEASURES, WITHOUT_GAINS, SessionProtocol
 
 if TYPE_CHECKING:
+    from judged.blocks import Display
     from judged.comparison.settings import Settings
     from judged.engine.evaluation import Evaluation
     from judged.gates.result import GateReport
@@ -81,7 +89,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     metavar="union|FILE",
     help="What could have been found: what all systems found on a task together, or judgments.",
 )
-@click.option("--per-session", is_flag=True, help="Show every session, not only the means.")
+@query_options("session")
 @click.option("--curve", is_flag=True, help="Show every measure at every iteration.")
 @click.option(
     "--stopping", is_flag=True, help="Show what would have been lost and saved by stopping earlier."
@@ -99,6 +107,7 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
     help="Compare the other systems with this one, on the same tasks; may be repeated.",
 )
 @comparison_options
+@difference_options
 @click.option(
     "--min-delta",
     metavar="DELTA",
@@ -153,6 +162,7 @@ def command(
     *,
     traces: tuple[str, ...],
     settings: Settings,
+    display: Display,
     output: OutputOptions,
     picture: Path | None,
     **options: Any,
@@ -176,10 +186,7 @@ def command(
     if picture is not None:
         _draw(report, picture)
     shown = report if options["curve"] else replace(report, curves=())
-    emit(shown, replace(output, quiet=True), per_query=options["per_session"])
-    if not output.quiet:
-        click.echo(f"Protocol: {report.evaluation.protocol}", err=True)
-        print_notes(report.notes, [*output.paths, *filter(None, [picture])])
+    emit(shown, output, display=display, written=tuple(filter(None, [picture])))
     code = exit_code(report.gates, options["inconclusive"]) if report.gates else 0
     if code:
         raise click.exceptions.Exit(code)

@@ -90,15 +90,19 @@ def _counts(summary: TraceSummary) -> str:
 
 def _tools(summary: TraceSummary) -> str:
     from judged.blocks import Table
-    from judged.cli.output import supports_bold
+    from judged.cli.output import supports_bold, terminal_width
     from judged.report.text import to_text
 
-    return to_text(Table(("tool", "calls", "taken as"), tuple(summary.tools())), bold=supports_bold())
+    return to_text(
+        Table(("tool", "calls", "taken as"), tuple(summary.tools())),
+        bold=supports_bold(),
+        width=terminal_width(),
+    )
 
 
 def _fields(summary: TraceSummary) -> str:
     from judged.blocks import Table
-    from judged.cli.output import supports_bold
+    from judged.cli.output import supports_bold, terminal_width
     from judged.report.text import to_text
     from judged.traces.summary import FIELDS
 
@@ -106,7 +110,7 @@ def _fields(summary: TraceSummary) -> str:
         (name.replace("_", " "), summary.fields[name], _share(summary.fields[name], summary.results))
         for name in FIELDS
     )
-    return to_text(Table(("field", "results", "share"), rows), bold=supports_bold())
+    return to_text(Table(("field", "results", "share"), rows), bold=supports_bold(), width=terminal_width())
 
 
 def _share(count: int, total: int) -> str:

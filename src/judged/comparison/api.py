@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import cast
 
 from judged._arguments import worded
-from judged.comparison.blocks import MOST
+from judged.comparison.answer import Answer, find_answer
+from judged.comparison.blocks import is_shown
 from judged.comparison.contrasts import PairedScores, contrast_systems, estimate_means, pair_systems
 from judged.comparison.extra_tests import ROPE
 from judged.comparison.result import Comparison, Latency
@@ -18,7 +19,7 @@ from judged.engine.evaluate import Runs, evaluate, evaluate_many
 from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
-from judged.problem import Note
+from judged.problem import Note, merge_notes
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
 from judged.result import Provenance
@@ -26,7 +27,7 @@ from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
 from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
-from judged.wording import plural
+from judged.wording import counted, plural
 
 __all__ = ["compare"]
 
@@ -107,13 +108,33 @@ def _compare_systems(systems: Sequence[System], baselines: tuple[str, ...], sett
     )
     whole = _contrast_all(names, baselines, pairs, scores, settings)
     left_out = (note for paired in scores for note in _note_left_out(paired, unit))
-    return replace(whole, unit=unit, provenance=provenance, notes=(*_note_display(whole), *left_out))
+    return replace(
+        whole,
+        unit=unit,
+        provenance=provenance,
+        notes=(
+            *merge_notes({system.name: system.notes for system in systems}),
+            *_note_display(whole),
+            *left_out,
+        ),
+        answers=_find_answers(whole),
+    )
+
+
+def _find_answers(whole: Comparison) -> tuple[Answer, ...]:
+    found = []
+    for scores in whole.scores:
+        means = [mean for mean in whole.means if mean.measure == scores.measure]
+        contrasts = [contrast for contrast in whole.contrasts if contrast.measure == scores.measure]
+        found.append(find_answer(scores, means, contrasts, whole.settings))
+    return tuple(answer for answer in found if answer is not None)
 
 
 def _choose_pairs(systems: tuple[str, ...], baselines: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) to compare, by their places; two baselines are compared once."""
     if len(set(systems)) < len(systems) or len(systems) < 2:
-        msg = f"{len(systems)} systems were given ({', '.join(systems)}), expected two or more of different names"
+        verb = "was" if len(systems) == 1 else "were"
+        msg = f"{counted(len(systems), 'system')} {verb} given ({', '.join(systems)}), expected two or more of different names"
         raise BadSample(msg)
     for name in baselines:
         if name not in systems:
@@ -148,8 +169,8 @@ def _note_display(comparison: Comparison) -> Iterator[Note]:
         if isinstance(mean.interval, Interval) and mean.interval.method == "wilson"
     )
     for name in binary:
-        yield Note("wilson", "info", f"{name} has values of 0 and 1 only: Wilson's interval")
-    if len(comparison.contrasts) > MOST:
+        yield Note("wilson", "info", "values of 0 and 1 only, so Wilson's interval", subject=name)
+    if not is_shown(comparison):
         message = f"{len(comparison.contrasts):,} differences are not shown; `--format csv` or `to_arrow()` has them"
         yield Note("not-shown", "info", message)
 
@@ -160,8 +181,8 @@ def _note_left_out(scores: PairedScores, unit: str) -> list[Note]:
         return []
     some = ", ".join(scores.left_out[:3]) + (", …" if count > 3 else "")
     noun, verb = (unit, "was") if count == 1 else (plural(unit), "were")
-    message = f"{scores.measure}: {count:,} {noun} ({some}) without a value in every system {verb} left out"
-    return [Note("left-out", "warning", message)]
+    message = f"{count:,} {noun} ({some}) without a value in every system {verb} left out"
+    return [Note("left-out", "warning", message, subject=scores.measure)]
 
 
 def _add_slices(whole: Comparison, attributes: Attributes) -> Comparison:

@@ -1,17 +1,32 @@
-"""A comparison as people read it: leaderboard, differences, the queries that changed most, slices, trade-off."""
+"""A comparison as people read it: the answer, leaderboard, differences, queries, slices, trade-off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, format_p, mark_best
+import numpy as np
+
+from judged.blocks import (
+    Block,
+    Display,
+    Estimate,
+    Figure,
+    Notes,
+    Sentence,
+    Table,
+    Value,
+    format_p,
+    mark_best,
+    query_table,
+)
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import EXTRA_TESTS, Rows, rank_systems
-from judged.comparison.settings import SHORT, TESTS
-from judged.errors import BadSample
+from judged.comparison.settings import SHORT, Settings
+from judged.errors import BadSample, UnknownName
 from judged.figures import draw_critical_difference, draw_scatter
+from judged.problem import Note, split_doubts
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Cell, Undefined, as_cell
 from judged.wording import counted, plural
@@ -19,10 +34,22 @@ from judged.wording import counted, plural
 if TYPE_CHECKING:
     from judged.comparison.result import Change, Comparison, Latency
 
-__all__ = ["find_pareto_optimal", "make_blocks", "pareto_optimal", "rank_figure", "trade_off_figure"]
+__all__ = [
+    "check_columns",
+    "find_pareto_optimal",
+    "is_shown",
+    "make_blocks",
+    "pareto_optimal",
+    "rank_figure",
+    "trade_off_figure",
+]
 
 MOST = 60
-"""More contrasts than this are not shown to people; the formats for programs have all of them."""
+"""More contrasts of a measure than this are not listed; the formats for programs have all of them."""
+MATRIX = 26
+"""More systems than this are not set against each other in a matrix."""
+WITH_NUMBERS = 6
+"""Up to this many systems, the cells of a matrix have the difference beside its mark."""
 NAMED = 3
 """How many of the most helped and most hurt queries are named."""
 TRADE_OFF = (
@@ -31,30 +58,73 @@ TRADE_OFF = (
 
 
 def make_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
-    """Yield what people read, the leaderboard first."""
-    yield replace(_leaderboard(comparison, display), title=display.title, corner="measure")
+    """Yield what people read: the answer, the leaderboard, the differences; for a paper, one table."""
+    check_columns(display.columns)
+    leaderboard = replace(_leaderboard(comparison, display), title=display.title, corner="measure")
+    if display.paper:
+        yield Sentence(_caption(comparison))
+        yield from _query_tables(comparison, display) if display.per_query else [leaderboard]
+        return
+    doubts, others = split_doubts(comparison.notes)
+    if display.notes and doubts:
+        yield Notes(doubts)
+    yield Sentence(comparison.describe_answer(digits=display.digits))
+    yield leaderboard
+    if display.marks and _has_marks(comparison):
+        yield Sentence(f"Letters: significantly better than these systems ({_describe_level(comparison)}).")
     if display.per_query:
-        yield from _query_tables(comparison)
-    if len(comparison.contrasts) <= MOST:
-        yield _difference_table(comparison, display.digits)
-        if any(contrast.count for contrast in comparison.contrasts):
-            yield _extreme_table(comparison, display.digits)
+        yield from _query_tables(comparison, display)
+    else:
+        yield from _difference_tables(comparison, display)
+    if display.full and len(comparison.contrasts) <= MOST and any(c.count for c in comparison.contrasts):
+        yield _extreme_table(comparison, display.digits)
     if comparison.latencies and _axes(comparison):
         yield _trade_off_table(comparison)
         yield trade_off_figure(comparison)
     yield from _slice_tables(comparison, display)
     yield from _extra_blocks(comparison, display)
     if display.notes:
-        yield Sentence(comparison.method)
-        yield Notes(comparison.notes)
+        yield Notes((*others, Note("method", "info", f"compared by {comparison.method}")))
+
+
+def _caption(comparison: Comparison) -> str:
+    """Return what a reader of the table needs: queries, marks, test, correction and protocol."""
+    count = max(len(scores.queries) for scores in comparison.scores)
+    protocols = ", ".join(record.describe() for record in comparison.provenance.protocols if record.text)
+    marks = (
+        f" Superscripts: significantly better than these systems ({_describe_level(comparison)})."
+        if _has_marks(comparison)
+        else ""
+    )
+    return f"Means over {counted(count, comparison.unit)}.{marks} Compared by {comparison.method}." + (
+        f" Protocol: {protocols}." if protocols else ""
+    )
+
+
+def _describe_level(comparison: Comparison) -> str:
+    settings = comparison.settings
+    corrected = "" if settings.correction == "none" else f"{SHORT[settings.correction]}-corrected "
+    return f"{corrected}p < {settings.alpha:g}"
+
+
+def _has_marks(comparison: Comparison) -> bool:
+    return any(
+        comparison.beaten(name, measure) for name in comparison.systems for measure in comparison.measures
+    )
+
+
+def is_shown(comparison: Comparison) -> bool:
+    """Return whether people see the differences: as a list, or as a matrix of all pairs."""
+    several = len(comparison.contrasts) // len(comparison.scores)
+    return several <= MOST or (not comparison.baselines and len(comparison.systems) <= MATRIX)
 
 
 def _slice_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
     for (attribute, value), part in comparison.slices.items():
         title = f"{attribute} = {value} ({counted(len(part.scores[0].queries), part.unit)})"
         yield replace(_leaderboard(part, display), title=title)
-        if len(part.contrasts) <= MOST:
-            yield replace(_difference_table(part, display.digits), title=f"Differences where {title}")
+        for table in _difference_tables(part, display):
+            yield replace(table, title=f"{title}: {table.title}")
     if comparison.interactions and len(comparison.interactions) <= MOST:
         yield _interaction_table(comparison, display.digits)
 
@@ -69,29 +139,29 @@ def _extra_blocks(comparison: Comparison, display: Display) -> Iterator[Block]:
 
 
 def _leaderboard(comparison: Comparison, display: Display) -> Table:
-    """Return a row for each system, the best in the first measure first: means with intervals, marks, latency.
+    """Return a row for each system, the best in the first measure first: its letter, means, latency.
 
-    The marks are the letters of the systems that it is significantly better than.
+    A mean is marked with the letters of the systems that it is significantly better than.
     """
-    columns, better = ["system", "mark"], {}
-    rows: dict[str, list[Value]] = {name: [name, mark] for name, mark in comparison.letters.items()}
+    columns, better = ["system", *(["mark"] if display.marks else [])], {}
+    rows: dict[str, list[Value]] = {
+        name: [name, *([letter] if display.marks else [])] for name, letter in comparison.letters.items()
+    }
     for scores in comparison.scores:
-        marks = {name: _letters(comparison, comparison.beaten(name, scores.measure)) for name in rows}
-        beside = any(marks.values()) and not display.superscripts
-        columns += [scores.measure, *(["better than"] if beside else [])]
+        columns.append(scores.measure)
         better[scores.measure] = scores.higher_is_better
         for name, row in rows.items():
             mean = comparison.mean(name, scores.measure)
-            row += [
-                _estimate(mean.mean, mean.interval, marks[name] if display.superscripts else ""),
-                *([marks[name]] if beside else []),
-            ]
+            marks = _letters(comparison, comparison.beaten(name, scores.measure)) if display.marks else ""
+            cell = _estimate(mean.mean, mean.interval, marks)
+            row.append(cell if display.intervals else Estimate(mean.mean, marks=marks))
     if comparison.latencies:
         columns += ["mean ms", "p50 ms", "p95 ms", "p99 ms"]
         known = {latency.system: latency for latency in comparison.latencies}
         for name, row in rows.items():
             row.extend(_latency_cells(known.get(name)))
-    return mark_best(Table(tuple(columns), tuple(map(tuple, rows.values()))), better, digits=display.digits)
+    table = Table(tuple(columns), tuple(map(tuple, rows.values())), keys=2 if display.marks else 1)
+    return mark_best(table, better, digits=display.digits)
 
 
 def _latency_cells(latency: Latency | None) -> list[Value]:
@@ -100,10 +170,20 @@ def _latency_cells(latency: Latency | None) -> list[Value]:
     return [_milliseconds(time) for time in (latency.mean, latency.p50, latency.p95, latency.p99)]
 
 
-def _letters(comparison: Comparison, names: Iterable[str]) -> str:
-    """Return the letters of systems; with more than 26 of them, commas separate `ab` from `a` and `b`."""
+def _letters(comparison: Comparison, names: Sequence[str]) -> str:
+    """Return the letters of systems, of three and more in a row the first and the last.
+
+    With more than 26 systems, commas separate `ab` from `a` and `b`.
+    """
+    order, runs = list(comparison.letters), list[list[str]]()
+    for name in names:
+        if runs and order.index(runs[-1][-1]) + 1 == order.index(name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
     between = "," if len(comparison.systems) > 26 else ""
-    return between.join(comparison.letters[name] for name in names)
+    parts = [[comparison.letters[name] for name in run] for run in runs]
+    return between.join(f"{run[0]}–{run[-1]}" if len(run) > 2 else between.join(run) for run in parts)
 
 
 def _estimate(value: float, interval: Interval | Undefined, marks: str = "") -> Estimate:
@@ -112,33 +192,127 @@ def _estimate(value: float, interval: Interval | Undefined, marks: str = "") -> 
     return Estimate(value, interval.low, interval.high, marks=marks)
 
 
-def _difference_table(comparison: Comparison, digits: int) -> Table:
-    """Return a row for each contrast: the difference with its interval, effect, counts, p, corrected p, stars."""
-    settings = comparison.settings
-    corrected = () if settings.correction == "none" else (f"p ({SHORT[settings.correction]})",)
-    columns = ("measure", "system", "baseline", "difference", "g", "P(better)", "won/tied/lost", "p")
+COLUMNS: dict[str, str] = {
+    "difference": "difference",
+    "change": "change",
+    "p": "p",
+    "corrected": "p (corrected)",
+    "stars": "sig.",
+    "won": "won/tied/lost",
+    "effect": "g",
+    "superiority": "P(better)",
+    "detectable": "detectable",
+}
+"""The columns of a table of differences: what users call them, and their headings."""
+USUAL = ("difference", "change", "corrected", "stars", "won")
 
-    def row(contrast: Contrast) -> tuple[Value, ...]:
-        count = contrast.count
-        undefined = str(contrast.outcome) if isinstance(contrast.outcome, Undefined) else None
-        return (
-            contrast.measure,
-            contrast.system,
-            contrast.baseline,
-            _estimate(contrast.difference, contrast.interval),
-            as_cell(contrast.hedges),
-            contrast.superiority,
-            f"{count.wins}/{count.ties}/{count.losses}" if count else "",
-            undefined or format_p(contrast.p, digits=digits),
-            *((format_p(contrast.corrected, digits=digits),) if corrected else ()),
-            contrast.stars,
-            as_cell(contrast.detectable),
-        )
 
-    rows = tuple(row(contrast) for contrast in comparison.contrasts)
+def check_columns(names: Sequence[str]) -> None:
+    """Raise `UnknownName` for a column that tables of differences do not have."""
+    for name in names:
+        if name not in COLUMNS:
+            raise UnknownName("column of differences", name, list(COLUMNS))
+
+
+def _difference_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
+    """Yield a table for each measure: systems against the baseline, or every pair; of many, a matrix.
+
+    Two systems are one table, with a row for each measure.
+    """
+    if not is_shown(comparison):
+        return
+    names = display.columns or (tuple(COLUMNS) if display.full else USUAL)
+    listed = len(comparison.contrasts) <= MOST * len(comparison.scores)
+    if not comparison.baselines and len(comparison.systems) > 3 and not (listed and names != USUAL):
+        yield from (_matrix(comparison, scores, display.digits) for scores in comparison.scores)
+    elif len(comparison.systems) == 2:
+        only = comparison.contrasts[0]
+        title = f"Difference of {only.system} from {only.baseline}"
+        rows = [((contrast.measure,), contrast) for contrast in comparison.contrasts]
+        yield _difference_table(comparison.settings, ("measure",), rows, names, title, display.digits)
+    else:
+        for scores in comparison.scores:
+            yield _measure_differences(comparison, scores, names, display.digits)
+
+
+def _measure_differences(
+    comparison: Comparison, scores: PairedScores, names: Sequence[str], digits: int
+) -> Table:
+    """Return a row for each contrast of a measure, in the order of the leaderboard."""
+    order = comparison.ranked()
+    found = [contrast for contrast in comparison.contrasts if contrast.measure == scores.measure]
+    found.sort(key=lambda contrast: (order.index(contrast.system), order.index(contrast.baseline)))
+    single = len({contrast.baseline for contrast in found}) == 1
+    subject: tuple[str, ...] = ("system",) if single else ("system", "baseline")
+    rows = [((contrast.system, contrast.baseline)[: len(subject)], contrast) for contrast in found]
+    against = f"from {found[0].baseline}" if single else "of the system from the baseline"
+    title = f"{scores.measure}: difference {against}"
+    return _difference_table(comparison.settings, subject, rows, names, title, digits)
+
+
+def _difference_table(
+    settings: Settings,
+    subject: tuple[str, ...],
+    rows: Sequence[tuple[tuple[str, ...], Contrast]],
+    names: Sequence[str],
+    title: str,
+    digits: int,
+) -> Table:
+    """Return a table of contrasts with the columns asked for."""
+    if settings.correction == "none":
+        names = tuple(dict.fromkeys("p" if name == "corrected" else name for name in names))
+    headings = {**COLUMNS, "corrected": f"p ({SHORT.get(settings.correction, '')})"}
+    cells = [(first, _contrast_cells(contrast, digits)) for first, contrast in rows]
     return Table(
-        (*columns, *corrected, "stars", "detectable"), rows, title=f"Differences ({TESTS[settings.test]})"
+        (*subject, *(headings[name] for name in names)),
+        tuple((*first, *(found[name] for name in names)) for first, found in cells),
+        title=title,
+        keys=len(subject),
     )
+
+
+def _contrast_cells(contrast: Contrast, digits: int) -> dict[str, Value]:
+    """Return every column of a contrast by its name."""
+    count = contrast.count
+    undefined = str(contrast.outcome) if isinstance(contrast.outcome, Undefined) else None
+    return {
+        "difference": _estimate(contrast.difference, contrast.interval),
+        "change": None if contrast.relative is None else f"{100 * contrast.relative:+.1f} %",
+        "p": undefined or format_p(contrast.p, digits=digits),
+        "corrected": undefined or format_p(contrast.corrected, digits=digits),
+        "stars": contrast.stars,
+        "won": f"{count.wins}/{count.ties}/{count.losses}" if count else None,
+        "effect": as_cell(contrast.hedges),
+        "superiority": contrast.superiority,
+        "detectable": as_cell(contrast.detectable),
+    }
+
+
+def _matrix(comparison: Comparison, scores: PairedScores, digits: int) -> Table:
+    """Return every system against every other: the mark of the difference, and the difference if there is room."""
+    found: dict[tuple[str, str], str] = {}
+    numbers = len(comparison.systems) <= WITH_NUMBERS
+    for contrast in (each for each in comparison.contrasts if each.measure == scores.measure):
+        for sign, pair in (
+            (1, (contrast.system, contrast.baseline)),
+            (-1, (contrast.baseline, contrast.system)),
+        ):
+            mark = "="
+            if contrast.is_significant(comparison.settings.alpha):
+                up = sign * contrast.difference > 0
+                mark = "▲" if up == (scores.higher_is_better is not False) else "▼"
+            found[pair] = f"{sign * contrast.difference:+.{digits}f} {mark}" if numbers else mark
+    letters = comparison.letters
+    rows = tuple(
+        (name, letters[name], *("·" if name == other else found[name, other] for other in letters))
+        for name in letters
+    )
+    better, worse = ("better", "worse") if scores.has_direction else ("higher", "lower")
+    title = (
+        f"{scores.measure}: row against column (▲ significantly {better}, ▼ {worse}, = not separated; "
+        f"{_describe_level(comparison)})"
+    )
+    return Table(("system", "mark", *letters.values()), rows, title=title, keys=2)
 
 
 def _extreme_table(comparison: Comparison, digits: int) -> Table:
@@ -148,7 +322,12 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
         return ", ".join(f"{query} {difference:+.{digits}f}" for query, difference in changes) or "none"
 
     rows: list[tuple[Value, ...]] = []
-    for contrast in comparison.contrasts:
+    order = comparison.ranked()
+    ranked = sorted(
+        comparison.contrasts,
+        key=lambda each: (comparison.measures.index(each.measure), order.index(each.system)),
+    )
+    for contrast in ranked:
         if contrast.count is None:
             continue  # the measure has no better direction
         names = (contrast.system, contrast.baseline, contrast.measure)
@@ -156,21 +335,38 @@ def _extreme_table(comparison: Comparison, digits: int) -> Table:
         hurt = comparison.most_hurt(*names, count=NAMED)
         rows.append((contrast.measure, contrast.system, contrast.baseline, written(helped), written(hurt)))
     columns = ("measure", "system", "baseline", "most helped", "most hurt")
-    return Table(columns, tuple(rows), title=f"{plural(comparison.unit).capitalize()} that changed most")
+    return Table(
+        columns, tuple(rows), title=f"{plural(comparison.unit).capitalize()} that changed most", keys=3
+    )
 
 
-def _query_tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each measure: the baseline's value and the differences of each query, or every value."""
+def _query_tables(comparison: Comparison, display: Display) -> Iterator[Table]:
+    """Yield a table for each measure: the value of every system on each query, of two systems the difference too."""
     for scores in comparison.scores:
-        if len(comparison.baselines) == 1:
-            base = comparison.baselines[0]
-            others = [name for name in comparison.letters if name != base]
-            columns = [scores.column(base), *(scores.differences(name, base) for name in others)]
-            names = (base, *(f"{name} − {base}" for name in others))
-        else:
-            columns, names = list(scores.values.T), scores.systems
-        rows = zip(scores.queries, *(column.tolist() for column in columns), strict=True)
-        yield Table((comparison.unit, *names), tuple(rows), title=scores.measure)
+        order = [
+            *comparison.baselines,
+            *(name for name in comparison.ranked() if name not in comparison.baselines),
+        ]
+        columns: dict[str, list[Value]] = {name: scores.column(name).tolist() for name in order}
+        against = comparison.baselines[0] if comparison.baselines else order[-1]
+        others = [name for name in order if name != against]
+        differences = np.stack([scores.differences(name, against) for name in others], axis=1)
+        widest = differences[np.arange(len(differences)), np.abs(differences).argmax(axis=1)].tolist()
+        means: list[Value] = [comparison.mean(name, scores.measure).mean for name in order]
+        if len(order) == 2:
+            heading = "difference" if "difference" not in order else f"{others[0]} − {against}"
+            columns = {against: columns[against], others[0]: columns[others[0]], heading: widest}
+            pair = [comparison.mean(name, scores.measure).mean for name in (against, others[0])]
+            means = [*pair, pair[1] - pair[0]]
+        yield query_table(
+            comparison.unit,
+            scores.queries,
+            columns,
+            display,
+            foot=means,
+            difference=widest,
+            title=scores.measure,
+        )
 
 
 def _interaction_table(comparison: Comparison, digits: int) -> Table:
@@ -198,7 +394,7 @@ def _interaction_table(comparison: Comparison, digits: int) -> Table:
         )
         for interaction in comparison.interactions
     )
-    return Table(names, rows, title="Does the difference depend on the slice?")
+    return Table(names, rows, title="Does the difference depend on the slice?", keys=4)
 
 
 def _extra_table(title: str, rows: Rows, digits: int) -> Table:

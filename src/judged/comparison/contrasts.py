@@ -35,6 +35,7 @@ __all__ = [
     "estimate_means",
     "pair_systems",
     "t_test_against_first",
+    "test_pairs",
 ]
 
 
@@ -132,6 +133,14 @@ class Contrast:
     """The p-value, corrected for all comparisons of the measure; None if there is none."""
     detectable: float | Undefined
     """The smallest difference that these queries would show with a power of 0.8, by the paired t-test."""
+    mean: float
+    """The mean of the system."""
+    baseline_mean: float
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the baseline's mean; None if that is 0 or below."""
+        return self.difference / self.baseline_mean if self.baseline_mean > 0 else None
 
     @property
     def p(self) -> float | None:
@@ -140,8 +149,8 @@ class Contrast:
 
     @property
     def stars(self) -> str:
-        """The stars of the uncorrected p-value; empty if there is none."""
-        return "" if self.p is None else stars(self.p)
+        """The stars of the corrected p-value; empty if there is none."""
+        return "" if self.corrected is None else stars(self.corrected)
 
     def is_significant(self, alpha: float) -> bool:
         """Return whether the corrected p-value is below `alpha`."""
@@ -156,7 +165,10 @@ class Contrast:
             "system": self.system,
             "baseline": self.baseline,
             "queries": self.queries,
+            "mean": self.mean,
+            "baseline_mean": self.baseline_mean,
             "difference": self.difference,
+            "relative": self.relative,
             **_bounds(self.interval),
             "effect": _number(self.effect),
             "hedges": _number(self.hedges),
@@ -215,7 +227,7 @@ class BaselineTest:
             "p": self.test.p,
             "p (Holm)": self.corrected,
             "effect size": self.test.effect if finite else None,
-            "stars": stars(self.test.p),
+            "stars": stars(self.corrected),
         }
 
 
@@ -289,7 +301,7 @@ def contrast_systems(
     scores: PairedScores, pairs: Sequence[tuple[int, int]], settings: Settings
 ) -> list[Contrast]:
     """Return the contrast of each pair (system, baseline) of columns."""
-    outcomes, corrected = _test_pairs(scores.values, pairs, settings)
+    outcomes, corrected = test_pairs(scores.values, pairs, settings)
     found = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
         names = scores.systems[system], scores.systems[baseline]
@@ -309,12 +321,13 @@ def contrast_systems(
                 outcome,
                 p,
                 detectable_difference(d, alpha=settings.alpha),
+                *(summarise(scores.column(name)).mean for name in names),
             )
         )
     return found
 
 
-def _test_pairs(
+def test_pairs(
     values: Floats, pairs: Sequence[tuple[int, int]], settings: Settings
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
     """Return the outcome of each pair, and the corrected p-values; sign flips are shared by all pairs."""

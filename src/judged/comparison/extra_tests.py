@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from judged import stats  # imports a test when it is used
 from judged.arrays import Floats
 from judged.comparison.contrasts import PairedScores
 from judged.errors import BadMeasure, BadSample, UnknownName
-from judged.stats.bayesian import Posterior, correlated_t_posterior, signed_rank_posterior
 from judged.stats.effects import detectable_difference, queries_needed
-from judged.stats.margin import equivalence_test
-from judged.stats.multiple import Friedman, friedman_test, randomised_tukey_hsd, tukey_hsd, two_way_anova
 from judged.stats.outcome import Cell, Undefined, as_cell, as_row
 from judged.stats.paired import differences
-from judged.stats.rank_correlation import kendall_tau, rank_biased_overlap, spearman_rho, tau_ap
-from judged.stats.risk import georisk, trisk
 
 if TYPE_CHECKING:
     from judged.comparison.result import Comparison
+    from judged.stats.bayesian import Posterior
+    from judged.stats.multiple import Friedman
 
 __all__ = ["EXTRA_TESTS", "ROPE", "Rows", "rank_systems", "run_extra_test"]
 
@@ -48,20 +46,22 @@ def run_extra_test(comparison: Comparison, name: str, *, rope: float = ROPE) -> 
 
 def rank_systems(comparison: Comparison, scores: PairedScores) -> Friedman:
     """Run Friedman's test; the best system has rank 1, in either direction of the measure."""
-    return friedman_test(scores.oriented.values, systems=scores.systems, level=comparison.settings.level)
+    return stats.friedman_test(
+        scores.oriented.values, systems=scores.systems, level=comparison.settings.level
+    )
 
 
 def _anova(_comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
-    return two_way_anova(scores.values, systems=scores.systems).rows()
+    return stats.two_way_anova(scores.values, systems=scores.systems).rows()
 
 
 def _tukey(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
-    return tukey_hsd(scores.values, systems=scores.systems, level=comparison.settings.level).rows()
+    return stats.tukey_hsd(scores.values, systems=scores.systems, level=comparison.settings.level).rows()
 
 
 def _randomised_tukey(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
     settings = comparison.settings
-    return randomised_tukey_hsd(
+    return stats.randomised_tukey_hsd(
         scores.values, systems=scores.systems, resamples=settings.resamples, seed=settings.seed
     ).rows()
 
@@ -82,8 +82,8 @@ def _posteriors(comparison: Comparison, scores: PairedScores, rope: float) -> Ro
     level, seed = comparison.settings.level, comparison.settings.seed
     rows: Rows = []
     for names, first, second in _pairs(comparison, scores.oriented):
-        t = correlated_t_posterior(first, second, rope=rope, level=level)
-        ranks = signed_rank_posterior(first, second, rope=rope, seed=seed)
+        t = stats.correlated_t_posterior(first, second, rope=rope, level=level)
+        ranks = stats.signed_rank_posterior(first, second, rope=rope, seed=seed)
         found = (t, ranks) if scores.higher_is_better else (_as_measured(t), _as_measured(ranks))
         rows += [{**names, **row} for posterior in found for row in posterior.rows()]
     return rows
@@ -112,7 +112,7 @@ def _equivalence(comparison: Comparison, scores: PairedScores, rope: float) -> R
     """Run the two one-sided tests of a difference within the least one that matters."""
     rows: Rows = []
     for names, first, second in _pairs(comparison, scores.oriented):
-        found = equivalence_test(differences(first, second), margin=rope)
+        found = stats.equivalence_test(differences(first, second), margin=rope)
         row = {"outcome": str(found)} if isinstance(found, Undefined) else {**as_row(found), "p": found.p}
         rows.append({**names, **row})
     return rows
@@ -126,10 +126,10 @@ def _agreement(comparison: Comparison, scores: PairedScores, _rope: float) -> Ro
         if other is not scores and other.has_direction:
             theirs = other.oriented.values.mean(axis=0)
             coefficients = {
-                "tau_b": kendall_tau(own, theirs),
-                "tau_ap": tau_ap(own, theirs),
-                "rho": spearman_rho(own, theirs),
-                "rbo": rank_biased_overlap(own, theirs),
+                "tau_b": stats.kendall_tau(own, theirs),
+                "tau_ap": stats.tau_ap(own, theirs),
+                "rho": stats.spearman_rho(own, theirs),
+                "rbo": stats.rank_biased_overlap(own, theirs),
             }
             values = {name: as_cell(coefficient.value) for name, coefficient in coefficients.items()}
             rows.append({"other measure": other.measure, **values})
@@ -141,7 +141,7 @@ def _risks(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
     oriented = scores.oriented
     by_system = {name: oriented.column(name) for name in scores.systems}
     try:
-        among: dict[str, Cell] = {name: risk.georisk for name, risk in georisk(by_system).items()}
+        among: dict[str, Cell] = {name: risk.georisk for name, risk in stats.georisk(by_system).items()}
     except BadSample as error:  # values below 0, as of every measure of which less is better
         among = dict.fromkeys(scores.systems, as_cell(Undefined(str(error))))
     rows: Rows = []
@@ -153,7 +153,7 @@ def _risks(comparison: Comparison, scores: PairedScores, _rope: float) -> Rows:
         }
         for baseline in comparison.baselines:
             if baseline != name:
-                against = trisk(by_system[name], by_system[baseline])
+                against = stats.trisk(by_system[name], by_system[baseline])
                 row |= {f"urisk ({baseline})": against.urisk, f"trisk ({baseline})": against.trisk}
         rows.append(row)
     return rows

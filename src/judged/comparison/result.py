@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Figure, Value
+from judged.comparison.answer import Answer, describe_baselines
 from judged.comparison.blocks import make_blocks, pareto_optimal, rank_figure, trade_off_figure
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import ROPE, run_extra_test
@@ -20,12 +21,14 @@ from judged.errors import UnknownName
 from judged.problem import Note
 from judged.result import LazyTables, Provenance, Result, tabulate
 from judged.stats.effects import queries_needed
-from judged.stats.margin import Equivalence, equivalence_test
 from judged.stats.outcome import Cell, Undefined
 from judged.stats.randomisation import EXACT_UP_TO
+from judged.wording import join_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from judged.stats.margin import Equivalence
 
 __all__ = ["Change", "Comparison", "Latency"]
 
@@ -78,6 +81,8 @@ class Comparison(Result):
     latencies: tuple[Latency, ...] = ()
     extra: Mapping[str, Mapping[str, list[dict[str, Cell]]]] = field(default_factory=dict)
     """The rows of the extra tests, by test and measure."""
+    answers: tuple[Answer, ...] = ()
+    """For each measure with a direction, the best system and what these queries cannot tell apart."""
     order: tuple[str, ...] = ()
     """The systems as tables list them; empty: the best in the first measure first."""
 
@@ -90,6 +95,27 @@ class Comparison(Result):
     def method(self) -> str:
         """How the comparison was made, in words."""
         return self.settings.describe(exact=max(len(scores.queries) for scores in self.scores) <= EXACT_UP_TO)
+
+    def answer(self, measure: object = None) -> Answer | None:
+        """Return the answer of a measure, by default of the first with a direction; None if there is none."""
+        name = None if measure is None else self._find_measure(measure)
+        return next((answer for answer in self.answers if name in {None, answer.measure}), None)
+
+    def describe_answer(self, measure: object = None, *, digits: int = 4) -> str:
+        """Return the answer in a few sentences: the best system, how certain that is, and against each baseline."""
+        answer = self.answer(measure)
+        if answer is None:
+            names = join_words(self.measures if measure is None else [self._find_measure(measure)])
+            return f"Neither more nor less of {names} is better, so no system is best."
+        own = [contrast for contrast in self.contrasts if contrast.measure == answer.measure]
+        against = (
+            describe_baselines(self.baselines, own, answer, self.ranked()) if len(self.systems) > 2 else ()
+        )
+        return " ".join([answer.describe(digits=digits, unit=self.unit), *against])
+
+    def __iter__(self) -> Iterator[Contrast]:
+        """Iterate over the contrasts: measures in their order, and in each every pair that was compared."""
+        return iter(self.contrasts)
 
     def mean(self, system: str, measure: object = None) -> Mean:
         """Return the mean of one system, with its interval."""
@@ -133,6 +159,8 @@ class Comparison(Result):
 
         `p_not_worse` is that of "no worse than the baseline", whichever direction of the measure is better.
         """
+        from judged.stats.margin import equivalence_test
+
         other = baseline or self._only_baseline()
         self._check_system(system)
         self._check_system(other)
@@ -202,9 +230,11 @@ class Comparison(Result):
         return replace(self, extra={**self.extra, **made})
 
     def tables(self) -> Mapping[str, pa.Table]:
-        """Return differences, means and queries, then interactions, latency and extra tests if there are any."""
+        """Return differences, means, queries and answers, then interactions, latency and extra tests if there are any."""
         builders = {name: partial(self._build_with_slices, name) for name in ("differences", "means")}
         builders["queries"] = partial(self._build_queries)
+        if self.answers:
+            builders["answers"] = partial(tabulate, [row for answer in self.answers for row in answer.rows()])
         if self.interactions:
             builders["interactions"] = partial(tabulate, [found.to_dict() for found in self.interactions])
         if self.latencies:
@@ -235,15 +265,8 @@ class Comparison(Result):
         """Return the rows of the means or of the differences, without those of slices."""
         if table == "means":
             return [mean.to_dict() for mean in self.means]
-        means = {(mean.measure, mean.system): mean.mean for mean in self.means}
-        rows = []
-        for contrast in self.contrasts:
-            row = contrast.to_dict()
-            head = {name: row.pop(name) for name in ("measure", "system", "baseline", "queries")}
-            head["mean"] = means[contrast.measure, contrast.system]
-            head["baseline_mean"] = means[contrast.measure, contrast.baseline]
-            rows.append({**head, **row, "test": self.settings.test, "correction": self.settings.correction})
-        return rows
+        method: dict[str, Value] = {"test": self.settings.test, "correction": self.settings.correction}
+        return [{**contrast.to_dict(), **method} for contrast in self.contrasts]
 
     def _build_with_slices(self, table: str) -> pa.Table:
         rows = self.rows(table)

@@ -74,7 +74,7 @@ def to_system(scored: Evaluation | Scores) -> System:
     values = {name: scores.by_query(name) for name, column in scores.values.items() if column.dtype != object}
     if isinstance(scored, Scores):
         return System(scores.run, values, unit=scores.unit, saved=True)
-    notes = tuple(replace(note, message=f"{scored.system}: {note.message}") for note in scored.notes)
+    notes = scored.notes
     return System(
         scored.system, values, scored.measures, scores.unit, scored.provenance, notes, scored.family
     )

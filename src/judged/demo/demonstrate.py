@@ -25,7 +25,15 @@ from judged.report.draw import draw
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["MEASURES", "Demonstration", "check_directory", "demonstrate", "write", "write_command"]
+__all__ = [
+    "MEASURES",
+    "Demonstration",
+    "demonstrate",
+    "need_packages",
+    "prepare_directory",
+    "write",
+    "write_command",
+]
 
 MEASURES = ("nDCG@10", "RR(rel=3)", "Success(rel=3)@1", "R@100", "DR@20")
 """Grades 1 and 2 are neighbours of the answer, so measures of finding it ask for grade 3."""
@@ -75,8 +83,7 @@ def demonstrate(
     *, limit: int | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Demonstration:
     """Collect, retrieve and score, announcing each step."""
-    need_bm25s()  # a missing package is better reported before the work than after it
-    need("vl_convert", extra="demo", needed_by="`judged demo`")
+    need_packages()
     progress("reading the docstrings of the standard library")
     collection = build(find_entries(), limit=limit)
     if not collection.queries:
@@ -100,6 +107,12 @@ def demonstrate(
     )
 
 
+def need_packages() -> None:
+    """Raise `MissingExtra` if a package is missing, which is better known before the work than after it."""
+    need_bm25s()
+    need("vl_convert", extra="demo", needed_by="`judged demo`")
+
+
 def _make_run(name: str, scores: Floats, collection: Collection) -> Run:
     """Make a run of the documents with a score above 0, best first."""
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -113,14 +126,20 @@ def _make_run(name: str, scores: Floats, collection: Collection) -> Run:
     )
 
 
-def check_directory(directory: Path) -> None:
-    """Raise unless the directory is new, empty, or was written by an earlier demonstration."""
+def prepare_directory(directory: Path) -> None:
+    """Make the directory and mark it; raise unless it is new, empty, or was written by an earlier demonstration."""
     if directory.exists() and not directory.is_dir():
         msg = f"`{directory}` is a file, expected a directory or nothing"
         raise JudgedError(msg, hint="name another place with `--output`")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / MARK).is_file():
         msg = f"`{directory}` has files that `judged demo` did not write"
         raise JudgedError(msg, hint="name another directory with `--output`")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        _write_text(directory / MARK, f"judged {__version__}\n")
+    except OSError as error:
+        msg = f"`{directory}` cannot be written to: {error.strerror}"
+        raise JudgedError(msg, hint="name another directory with `--output`") from error
 
 
 def write_command(directory: Path, demonstration: Demonstration) -> str:
@@ -132,10 +151,8 @@ def write_command(directory: Path, demonstration: Demonstration) -> str:
 
 def write(directory: Path, demonstration: Demonstration) -> None:
     """Write collection, runs, scores, a picture and a page that describes them into the directory."""
-    check_directory(directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    prepare_directory(directory)
     collection, evaluations = demonstration.collection, demonstration.evaluations
-    _write_text(directory / MARK, f"judged {__version__}\n")
     _write_texts(directory / "queries.jsonl", collection.queries)
     _write_texts(directory / "documents.jsonl", collection.documents)
     write_judgments(demonstration.judgments, directory / "judgments.csv", force=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from judged.problem import FEW_QUERIES, ZERO_RELEVANT, Note
+from judged.problem import FEW_QUERIES, ZERO_RELEVANT, Note, Severity
 from judged.protocol import Protocol
 from judged.wording import counted
 
@@ -50,30 +50,52 @@ class RunCounts:
         """Return a note for each thing that happened under the protocol, the gravest first."""
         found = self._doubts(protocol)
 
-        def add(code: str, message: str, severity: str = "warning") -> None:
-            found.append(Note(code, "info" if severity == "info" else "warning", message))
+        def add(code: str, fact: str, value: str, message: str, severity: Severity = "warning") -> None:
+            found.append(Note(code, severity, message, fact, value))
 
         if self.missing:
-            outcome = protocol.outcome("missing")
-            add("missing-queries", f"{_name(self.missing)} judged but missing from the run: {outcome}")
+            outcome, names = protocol.outcome("missing"), _name(self.missing)
+            message = (
+                f"{counted(len(self.missing), 'query')} ({names}) judged but missing from the run: {outcome}"
+            )
+            value = f"{len(self.missing):,} ({names})"
+            add(
+                "missing-queries", f"judged queries that are missing from the run ({outcome})", value, message
+            )
         if self.unjudged_queries:
-            outcome = protocol.outcome("unjudged_queries")
-            add("unjudged-queries", f"{_name(self.unjudged_queries)} in the run but never judged: {outcome}")
+            outcome, names = protocol.outcome("unjudged_queries"), _name(self.unjudged_queries)
+            queries = counted(len(self.unjudged_queries), "query")
+            message = f"{queries} ({names}) in the run but never judged: {outcome}"
+            value = f"{len(self.unjudged_queries):,} ({names})"
+            add("unjudged-queries", f"queries that were never judged ({outcome})", value, message)
         if self.without_relevant:
             left_out = ": left out" if protocol.no_relevant == "skip" else ""
-            queries = counted(self.without_relevant, "query")
-            add("no-relevant", f"{queries} without any relevant document{left_out}")
+            message = f"{counted(self.without_relevant, 'query')} without any relevant document{left_out}"
+            fact = f"queries without any relevant document{left_out.replace(':', ',')}"
+            add("no-relevant", fact, f"{self.without_relevant:,}", message)
         if self.tied_documents:
-            documents = counted(self.tied_documents, "judged document")
-            queries, outcome = counted(self.tied_queries, "query"), protocol.outcome("ties")
-            add("tied-scores", f"{documents} of {queries} tied with another document: {outcome}", "info")
+            documents, outcome = counted(self.tied_documents, "judged document"), protocol.outcome("ties")
+            queries = counted(self.tied_queries, "query")
+            message = f"{documents} in {queries} tied with another document: {outcome}"
+            value = f"{self.tied_documents:,} in {queries}"
+            add("tied-scores", f"judged documents tied with another ({outcome})", value, message, "info")
         if self.unjudged:
-            add("unjudged-results", f"{self.unjudged:.1%} of the first ten results are unjudged", "info")
+            share = f"{100 * self.unjudged:.1f} %"
+            message = f"{share} of the first ten results are unjudged"
+            add("unjudged-results", "unjudged among the first ten results", share, message, "info")
         if self.infinite:
-            add("infinite-scores", counted(self.infinite, "infinite score"))
+            add(
+                "infinite-scores",
+                "infinite scores",
+                f"{self.infinite:,}",
+                counted(self.infinite, "infinite score"),
+            )
         if self.interleaved:
-            queries = counted(self.interleaved, "query")
-            add("interleaved-queries", f"{queries} with rows that are not consecutive", "info")
+            fact, message = (
+                f"{queries} with rows that are not consecutive"
+                for queries in ("queries", counted(self.interleaved, "query"))
+            )
+            add("interleaved-queries", fact, f"{self.interleaved:,}", message, "info")
         return (*found, *self.input_notes)
 
     def _doubts(self, protocol: Protocol) -> list[Note]:
@@ -82,7 +104,8 @@ class RunCounts:
         if 2 * len(self.missing) > self.judged_queries > 0:
             share = f"{self.judged_queries - len(self.missing):,} of {counted(self.judged_queries, 'judged query')}"
             message = f"the run has results for only {share}: are these the right judgments?"
-            found.append(Note(FEW_QUERIES, "warning", message))
+            fact = "only a few of the judged queries have results; are these the right judgments?"
+            found.append(Note(FEW_QUERIES, "warning", message, fact, share))
         if self.zero_relevant:
             verb = "counts" if self.zero_relevant == 1 else "count"
             message = (
@@ -101,6 +124,5 @@ def to_notes(messages: Iterable[Note | str], code: str = "input") -> tuple[Note,
 
 
 def _name(ids: tuple[str, ...]) -> str:
-    """Return how many queries there are, and the first of them by name."""
-    names = ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
-    return f"{counted(len(ids), 'query')} ({names})"
+    """Return the first of the queries by name."""
+    return ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
@@ -106,6 +106,14 @@ class Evaluation(Result):
     def __getitem__(self, measure: Measure | str) -> float:
         """Return one measure over all units: its mean, sum, geometric mean, percentile or pooled value."""
         return self._total(self.find_measure(measure))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the measures that have an aggregate; `dict(evaluation)` maps them to it."""
+        return iter(self.keys())
+
+    def keys(self) -> list[str]:
+        """Return the names of the measures that have an aggregate."""
+        return [str(measure) for measure in self.measures if not measure.text]
 
     def mean(self) -> dict[str, float]:
         """Return every measure, as it is written, with its aggregate; measures with text values have none."""
@@ -387,7 +395,9 @@ def _record(part: Part, *, alone: bool) -> ProtocolRecord:
     protocol = part.protocol
     profile = protocol.profile if isinstance(protocol, Protocol) else None
     measures = () if alone else tuple(map(str, part.measures))
-    return ProtocolRecord(str(protocol), protocol.fingerprint, protocol.to_dict(), profile, measures)
+    return ProtocolRecord(
+        str(protocol), protocol.fingerprint, protocol.to_dict(), profile, measures, protocol.short
+    )
 
 
 def _merge_units(alignments: Iterable[Alignment]) -> pa.Array:

@@ -9,12 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
-from judged.blocks import Between, Block, Display, Estimate, Notes, Table, Value, format_p, mark_best
+from judged.blocks import (
+    Between,
+    Block,
+    Display,
+    Estimate,
+    Notes,
+    Table,
+    Value,
+    format_p,
+    mark_best,
+    query_table,
+)
 from judged.engine.evaluation import Evaluation, Range
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
-from judged.problem import Note
+from judged.problem import Note, merge_notes, split_doubts
 from judged.result import Provenance, Result, tabulate
 from judged.state import to_state
 
@@ -71,17 +82,8 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
-        """The notes of every system; the same note on several systems is one, with their names."""
-        if len(self) == 1:
-            return self.first.notes
-        systems: dict[Note, list[str]] = {}
-        for name, evaluation in self.items():
-            for note in evaluation.notes:
-                systems.setdefault(note, []).append(name)
-        return tuple(
-            note if len(names) == len(self) else replace(note, message=f"{', '.join(names)}: {note.message}")
-            for note, names in systems.items()
-        )
+        """The notes of every system under its name; a note that holds for all systems alike is one, without a name."""
+        return merge_notes({name: evaluation.notes for name, evaluation in self.items()})
 
     def summary(self) -> Mapping[str, Any]:
         """Return the profile, the measures, and what was counted for each system."""
@@ -129,31 +131,54 @@ class Evaluations(Result, Mapping[str, Evaluation]):
 
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the aggregates of all systems, every unit if it is asked for, bounds, and the notes."""
-        doubts = tuple(note for note in self.notes if note.comes_first)
+        doubts, others = split_doubts(self.notes)
         if display.notes and doubts:
             yield Notes(doubts)
         if display.per_query:
-            for name, evaluation in self.items():
-                yield _unit_table(evaluation, title=name if len(self) > 1 else display.title)
+            yield from self._unit_tables(display)
         else:
             yield self._means_table(display)
         if self.bounds:
             yield self._bounds_table()
         for title, records in self.extra.items():
             yield _records_table(title, records, display.digits)
-        others = tuple(note for note in self.notes if not note.comes_first)
         if display.notes and others:
             yield Notes(others)
 
-    def shows_ties(self, digits: int) -> bool:
-        """Return whether another order of ties would change a number at this many decimals."""
-        cells = (cell for row in self._means_table(Display(digits=digits)).rows for cell in row)
-        return any(isinstance(cell, Estimate) and cell.ties is not None for cell in cells)
+    def tied_systems(self, digits: int) -> list[str]:
+        """Return the systems of which another order of ties would change a number at this many decimals."""
+        rows = self._means_table(Display(digits=digits)).rows
+        return [str(row[0]) for row in rows if any(isinstance(cell, Estimate) and cell.tied for cell in row)]
+
+    def _unit_tables(self, display: Display) -> Iterator[Table]:
+        """Yield the units by measure, or for several systems a table for each measure, units by system."""
+        if len(self) == 1:
+            columns = {
+                str(measure): _to_cells(measure, self.first.scores[measure].tolist())
+                for measure in self.measures
+            }
+            whole = [
+                None if measure.text else _to_value(measure, self.first[measure]) for measure in self.measures
+            ]
+            units = self.first.scores.queries.to_pylist()
+            yield query_table(self.first.unit, units, columns, display, foot=whole, title=display.title)
+            return
+        units = list(
+            dict.fromkeys(unit for each in self.values() for unit in each.scores.queries.to_pylist())
+        )
+        for measure in self.measures:
+            columns = {}
+            for name, evaluation in self.items():
+                found = _to_cells(measure, evaluation.scores[measure].tolist())
+                known = dict(zip(evaluation.scores.queries.to_pylist(), found, strict=True))
+                columns[name] = [known.get(unit) for unit in units]
+            whole = [None if measure.text else _to_value(measure, each[measure]) for each in self.values()]
+            yield query_table(self.first.unit, units, columns, display, foot=whole, title=str(measure))
 
     def _means_table(self, display: Display) -> Table:
         averaged = [measure for measure in self.measures if not measure.text]
         rows = tuple(
-            (name, *(self._cell(evaluation, measure, display.digits) for measure in averaged))
+            (name, *(self._cell(evaluation, measure, display) for measure in averaged))
             for name, evaluation in self.items()
         )
         direction = {str(measure): measure.higher_is_better for measure in averaged}
@@ -172,17 +197,17 @@ class Evaluations(Result, Mapping[str, Evaluation]):
                         None if each is None else Between(*each) for each in (found.unjudged, found.ties)
                     )
                     rows.append((name, str(measure), evaluation[measure], found.judged, *ranges))
-        return Table(columns, tuple(rows), title="Bounds")
+        return Table(columns, tuple(rows), title="Bounds", keys=2)
 
-    def _cell(self, evaluation: Evaluation, measure: Measure, digits: int) -> Value:
-        """Return the aggregate, with its interval, and with the effect of ties if it shows."""
+    def _cell(self, evaluation: Evaluation, measure: Measure, display: Display) -> Value:
+        """Return the aggregate, with its interval, and a mark if the order of ties shows in it."""
         value = _to_value(measure, evaluation[measure])
         low, high = self.intervals.get(evaluation.system, {}).get(str(measure), (None, None))
-        ties = find_tie_range(evaluation, measure, thorough=self.bounds)
-        visible = Between(*ties) if ties is not None and ties.high - ties.low > 10.0**-digits else None
-        if not isinstance(value, float) or (low is None and visible is None):
+        ties = find_tie_range(evaluation, measure, thorough=self.bounds) if display.marks else None
+        tied = ties is not None and ties.high - ties.low > 10.0**-display.digits
+        if not isinstance(value, float) or (low is None and not tied):
             return value
-        return Estimate(value, low, high, ties=visible)
+        return Estimate(value, low, high, tied=tied)
 
     def _to_row(self, name: str, evaluation: Evaluation) -> dict[str, Value]:
         """Return the aggregates of a system in one row; intervals and bounds have columns of their own."""
@@ -278,17 +303,6 @@ def _to_value(measure: Measure, value: float) -> Value:
     if isnan(value):
         return None
     return int(value) if measure.aggregate == "sum" and value == int(value) else value
-
-
-def _unit_table(evaluation: Evaluation, *, title: str | None) -> Table:
-    """Return a row for each unit, the aggregates below."""
-    columns = [_to_cells(measure, evaluation.scores[measure].tolist()) for measure in evaluation.measures]
-    rows = list(zip(evaluation.scores.queries.to_pylist(), *columns, strict=True))
-    whole = (
-        None if measure.text else _to_value(measure, evaluation[measure]) for measure in evaluation.measures
-    )
-    names = (evaluation.unit, *map(str, evaluation.measures))
-    return Table(names, (*rows, ("all", *whole)), title=title, foot=1)
 
 
 def _records_table(title: str, records: Sequence[Mapping[str, Value]], digits: int) -> Table:

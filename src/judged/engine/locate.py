@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from judged.errors import SHOWN, BadInput, MissingQueries
+from judged.errors import SHOWN, BadInput, MissingQueries, Unreadable
 from judged.kernels.scan.align import (
     Aligned,
     JudgedIndex,
@@ -147,6 +147,9 @@ def _align(
             return align_mapping(*names, judgments.offset, mapping, **_rules(protocol)), run
         except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
             run = run.as_columns()
+        except RuntimeError as error:  # a score's own conversion changed the dict
+            msg = f"{run.name} cannot be read: {error}"
+            raise Unreadable(msg) from None
     index = to_index(judgments)
     return scan_run(index, run, protocol, threads=threads, progress=progress).arrange(len(index)), run
 
@@ -186,10 +189,7 @@ def raise_run_problems(ranks: Aligned | Scanned, run: Run) -> None:
         problems = [_column_problem(source, problem) for problem in ranks.problems[:SHOWN]]
     else:
         problems = _mapping_problems(source.mapping)
-    six = "a run has six columns: query, Q0, document, rank, score, tag"
-    raise BadInput(
-        subject, problems, counts=ranks.counts, hint=six if KINDS[FEW_COLUMNS] in ranks.counts else None
-    )
+    raise BadInput(subject, problems, counts=ranks.counts)
 
 
 def _text_problem(source: Text, problem: RowProblem) -> Problem:
@@ -197,7 +197,9 @@ def _text_problem(source: Text, problem: RowProblem) -> Problem:
     where, rest = source.place(problem.position), source.buffer[problem.position :]
     if problem.kind == KINDS[FEW_COLUMNS]:
         columns = f"{problem.detail} column{'s' if problem.detail != 1 else ''}"
-        return Problem.error(problem.kind, where, f"{columns}, expected 6")
+        return Problem.error(
+            problem.kind, where, f"{columns}, expected 6: query, Q0, document, rank, score, tag"
+        )
     if problem.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(rest[: problem.detail]).decode(errors="replace")
         return Problem.error(problem.kind, where, f"score is `{token}`, expected a number")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import factorial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -126,7 +126,7 @@ class Difference(Result):
                     _format_row(table.columns, row, display.digits)[: len(columns)]
                     for row in table.rows[:MAX_QUERIES]
                 )
-                yield Table(columns, rows, title=title)
+                yield _add_texts(Table(columns, rows, title=title), display.texts)
         yield from list_facts(self._facts(display))
 
     def _facts(self, display: Display) -> Iterator[str]:
@@ -144,6 +144,14 @@ class Difference(Result):
         for side in (one, other):
             if side.digits is not None and side.digits < display.digits:
                 yield f"{side.name} prints {side.digits} decimals: {side.value:.{side.digits}f}"
+
+
+def _add_texts(table: Table, texts: Mapping[str, str]) -> Table:
+    """Return the table with the text of each query beside its id, where texts are known."""
+    if not texts or table.columns[0] != "query":
+        return table
+    rows = tuple((row[0], texts.get(str(row[0])), *row[1:]) for row in table.rows)
+    return replace(table, columns=("query", "text", *table.columns[1:]), rows=rows)
 
 
 def explain_difference(

@@ -116,7 +116,8 @@ class Explanation(Result):
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the value, its formula, the tables without rows that add nothing, and what was omitted."""
         value = format_value(self.value, digits=display.digits)
-        yield Sentence(f"{self.measure} of query {self.query} in {self.run}: {value}")
+        text = f" ({display.texts[self.query]})" if self.query in display.texts else ""
+        yield Sentence(f"{self.measure} of query {self.query}{text} in {self.run}: {value}")
         if self.formula is not None:
             yield Sentence(f"{self.measure} = {self.formula.text(digits=display.digits)}")
         tables = self._tables()

@@ -38,7 +38,12 @@ class ScoringRule:
         """The protocol for the provenance of a result."""
         protocol = self.protocol
         return ProtocolRecord(
-            str(protocol), protocol.fingerprint, protocol.to_dict(), self.name, (str(self.measure),)
+            str(protocol),
+            protocol.fingerprint,
+            protocol.to_dict(),
+            self.name,
+            (str(self.measure),),
+            protocol.short,
         )
 
 

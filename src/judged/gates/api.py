@@ -26,7 +26,7 @@ from judged.errors import (
 )
 from judged.gates.result import Delta, GateReport, MeasureGate, parse_delta
 from judged.measures.measure import Measure
-from judged.problem import Note, Problem
+from judged.problem import Note, Problem, merge_notes
 from judged.profiles.profile import Profile, as_profile
 from judged.protocol import Protocol
 from judged.result import InputFile
@@ -99,7 +99,7 @@ def gate(
     for measure in ours.measures:
         _check_measure(measure)
     theirs = _read_baseline(baseline, baseline_run, baseline_name, ours, scoring)
-    notes = [*ours.notes, *theirs.notes]
+    notes = list(merge_notes({ours.name: ours.notes, theirs.name: theirs.notes}))
     if theirs.saved:
         notes += _check_saved(theirs, ours, allow_other_protocol=allow_other_protocol)
     results = tuple(
@@ -244,8 +244,8 @@ def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> 
         now, then = ours.protocol(measure), saved.protocol(measure)
         if now is None or then is None:
             whose = saved.name if then is None else ours.name
-            message = f"{whose}: the stored scores do not say their protocol; taken to be the same"
-            notes.append(Note("unknown-protocol", "warning", message))
+            message = "the stored scores do not say their protocol; taken to be the same"
+            notes.append(Note("unknown-protocol", "warning", message, subject=whose))
         elif then.fingerprint != now.fingerprint:
             message = f"the stored scores of {measure} were made under protocol #{then.fingerprint}, this run under {now.text}"
             if not allow_other_protocol:
@@ -253,10 +253,10 @@ def _check_saved(saved: System, ours: System, *, allow_other_protocol: bool) -> 
                 raise BadProtocol(
                     msg, hint="score the baseline again, or go on with `--allow-other-protocol`"
                 )
-            notes.append(Note("other-protocol", "warning", f"{saved.name}: {message}"))
+            notes.append(Note("other-protocol", "warning", message, subject=saved.name))
     if saved.judgments and ours.judgments and saved.judgments != ours.judgments:
-        message = f"{saved.name}: the stored scores were made with other judgments, or an older copy of them"
-        notes.append(Note("other-judgments", "warning", message))
+        message = "the stored scores were made with other judgments, or an older copy of them"
+        notes.append(Note("other-judgments", "warning", message, subject=saved.name))
     return list(dict.fromkeys(notes))
 
 

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from judged.arrays import Floats
-from judged.blocks import Block, Display, Notes, Sentence, Table, Value
+from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value
 from judged.errors import BadProtocol, BadSample, UnknownName
-from judged.gates.verdict_text import explain_verdict, shorten
-from judged.problem import Note
+from judged.gates.verdict_text import (
+    describe_test,
+    describe_unpaired,
+    explain_verdict,
+    format_figure,
+    give_reason,
+    shorten,
+)
+from judged.problem import Note, split_doubts
 from judged.result import Provenance, Result, tabulate
 from judged.stats.margin import MarginTest, Verdict
+from judged.wording import counted, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Delta", "GateReport", "MeasureGate", "RefusedGate", "find_worst", "measure_table", "parse_delta"]
+__all__ = [
+    "Delta",
+    "GateReport",
+    "MeasureGate",
+    "RefusedGate",
+    "find_worst",
+    "gate_blocks",
+    "measure_table",
+    "parse_delta",
+]
 
+LOST = 3
+"""How many of the queries that lost most are shown."""
 _ORDER: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 
 
@@ -101,8 +120,13 @@ class MeasureGate:
         return self.test.verdict
 
     @property
+    def reason(self) -> str:
+        """The reason, in one sentence."""
+        return give_reason(self)
+
+    @property
     def text(self) -> str:
-        """The reason, in one paragraph, with numbers."""
+        """The reason, the means, and the queries that lost most, in one paragraph."""
         return explain_verdict(self)
 
     def to_dict(self) -> dict[str, Value]:
@@ -133,6 +157,7 @@ class MeasureGate:
             "worse": self.worse,
             "only_in_run": len(self.only_in_run),
             "only_in_baseline": len(self.only_in_baseline),
+            "reason": self.reason,
             "why": self.text,
         }
 
@@ -170,13 +195,12 @@ class GateReport(Result):
         """The verdict, and a paragraph for each measure."""
         return "\n\n".join([f"{self.name}: {self.verdict}", *(result.text for result in self.results)])
 
-    @property
-    def protocol(self) -> str:
-        """The protocol in words; each with its measures if a profile has several."""
-        records = self.provenance.protocols
-        if len(records) < 2:
-            return "".join(record.text for record in records)
-        return "; ".join(f"{', '.join(record.measures)}: {record.text}" for record in records)
+    def __iter__(self) -> Iterator[MeasureGate]:
+        """Iterate over the outcomes of the measures."""
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
 
     def __getitem__(self, measure: object) -> MeasureGate:
         """Return the outcome of one measure."""
@@ -199,12 +223,13 @@ class GateReport(Result):
         }
 
     def blocks(self, display: Display) -> Iterable[Block]:
-        """Return the table of measures, a paragraph for each, and the verdict."""
-        yield measure_table([self])
-        yield from (Sentence(result.text) for result in self.results)
-        yield Sentence(f"Verdict: {self.verdict}")
-        if display.notes:
-            yield Notes(self.notes)
+        """Return the verdict, the table of measures, the reason of each, and the queries that lost most."""
+        doubts, others = split_doubts(self.notes)
+        if display.notes and doubts:
+            yield Notes(doubts)
+        yield from gate_blocks([self], display)
+        if display.notes and others:
+            yield Notes(others)
 
     def summary(self) -> dict[str, object]:
         """Return name, verdict, run and baseline."""
@@ -232,7 +257,30 @@ def find_worst(verdicts: Iterable[Verdict]) -> Verdict:
     return max(verdicts, key=_ORDER.index, default="pass")
 
 
-COLUMNS = ("measure", "baseline", "run", "difference", "at least", "at most", "margin", "queries", "verdict")
+def gate_blocks(
+    reports: Sequence[GateReport], display: Display, *, verdict: str | None = None
+) -> Iterator[Block]:
+    """Yield the verdict of some gates, a table of all measures, the reasons, and the queries that lost most.
+
+    `verdict` is that of the whole, by default the worst.
+    """
+    several = len(reports) > 1
+    worst = verdict or find_worst(report.verdict for report in reports)
+    counts = sorted({result.test.queries for report in reports for result in report.results})
+    unit = reports[0].results[0].unit
+    over = counted(counts[-1], unit) if len(counts) == 1 else f"{counts[0]:,} to {counted(counts[-1], unit)}"
+    test = reports[0].results[0].test
+    name = f"{len(reports)} gates" if several else reports[0].name
+    how = f"{describe_test(test)}, {100 * (1 - test.alpha):.4g} % confidence"
+    yield Sentence(f"Verdict: {worst} ({name}; {over}; {how})")
+    yield measure_table(reports, several=several)
+    for report in reports:
+        prefix = f"{shorten(report.name)}: " if several else ""
+        for result in report.results:
+            yield Sentence(" ".join(filter(None, (prefix + result.reason, describe_unpaired(result)))))
+    lost = _lost_table(reports, display.texts, several=several)
+    if lost.rows:
+        yield lost
 
 
 def measure_table(
@@ -242,21 +290,40 @@ def measure_table(
 
     def row(report: GateReport, result: MeasureGate) -> tuple[Value, ...]:
         test = result.test
+        low, high = _finite(test.low), _finite(test.high)
+        known = low is not None and high is not None
         return (
             *((shorten(report.name),) if several else ()),
             result.measure,
-            result.baseline_mean,
-            result.run_mean,
-            test.difference,
-            _finite(test.low),
-            _finite(test.high),
-            test.margin,
-            test.queries,
             (marks or {}).get(result.verdict, result.verdict),
+            Estimate(test.difference, low, high) if known else Estimate(test.difference),
+            test.margin,
+            result.run_mean,
+            result.baseline_mean,
         )
 
     rows = tuple(row(report, result) for report in reports for result in report.results)
-    return Table(("gate", *COLUMNS) if several else COLUMNS, rows)
+    columns = ("measure", "verdict", "difference", "margin", "run", "baseline")
+    return Table(("gate", *columns) if several else columns, rows, keys=2 if several else 1)
+
+
+def _lost_table(reports: Sequence[GateReport], texts: Mapping[str, str], *, several: bool) -> Table:
+    """Return the queries that lost most in each measure that does not pass, with their texts where these are known."""
+    rows: list[tuple[Value, ...]] = []
+    for report in reports:
+        for result in (each for each in report.results if each.verdict != "pass"):
+            first = (shorten(report.name), result.measure) if several else (result.measure,)
+            for query, difference in result.hurt[:LOST]:
+                text = (texts.get(query),) if texts else ()
+                rows.append((*first, shorten(query), *text, format_figure(difference)))
+    unit = reports[0].results[0].unit
+    columns = (
+        *(("gate", "measure") if several else ("measure",)),
+        unit,
+        *(("text",) if texts else ()),
+        "difference",
+    )
+    return Table(columns, tuple(rows), title=f"{plural(unit).capitalize()} that lost most")
 
 
 def _finite(value: float) -> float | None:

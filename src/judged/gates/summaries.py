@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from judged.blocks import Block, Display, Sentence
-from judged.gates.result import GateReport, MeasureGate, RefusedGate, find_worst, measure_table
+from judged.gates.result import GateReport, MeasureGate, RefusedGate, find_worst, gate_blocks, measure_table
 from judged.gates.verdict_text import format_figure, shorten
 from judged.report.junit import Case, Suite, to_junit
 from judged.report.markdown import to_markdown
@@ -35,18 +35,17 @@ def find_outcome(gates: Sequence[Gated]) -> Outcome:
 
 
 def render_text(gates: Sequence[Gated], display: Display) -> str:
-    """Return a table of all measures, a paragraph for each, and the verdict of the whole."""
-    reports, several = _reports(gates), len(gates) > 1
-    blocks: list[Block] = [measure_table(reports, several=several)] if reports else []
+    """Return the verdict of the whole, a table of all measures, and the reason of each."""
+    reports = _reports(gates)
+    outcome = find_outcome(gates)
+    blocks: list[Block] = [*gate_blocks(reports, display, verdict=outcome)] if reports else []
+    blocks = blocks or [Sentence(f"Verdict: {outcome}")]
     blocks += [
-        Sentence(_prefix(report, several=several) + result.text)
-        for report in reports
-        for result in report.results
+        Sentence(f"{gate.name}: error. {' '.join(gate.message.split())}")
+        for gate in gates
+        if isinstance(gate, RefusedGate)
     ]
-    blocks += [
-        Sentence(f"{gate.name}: error. {gate.message}") for gate in gates if isinstance(gate, RefusedGate)
-    ]
-    return render_blocks([*blocks, Sentence(f"Verdict: {find_outcome(gates)}")], display)
+    return render_blocks(blocks, display)
 
 
 def render_markdown(gates: Sequence[Gated], display: Display) -> str:

@@ -1,4 +1,4 @@
-"""Why a gate passed, failed or neither, in one paragraph with the numbers that decided."""
+"""Why a gate passed, failed or neither: in one sentence, and in a paragraph with every number that matters."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from judged.wording import counted
 if TYPE_CHECKING:
     from judged.gates.result import MeasureGate
 
-__all__ = ["explain_verdict", "format_figure", "shorten"]
+__all__ = ["describe_test", "describe_unpaired", "explain_verdict", "format_figure", "give_reason", "shorten"]
 
 LONGEST = 60
 """How many characters of an id or a name are shown."""
-_OUTCOMES = {"pass": "passed.", "fail": "failed.", "inconclusive": "inconclusive."}
+_OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 
 def explain_verdict(result: MeasureGate) -> str:
-    """Return the paragraph: means, difference, margin, the test, and what these queries could detect."""
-    parts = [_means(result), _decision(result), _reach(result), _queries(result), _unpaired(result)]
+    """Return the reason in one sentence, then the means, what these queries could detect, and who lost most."""
+    parts = [give_reason(result), _means(result), _reach(result), _queries(result), describe_unpaired(result)]
     return " ".join(part for part in parts if part)
+
+
+def give_reason(result: MeasureGate) -> str:
+    """Return one sentence that says why the measure passes, fails or neither."""
+    return f"{result.measure} {_OUTCOMES[result.verdict]}: {_decide(result)}."
 
 
 def format_figure(value: float, *, sign: bool = True) -> str:
@@ -54,45 +59,41 @@ def _format_p(p: float) -> str:
 
 
 def _means(result: MeasureGate) -> str:
+    lower = "" if result.higher_is_better else " (lower is better)"
     test = result.test
-    lower = "" if result.higher_is_better else ", and less of it is better"
-    way = "" if result.higher_is_better else ", in the good direction,"
-    share = f" ({result.min_delta} of the baseline's mean)" if result.min_delta.relative else ""
     return (
-        f"{result.measure}: {_OUTCOMES[result.verdict]} Over {counted(test.queries, result.unit)}, "
-        f"{shorten(result.run)} has a mean of {format_figure(result.run_mean, sign=False)} and "
-        f"{shorten(result.baseline)} of {format_figure(result.baseline_mean, sign=False)}{lower}: "
-        f"a difference{way} of {format_figure(test.difference)}. The margin is {format_figure(test.margin)}{share}."
+        f"By the {describe_test(test)} at {100 * (1 - test.alpha):.4g} % confidence. "
+        f"Over {counted(test.queries, result.unit)}, the mean of {shorten(result.run)} is "
+        f"{format_figure(result.run_mean, sign=False)} and that of {shorten(result.baseline)} "
+        f"{format_figure(result.baseline_mean, sign=False)}{lower}."
     )
 
 
-def _decision(result: MeasureGate) -> str:
+def _decide(result: MeasureGate) -> str:
     test = result.test
     if test.undefined:
         return _undefined(result)
-    sure, how = f"{100 * (1 - test.alpha):.4g} %", _method(test)
-    low, high = format_figure(test.low), format_figure(test.high)
+    low, high, margin = format_figure(test.low), format_figure(test.high), _name_margin(result)
+    way = "" if result.higher_is_better else ", in the good direction,"
     if result.verdict == "pass":
-        return (
-            f"With {sure} confidence the true difference is at least {low} ({how}, {_format_p(test.p_above)}): "
-            "it is shown to lie above the margin."
-        )
+        return f"the difference{way} is at least {low}, above {margin} ({_format_p(test.p_above)})"
     if result.verdict == "fail":
-        what = ", a regression" if test.margin <= 0 else ""
-        return (
-            f"With {sure} confidence the true difference is at most {high} ({how}, {_format_p(test.p_below)}): "
-            f"it is shown to lie below the margin{what}."
-        )
+        return f"the difference{way} is at most {high}, below {margin} ({_format_p(test.p_below)})"
     if math.isinf(test.low) or math.isinf(test.high):
-        return f"{counted(test.queries, result.unit)} can show nothing at alpha {test.alpha:g} by the {how}."
-    return (
-        f"With {sure} confidence the true difference is at least {low}, and with {sure} at most "
-        f"{high} ({how}, {_format_p(test.p_above)} to pass, {_format_p(test.p_below)} to fail): "
-        "the margin lies between, and neither is shown."
-    )
+        return f"{counted(test.queries, result.unit)} can show nothing at alpha {test.alpha:g} by the {describe_test(test)}"
+    more = ""
+    if test.needed and test.needed > test.queries:
+        more = f"; about {counted(test.needed, result.unit)} would decide between equally good systems"
+    return f"the difference{way} may be anything from {low} to {high}, on both sides of {margin}{more}"
 
 
-def _method(test: MarginTest) -> str:
+def _name_margin(result: MeasureGate) -> str:
+    share = f", {result.min_delta} of the baseline's mean" if result.min_delta.relative else ""
+    return f"the margin of {format_figure(result.test.margin)}{share}"
+
+
+def describe_test(test: MarginTest) -> str:
+    """Return the name of the test, and how many sign flips it is based on."""
     if test.test == "t":
         return "one-sided paired t-test"
     drawn = "all sign flips" if test.exact else f"{test.resamples:,} random sign flips"
@@ -102,38 +103,39 @@ def _method(test: MarginTest) -> str:
 def _undefined(result: MeasureGate) -> str:
     test = result.test
     if test.undefined == ONE_QUERY:
-        return f"The test is undefined: one {result.unit} shows nothing about others."
+        return f"one {result.unit} shows nothing about others"
     same = (
         f"no {result.unit} differs"
         if test.difference == 0
         else f"every {result.unit} differs by the same, less the margin"
     )
-    compared = "not less" if test.verdict == "pass" else "less"
-    return f"The test is undefined: no spread ({same}). The observed difference is {compared} than the margin, and decides."
+    compared = "not below" if test.verdict == "pass" else "below"
+    return (
+        f"the observed difference of {format_figure(test.difference)} is {compared} {_name_margin(result)}; "
+        f"the test is undefined, since {same}"
+    )
 
 
 def _reach(result: MeasureGate) -> str:
     test = result.test
     if test.detectable is None:
         return ""
-    reach = (
-        f"The smallest effect that {counted(test.queries, result.unit)} of this spread detect {100 * POWER:g} % of the "
-        f"time is {format_figure(test.detectable, sign=False)} above or below the margin"
+    return (
+        f"{counted(test.queries, result.unit)} like these detect a difference of "
+        f"{format_figure(test.detectable, sign=False)} from the margin {100 * POWER:g} % of the time."
     )
-    if result.verdict == "inconclusive" and test.needed and test.needed > test.queries:
-        needed = counted(test.needed, result.unit)
-        reach += f"; for two equally good systems to pass that often, about {needed} are needed"
-    return f"{reach}."
 
 
 def _queries(result: MeasureGate) -> str:
     same = result.test.queries - result.better - result.worse
-    counts = f"{counted(result.better, result.unit)} better, {same:,} equal, {result.worse:,} worse"
+    counts = (
+        f"{counted(result.better, result.unit)} got better, {same:,} stayed equal, {result.worse:,} got worse"
+    )
     named = [f"{shorten(query)} ({format_figure(lost)})" for query, lost in result.hurt[:3]]
     return f"{counts}; most hurt: {', '.join(named)}." if named else f"{counts}."
 
 
-def _unpaired(result: MeasureGate) -> str:
+def describe_unpaired(result: MeasureGate) -> str:
     """Return the queries that could not be paired, counted and named."""
     sentences = []
     for queries, run in ((result.only_in_run, result.run), (result.only_in_baseline, result.baseline)):

@@ -36,6 +36,7 @@ __all__ = [
     "is_file",
     "is_large",
     "is_number_text",
+    "missing_file",
     "name_files",
     "open_binary",
     "open_bytes",
@@ -56,6 +57,9 @@ KNOWN = {
     *(".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc"),
 }
 """Extensions that name a file's format and are not part of its name."""
+
+ALIKE = 0.75
+"""How alike a file's name must be to that of a missing one to be suggested, from 0 to 1."""
 
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
 
@@ -211,18 +215,25 @@ def _map(path: Path) -> Buffer:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
 
 
+def missing_file(path: Path) -> Unreadable:
+    """Return the error for a file that does not exist, with a hint if another has nearly its name."""
+    return Unreadable(f"{_label(path)} does not exist", hint=_suggest(path))
+
+
+def _label(path: Path) -> str:
+    text = str(path)
+    return text if text.isprintable() else ascii(text if len(text) < 60 else text[:59] + "…")
+
+
 @contextmanager
 def _explain(path: Path) -> Iterator[None]:
     """Raise `Unreadable` with file and reason for a file that cannot be opened."""
-    text = str(path)
-    label = text if text.isprintable() else ascii(text if len(text) < 60 else text[:59] + "…")
     try:
         yield
     except FileNotFoundError:
-        msg = f"{label} does not exist"
-        raise Unreadable(msg, hint=_suggest(path)) from None
+        raise missing_file(path) from None
     except (OSError, ValueError) as error:
-        msg = f"{label} cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
+        msg = f"{_label(path)} cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}"
         raise Unreadable(msg) from None
 
 
@@ -236,7 +247,7 @@ def _suggest(path: Path) -> str | None:
         beside = [found.name for found in path.parent.iterdir()]
     except OSError:
         return None
-    close = get_close_matches(path.name, beside, n=1)
+    close = get_close_matches(path.name, beside, n=1, cutoff=ALIKE)
     return f"did you mean `{path.with_name(close[0])}`?" if close else None
 
 

@@ -17,7 +17,6 @@ __all__ = [
     "explain_taken_name",
     "find_measures",
     "is_valid_name",
-    "list_aliases",
     "parse_measure",
     "parse_measures",
     "parse_name",
@@ -124,7 +123,7 @@ def parse_measures(
     chosen = list({str(measure): measure for text in texts for measure in _read_some(text, scope)}.values())
     if not chosen:
         msg = "no measure was named"
-        raise BadMeasure(msg, hint=f'for example `["{scope.example}"]`')
+        raise BadMeasure(msg, hint=f"for example `{scope.example}`")
     return chosen
 
 
@@ -164,11 +163,6 @@ def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
         return next(error for error in reversed(errors) if not isinstance(error, UnknownName))
     known = [name for family in SCOPES for name in _known_names(SCOPES[family])]
     return _unknown_measure("measure", unknown[0].name, known, example="nDCG@10")
-
-
-def list_aliases(measure: str, family: str = "ranked") -> list[str]:
-    """Return the other names, of other tools for the most part, of the measure of that canonical name."""
-    return [name for name, alias in SCOPES[family].aliases.items() if alias.measure == measure]
 
 
 def is_valid_name(name: str) -> bool:
@@ -257,7 +251,7 @@ def _read_other_forms(text: str, scope: Scope) -> list[Measure]:
     (measure,) = _build(parsed, scope)
     words = measure.words.get(measure.at_parameter or "", ())
     if not words:
-        msg = f"`@{word}` of `{text}` is not a number"
+        msg = f"`@{word}` of `{text}` is not a positive whole number"
         raise BadMeasure(msg, hint=f"write it as `{name}@10`")
     if word.lower() not in words:
         raise _bad_form(text, scope)

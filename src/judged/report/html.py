@@ -6,7 +6,19 @@ from dataclasses import replace
 from html import escape
 from importlib.util import find_spec
 
-from judged.blocks import Display, Estimate, Figure, Notes, Sentence, Table, Value, format_value, is_numeric
+from judged.blocks import (
+    Display,
+    Estimate,
+    Figure,
+    Notes,
+    Sentence,
+    Table,
+    Value,
+    format_value,
+    is_numeric,
+    split_estimate,
+)
+from judged.problem import group_notes
 from judged.report.draw import draw
 from judged.result import Result
 
@@ -19,7 +31,7 @@ STYLE = (
 
 def render_html(result: Result, display: Display) -> str:
     """Return the blocks of a result as a fragment of HTML; figures are left out."""
-    blocks = result.blocks(replace(display, superscripts=True))
+    blocks = result.blocks(display)
     return "".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
 
 
@@ -43,7 +55,7 @@ def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
     if isinstance(block, Sentence):
         return f"<p>{escape(format_value(block.text))}</p>\n"
     if isinstance(block, Notes):
-        return "".join(f"<p>{escape(format_value(note.message))}</p>\n" for note in block.notes)
+        return "".join(f"<p>{escape(format_value(text))}</p>\n" for _, text in group_notes(block.notes))
     return to_html(block, digits=display.digits)
 
 
@@ -79,8 +91,8 @@ def _wrap(name: str, side: str, content: str) -> str:
 
 def _cell(value: Value, digits: int) -> str:
     """Return a value, escaped, with the marks of an estimate as a superscript."""
-    text = escape(format_value(value, digits=digits))
-    if isinstance(value, Estimate) and value.marks:
-        number, blank, rest = text.partition(" ")
-        return f"{number}<sup>{escape(value.marks)}</sup>{blank}{rest}"
-    return text
+    if not isinstance(value, Estimate):
+        return escape(format_value(value, digits=digits))
+    number, interval, marks = split_estimate(value, digits=digits)
+    above = f"<sup>{escape(marks)}</sup>" if marks else ""
+    return f"{number}{above}" + (f" {escape(interval)}" if interval else "")

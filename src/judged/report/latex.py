@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judged.blocks import Display, Estimate, Figure, Notes, Sentence, Table, Value, format_value, is_numeric
+from judged.blocks import (
+    TIED,
+    Display,
+    Estimate,
+    Figure,
+    Notes,
+    Sentence,
+    Table,
+    Value,
+    format_value,
+    is_numeric,
+    split_estimate,
+)
+from judged.problem import group_notes
+from judged.report.text import LINE, wrap
 from judged.result import Result
 
 __all__ = ["render_latex", "to_latex"]
@@ -31,16 +45,20 @@ _ESCAPES = str.maketrans(
 
 def render_latex(result: Result, display: Display) -> str:
     """Return the tables of a result in LaTeX; sentences and notes become comments, figures are left out."""
-    blocks = result.blocks(replace(display, superscripts=True))
+    blocks = result.blocks(replace(display, paper=not display.full))
     return "\n".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
 
 
 def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
     if isinstance(block, Sentence):
-        return f"% {format_value(block.text)}\n"
+        return _comment(block.text)
     if isinstance(block, Notes):
-        return "".join(f"% {format_value(note.message)}\n" for note in block.notes)
+        return "".join(_comment(text) for _, text in group_notes(block.notes))
     return to_latex(block, digits=display.digits)
+
+
+def _comment(text: str) -> str:
+    return "".join(f"% {line}\n" for line in wrap(format_value(text), LINE))
 
 
 def to_latex(table: Table, *, digits: int = 4) -> str:
@@ -56,7 +74,10 @@ def to_latex(table: Table, *, digits: int = 4) -> str:
     \end{tabular}
     """
     kinds = "".join("r" if is_numeric(table, column) else "l" for column in range(len(table.columns)))
-    rows = [_row([_cell(value, digits) for value in row], line, table) for line, row in enumerate(table.rows)]
+    rows = [
+        _row([_cell(value, digits, best=(line, column) in table.best) for column, value in enumerate(row)])
+        for line, row in enumerate(table.rows)
+    ]
     if table.foot:
         rows.insert(len(rows) - table.foot, r"\midrule")
     title = [] if table.title is None else [f"% {format_value(table.title)}"]
@@ -73,22 +94,22 @@ def to_latex(table: Table, *, digits: int = 4) -> str:
     return "\n".join([*title, *body]) + "\n"
 
 
-def _row(cells: list[str], line: int, table: Table) -> str:
-    shown = [
-        rf"\textbf{{{cell}}}" if (line, column) in table.best else cell for column, cell in enumerate(cells)
-    ]
-    if shown[0][:1] in {"[", "*"}:
-        shown[0] = f"{{{shown[0][0]}}}{shown[0][1:]}"  # both have a meaning after the `\\` of the row before
-    return " & ".join(shown) + r" \\"
+def _row(cells: list[str]) -> str:
+    if cells[0][:1] in {"[", "*"}:
+        cells[0] = f"{{{cells[0][0]}}}{cells[0][1:]}"  # both have a meaning after the `\\` of the row before
+    return " & ".join(cells) + r" \\"
 
 
-def _cell(value: Value, digits: int) -> str:
-    """Return a value, escaped, with the marks of an estimate as a superscript."""
-    text = _escape(format_value(value, digits=digits))
-    if isinstance(value, Estimate) and value.marks:
-        number, blank, rest = text.partition(" ")
-        return rf"{number}$^{{{value.marks}}}${blank}{rest}"
-    return text
+def _cell(value: Value, digits: int, *, best: bool) -> str:
+    """Return a value, escaped, in bold if it is the best, with the marks of an estimate as a superscript."""
+    if not isinstance(value, Estimate):
+        text = _escape(format_value(value, digits=digits))
+        return rf"\textbf{{{text}}}" if best else text
+    number, interval, marks = split_estimate(value, digits=digits)
+    bare = number.removesuffix(TIED)
+    above = (r"\sim " if value.tied else "") + (rf"\mathrm{{{marks.replace('–', '-')}}}" if marks else "")
+    shown = rf"\textbf{{{bare}}}" if best else bare
+    return shown + (f"$^{{{above}}}$" if above else "") + (f" {_escape(interval)}" if interval else "")
 
 
 def _escape(text: str) -> str:

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from judged.blocks import Display, Figure, Notes, Sentence, Table, format_value, is_numeric
+from judged.blocks import (
+    TIED,
+    Display,
+    Estimate,
+    Figure,
+    Notes,
+    Sentence,
+    Table,
+    Value,
+    format_value,
+    is_numeric,
+    split_estimate,
+)
+from judged.problem import group_notes
 from judged.result import Result
 
 __all__ = ["render_markdown", "to_markdown"]
@@ -14,7 +28,7 @@ _SPECIAL = re.compile(r"([\\|*`<\[\]]|(?<!\w)_|_(?!\w))")
 
 def render_markdown(result: Result, display: Display) -> str:
     """Return the blocks of a result in Markdown; figures are left out."""
-    blocks = result.blocks(display)
+    blocks = result.blocks(replace(display, paper=not display.full))
     return "\n".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
 
 
@@ -22,7 +36,7 @@ def _render_block(block: Sentence | Table | Notes, display: Display) -> str:
     if isinstance(block, Sentence):
         return _escape(format_value(block.text)) + "\n"
     if isinstance(block, Notes):
-        return "".join(f"- {_escape(format_value(note.message))}\n" for note in block.notes)
+        return "".join(f"- {_escape(format_value(text))}\n" for _, text in group_notes(block.notes))
     return to_markdown(block, digits=display.digits)
 
 
@@ -36,10 +50,7 @@ def to_markdown(table: Table, *, digits: int = 4) -> str:
     """
     names = [_escape(format_value(name)) for name in table.columns]
     rows = [
-        [
-            _mark(_escape(format_value(value, digits=digits)), (line, column) in table.best)
-            for column, value in enumerate(row)
-        ]
+        [_format_cell(value, digits, best=(line, column) in table.best) for column, value in enumerate(row)]
         for line, row in enumerate(table.rows)
     ]
     right = [is_numeric(table, column) for column in range(len(names))]
@@ -61,8 +72,16 @@ def _join_cells(cells: list[str], widths: list[int], right: list[bool]) -> str:
     return f"| {' | '.join(padded)} |"
 
 
-def _mark(cell: str, best: bool) -> str:  # noqa: FBT001 - a cell and its mark
-    return f"**{cell}**" if best else cell
+def _format_cell(value: Value, digits: int, *, best: bool) -> str:
+    """Return a value, in bold if it is the best, with the marks of an estimate as superscripts."""
+    if not isinstance(value, Estimate):
+        text = _escape(format_value(value, digits=digits))
+        return f"**{text}**" if best else text
+    number, interval, marks = split_estimate(value, digits=digits)
+    bare = number.removesuffix(TIED)
+    above = f"<sup>{number[len(bare) :]}{marks}</sup>" if value.tied or marks else ""
+    shown = f"**{bare}**{above}" if best else f"{bare}{above}"
+    return f"{shown} {_escape(interval)}" if interval else shown
 
 
 def _escape(text: str) -> str:

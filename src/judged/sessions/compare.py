@@ -69,9 +69,11 @@ def _note_repeated(evaluation: Evaluation) -> list[Note]:
         keys = session_keys(system)
         tasks = len({key.task for key in keys})
         if tasks < len(keys):
-            sessions = f"{counted(len(keys), 'session')} on {counted(tasks, 'task')}"
-            message = f"{name}: {sessions}; each task has their mean"
-            notes.append(Note("repeated-tasks", "info", message))
+            value = f"{counted(len(keys), 'session')} on {counted(tasks, 'task')}"
+            fact = "several sessions on a task, which has their mean"
+            notes.append(
+                Note("repeated-tasks", "info", f"{value}; each task has their mean", fact, value, name)
+            )
     return notes
 
 

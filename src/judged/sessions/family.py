@@ -97,34 +97,49 @@ class SessionTotals:
         """Return a note for everything notable, the gravest first."""
         found: list[Note] = []
 
-        def add(code: str, message: str, *, warning: bool = False) -> None:
-            found.append(Note(code, "warning" if warning else "info", message))
+        def add(code: str, fact: str, value: str, message: str, *, warning: bool = False) -> None:
+            found.append(Note(code, "warning" if warning else "info", message, fact, value))
 
         if self.unique and not self.labelled:
-            message = "no result has a gain: give `labels`; until then only counts and repeats are meaningful"
-            add("no-labels", message, warning=True)
+            message = "no result has a gain: name a file with `--labels` (`labels=`); until then only counts and repeats are meaningful"
+            found.append(Note("no-labels", "warning", message))
         elif self.labelled < self.unique:
             missing = f"{self.unique - self.labelled:,} of {counted(self.unique, 'unique result')}"
-            bounds = f"(coverage {self.coverage:.1%}; the upper bound counts them as 4)"
-            add("unlabelled-results", f"{missing} have no label and count 0 {bounds}", warning=True)
+            bounds = f"(coverage {100 * self.coverage:.1f} %; the upper bound counts them as 4)"
+            fact = "results without a label, which count 0 (the upper bound counts them as 4)"
+            message = f"{missing} have no label and count 0 {bounds}"
+            add("unlabelled-results", fact, f"{100 * (1 - self.coverage):.1f} %", message, warning=True)
         without = "0 in gains, left out of rates and shares"
-        if self.no_search:
-            add("no-search", f"{counted(self.no_search, 'session')} never searched: {without}", warning=True)
-        if self.no_results:
-            add("no-results", f"{counted(self.no_results, 'session')} found nothing: {without}", warning=True)
+        for code, count, what in (
+            ("no-search", self.no_search, "never searched"),
+            ("no-results", self.no_results, "found nothing"),
+        ):
+            if count:
+                message = f"{counted(count, 'session')} {what}: {without}"
+                add(code, f"sessions that {what} ({without})", f"{count:,}", message, warning=True)
         if self.conflicts:
             results, outcome = counted(self.conflicts, "result"), protocol.outcome("conflict")
-            add("label-conflicts", f"{results} labelled differently later: {outcome}", warning=True)
-        if self.overruled:
-            add(
-                "replaced-gains",
-                f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file",
+            fact, message = (
+                f"results labelled differently later ({outcome})",
+                f"{results} labelled differently later: {outcome}",
             )
+            add("label-conflicts", fact, f"{self.conflicts:,}", message, warning=True)
+        if self.overruled:
+            message = f"{counted(self.overruled, 'gain')} of the trace replaced by the labels file"
+            fact = "gains of the trace replaced by the labels file"
+            add("replaced-gains", fact, f"{self.overruled:,}", message)
         if self.earlier_turns:
-            turns = counted(self.earlier_turns, "earlier turn")
-            add("earlier-turns", f"{turns} ignored: the last one counts")
+            message = f"{counted(self.earlier_turns, 'earlier turn')} ignored: the last one counts"
+            add(
+                "earlier-turns",
+                "earlier turns ignored (the last one counts)",
+                f"{self.earlier_turns:,}",
+                message,
+            )
         if self.idle:
-            add("idle-steps", f"{counted(self.idle, 'step')} of the agents did not search: not an iteration")
+            fact = "steps of the agents without a search, which are not iterations"
+            message = f"{counted(self.idle, 'step')} of the agents did not search: not an iteration"
+            add("idle-steps", fact, f"{self.idle:,}", message)
         return (*found, *self.notes_on_inputs())
 
     def notes_on_inputs(self) -> tuple[Note, ...]:

@@ -9,11 +9,22 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from judged.blocks import Between, Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
+from judged.blocks import (
+    Between,
+    Block,
+    Display,
+    Estimate,
+    Figure,
+    Notes,
+    Table,
+    Value,
+    mark_best,
+    query_table,
+)
 from judged.comparison.result import Comparison
 from judged.engine.evaluation import Evaluation
 from judged.figures import Record, draw_lines
-from judged.gates.result import GateReport, measure_table
+from judged.gates.result import GateReport, gate_blocks
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.problem import Note
@@ -65,9 +76,8 @@ class SessionReport(Result):
         several = len(systems) > 1
         found: list[Note] = []
         for name, system in systems.items():
-            prefix = f"{name}: " if several else ""
             own = [*system.notes, *_note_undefined(system)]
-            found += [replace(note, message=prefix + note.message) for note in own]
+            found += [replace(note, subject=name) for note in own] if several else own
         if several:
             found += session_totals(self.evaluation).notes_on_inputs()
         if self.comparison is not None:
@@ -102,7 +112,7 @@ class SessionReport(Result):
         yield from _decision_tables(self.evaluation)
         if display.per_query:
             for name, system in systems.items():
-                yield _session_table(system, title=name if len(systems) > 1 else None)
+                yield _session_table(system, display, title=name if len(systems) > 1 else None)
         else:
             title = None if self.comparison is None else "All sessions"
             yield _means_table(systems, digits=display.digits, title=title)
@@ -114,24 +124,15 @@ class SessionReport(Result):
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:
-            shared = replace(display, notes=False, title="On the tasks that all systems share")
+            title = "On the tasks that all systems share"
+            shared = replace(display, notes=False, per_query=False, paper=False, title=title)
             yield from self.comparison.blocks(shared)
         if self.gates:
-            yield from self._gate_blocks()
+            yield from gate_blocks(self.gates, display)
         if self.curves:
             yield draw_curves(self.curves)
         if display.notes and self.notes:
             yield Notes(self.notes)
-
-    def _gate_blocks(self) -> Iterator[Block]:
-        several = len(self.gates) > 1
-        yield measure_table(list(self.gates), several=several)
-        for gate in self.gates:
-            prefix = f"{gate.name}: " if several else ""
-            yield from (Sentence(prefix + result.text) for result in gate.results)
-        order = ("fail", "inconclusive", "pass")
-        worst = min((gate.verdict for gate in self.gates), key=order.index)
-        yield Sentence(f"Verdict: {worst}")
 
 
 def _means_table(systems: Mapping[str, Evaluation], *, digits: int, title: str | None) -> Table:
@@ -162,16 +163,15 @@ def _bounds_tables(systems: Mapping[str, Evaluation]) -> Iterator[Table]:
         yield Table(columns, rows, title="Unlabelled results as gain 0, and as gain 4", corner="measure")
 
 
-def _session_table(evaluation: Evaluation, *, title: str | None) -> Table:
+def _session_table(evaluation: Evaluation, display: Display, *, title: str | None) -> Table:
     """Return a row for each session, the means below."""
-    values = [evaluation.scores[measure].tolist() for measure in evaluation.measures]
-    rows = [
-        (key.conversation, key.task, *map(_to_value, row))
-        for key, *row in zip(session_keys(evaluation), *values, strict=True)
-    ]
-    whole = ("all", None, *(_to_value(evaluation[measure]) for measure in evaluation.measures))
-    columns = ("session", "task", *map(str, evaluation.measures))
-    return Table(columns, (*rows, whole), title=title, foot=1)
+    keys = session_keys(evaluation)
+    columns: dict[str, list[Value]] = {"task": [key.task for key in keys]}
+    for measure in evaluation.measures:
+        columns[str(measure)] = [_to_value(value) for value in evaluation.scores[measure].tolist()]
+    whole = [None, *(_to_value(evaluation[measure]) for measure in evaluation.measures)]
+    ids = [key.conversation for key in keys]
+    return query_table("session", ids, columns, display, foot=whole, title=title)
 
 
 def _decision_tables(evaluation: Evaluation) -> Iterator[Table]:
@@ -344,9 +344,15 @@ def _note_undefined(evaluation: Evaluation) -> list[Note]:
     for measure in evaluation.measures:
         if evaluation.undefined(measure):
             names.setdefault(evaluation.undefined(measure), []).append(str(measure))
-    total = f"{len(evaluation.scores.queries):,} sessions have no value and are left out"
+    total = f"{len(evaluation.scores.queries):,} sessions"
     return [
-        Note("undefined-values", "info", f"{', '.join(measures)}: {count:,} of {total}")
+        Note(
+            "undefined-values",
+            "info",
+            f"{', '.join(measures)}: {count:,} of {total} have no value and are left out",
+            f"{', '.join(measures)}: sessions without a value, which are left out",
+            f"{count:,} of {total}",
+        )
         for count, measures in names.items()
     ]
 

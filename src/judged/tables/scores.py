@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judged._optional import need
 from judged.errors import UnknownName
+from judged.wording import counted
 
 __all__ = ["Scores"]
 
@@ -36,6 +37,9 @@ class Scores:
         if str(measure) not in self.values:
             raise UnknownName("measure of these scores", str(measure), list(self.values))
         return self.values[str(measure)]
+
+    def __repr__(self) -> str:
+        return f"Scores({self.run!r}, {counted(len(self.queries), self.unit)}: {', '.join(self.values)})"
 
     def __len__(self) -> int:
         return len(self.queries) * len(self.values)

@@ -41,6 +41,8 @@ cdef class Blocks:
     cdef uint32_t mask, slot_room
     cdef int32_t *place  # of each judged document, its row in the block, or -1
     cdef int64_t place_room
+    cdef int32_t *opened  # of each query, how many blocks it has had
+    cdef bint skipped  # the block is of a scattered query: its rows are counted and read again later
     cdef Longs found  # judged documents in the order they came
     # what was found
     cdef Longs block_query, block_begin, block_end, block_count, block_hits
@@ -63,6 +65,7 @@ cdef class Blocks:
     cdef bint comes_before(self, int64_t i, int64_t j) noexcept nogil
     cdef int rank_by_counting(self, int64_t h) except -1 nogil
     cdef int rank_by_sorting(self) except -1 nogil
+    cdef int report_sorted(self, const int64_t *order, const int64_t *found_at) except -1 nogil
     cdef void merge_sort(self, int64_t *order, int64_t *spare, int64_t n) noexcept nogil
     cdef bint outranks(self, int64_t i, int64_t j) noexcept nogil
     cdef void order_hits(self, int64_t start) noexcept nogil

@@ -9,7 +9,7 @@ is its rank; elsewhere ranks are counted from the scores, and ids are compared o
 
 from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
 from judged.kernels.scan._bytes cimport compare, equal, hash_of
@@ -27,6 +27,7 @@ cdef double NAN_BEFORE = float("nan")  # the score before the first: neither abo
 cdef enum:
     JUDGED = 0x80000000u  # marks a slot that holds a judged document, not a row
     FEW = 64  # for this many judged documents or fewer, counting ranks is faster than sorting
+    SCATTERED = 8  # blocks of a query after which its further ones are skipped
 
 
 cdef int push(Longs *longs, int64_t value) except -1 nogil:
@@ -54,6 +55,9 @@ cdef class Blocks:
     def __cinit__(self, Index index, int rule, bint single):
         self.index, self.rule, self.single = index, rule, single
         self.query = -1
+        self.opened = <int32_t *> calloc(len(index.row_offset), sizeof(int32_t))
+        if self.opened == NULL:
+            raise MemoryError
 
     def __dealloc__(self):
         free(self.score)
@@ -61,6 +65,7 @@ cdef class Blocks:
         free(self.length)
         free(self.slots)
         free(self.place)
+        free(self.opened)
         free(self.found.data)
         free(self.block_query.data)
         free(self.block_begin.data)
@@ -102,9 +107,22 @@ cdef class Blocks:
         return 0
 
     cdef int open(self, int64_t query, int64_t begin) except -1 nogil:
-        """Begin a block: its judged documents go into the hash table."""
+        """Begin a block: its judged documents go into the hash table.
+
+        A query in several blocks is read again as one block, so that a block after many others of its query is only
+        counted: rows that alternate between queries would otherwise cost a hash table each.
+        """
         cdef int64_t row
-        self.query = query
+        push(&self.block_query, query)
+        push(&self.block_begin, begin)
+        self.query, self.skipped = query, False
+        if query >= 0:
+            self.skipped = self.opened[query] >= SCATTERED
+            self.opened[query] += not self.skipped
+        if self.skipped:
+            self.count, self.found.count = 0, 0
+            self.rising, self.level, self.previous = False, False, NAN_BEFORE
+            return 0
         self.first = self.index.row_offset[query] if query >= 0 else 0
         self.judged = self.index.row_offset[query + 1] - self.first if query >= 0 else 0
         self.resize(2 * (self.count + self.judged) + 16)  # the block before is the best guess of this one's size
@@ -119,8 +137,6 @@ cdef class Blocks:
         for row in range(self.judged):
             self.place[row] = -1
             self.insert(self.index.fingerprint[self.first + row], JUDGED | <uint32_t> row)
-        push(&self.block_query, query)
-        push(&self.block_begin, begin)
         return 0
 
     cdef int resize(self, int64_t wanted) except -1 nogil:
@@ -191,11 +207,11 @@ cdef class Blocks:
         self.previous = score
         self.score[i], self.document[i], self.length[i] = score, p, <uint32_t> n
         self.count = i + 1
-        if self.query < 0:  # an unjudged query is not scored, so nothing in it can change a number
+        if self.query < 0 or self.skipped:  # an unjudged query is not scored, so nothing in it can change a number
             return 0
         if 2 * (i + self.judged) > self.mask:
             self.widen()
-        fingerprint = hash_of(p, n, self.limit)
+        fingerprint = hash_of(p, n, self.limit, self.index.seed)
         at = fingerprint & self.mask
         while True:
             slot = self.slots[at]
@@ -235,10 +251,9 @@ cdef class Blocks:
                 self.report(h, self.place[self.found.data[h]], 1, 0)
             return 0
         if self.found.count > FEW:
-            self.rank_by_sorting()
-        else:
-            for h in range(self.found.count):
-                self.rank_by_counting(h)
+            return self.rank_by_sorting()
+        for h in range(self.found.count):
+            self.rank_by_counting(h)
         self.order_hits(start)
         return 0
 
@@ -283,26 +298,33 @@ cdef class Blocks:
 
     cdef int rank_by_sorting(self) except -1 nogil:
         """Ranks of all judged documents of the block at once, for blocks that have many."""
-        cdef int64_t n = self.count, i, j, h
+        cdef int64_t n = self.count, i, h
         cdef int64_t *order = <int64_t *> malloc(3 * n * sizeof(int64_t))
         if order == NULL:
             raise MemoryError
-        cdef int64_t *rank = order + 2 * n
+        cdef int64_t *found_at = order + 2 * n  # of each row, its place among the documents found, or -1
         try:
             for i in range(n):
-                order[i] = i
-            self.merge_sort(order, order + n, n)
-            for i in range(n):
-                rank[order[i]] = i
+                order[i], found_at[i] = i, -1
             for h in range(self.found.count):
-                i = j = rank[self.place[self.found.data[h]]]
-                while i > 0 and self.score[order[i - 1]] == self.score[order[j]]:
-                    i -= 1
-                while j + 1 < n and self.score[order[j + 1]] == self.score[order[i]]:
-                    j += 1
-                self.report(h, i, j - i + 1, rank[self.place[self.found.data[h]]] - i)
+                found_at[self.place[self.found.data[h]]] = h
+            self.merge_sort(order, order + n, n)
+            self.report_sorted(order, found_at)
         finally:
             free(order)
+        return 0
+
+    cdef int report_sorted(self, const int64_t *order, const int64_t *found_at) except -1 nogil:
+        """Report the hits in the order of their ranks, a group of equal scores at a time."""
+        cdef int64_t first = 0, last, i
+        while first < self.count:
+            last = first + 1
+            while last < self.count and self.score[order[last]] == self.score[order[first]]:
+                last += 1
+            for i in range(first, last):
+                if found_at[order[i]] >= 0:
+                    self.report(found_at[order[i]], first, last - first, i - first)
+            first = last
         return 0
 
     cdef void merge_sort(self, int64_t *order, int64_t *spare, int64_t n) noexcept nogil:

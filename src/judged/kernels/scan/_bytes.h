@@ -93,9 +93,10 @@ static inline uint64_t judged_mix(uint64_t h) {
     return h;
 }
 
-/* A hash of `n` bytes; equal bytes give equal hashes wherever in whichever buffer they lie. */
-static inline uint32_t judged_hash(const uint8_t *p, size_t n, const uint8_t *limit) {
-    uint64_t h = n * 0x9e3779b97f4a7c15ull, word;
+/* A hash of `n` bytes; equal bytes give equal hashes wherever in whichever buffer they lie. Nobody who does not know
+   the seed can make many ids of one hash. */
+static inline uint32_t judged_hash(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t seed) {
+    uint64_t h = seed ^ (n * 0x9e3779b97f4a7c15ull), word;
     if (n >= 8) {
         const uint8_t *last = p + n - 8;
         for (; p < last; p += 8) h = judged_mix(h ^ judged_load(p)) * 0xff51afd7ed558ccdull;
@@ -145,6 +146,7 @@ static inline uint64_t judged_eight_digits(uint64_t word) {
 }
 
 enum { JUDGED_NUMBER, JUDGED_NOT_A_NUMBER, JUDGED_ASK_PYTHON };
+enum { JUDGED_LONGEST_NUMBER = 64 }; /* bytes of a number that is read here, so that no count can overflow */
 
 /* The value of a decimal such as `12.345678`, as most scores are written: up to seven digits, a point, and up to
    eight digits. Returns 0, and leaves `out` alone, where the token is anything else. */
@@ -177,6 +179,7 @@ static inline int judged_rounds_alike(double near) {
    that is certain to become the right float32. Plain decimals of up to 19 digits are settled here; whatever is
    longer, has an exponent, or lies too near a border of rounding is left to Python. */
 static inline int judged_number(const uint8_t *p, const uint8_t *end, const uint8_t *limit, int single, double *out) {
+    if (end - p > JUDGED_LONGEST_NUMBER) return JUDGED_ASK_PYTHON;
     if (judged_short_decimal(p, end, limit, out)) return JUDGED_NUMBER;
     uint64_t digits = 0;
     int count = 0, fraction = 0, negative = 0, seen = 0;

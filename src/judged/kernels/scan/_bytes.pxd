@@ -1,6 +1,6 @@
 """What `_bytes.h` offers."""
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from "_bytes.h" nogil:
     int NUMBER "JUDGED_NUMBER"
@@ -8,7 +8,7 @@ cdef extern from "_bytes.h" nogil:
     const uint8_t *token_end "judged_token_end"(const uint8_t *p, const uint8_t *limit)
     const uint8_t *next_token "judged_next_token"(const uint8_t *p, const uint8_t *limit)
     int plain_line "judged_plain_line"(const uint8_t *p, const uint8_t *limit, const uint8_t **cut)
-    uint32_t hash_of "judged_hash"(const uint8_t *p, size_t n, const uint8_t *limit)
+    uint32_t hash_of "judged_hash"(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t seed)
     int compare "judged_compare"(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
     int equal "judged_equal"(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
     int is_space "judged_is_space"(uint8_t c)

@@ -19,6 +19,7 @@ cdef enum:
 
 cdef enum:
     FEW = 64  # of more judged documents, the caller sorts rather than counts
+    LONGEST_NUMBER = 640  # digits that Python converts whatever its limit
 
 
 cdef double as_double(object value) except? -1.0:
@@ -54,6 +55,8 @@ cdef class Shelf:
             if i and not x <= self.score[i - 1]:
                 self.falling = False
             self.score[i] = x
+        if len(scores) != self.count:  # a score's own `__float__` may do anything
+            raise RuntimeError("a dict of scores changed while it was read")
         return 0
 
     cdef int make_room(self, Py_ssize_t count) except -1:
@@ -94,7 +97,7 @@ cdef class Shelf:
         cdef PyObject *value = NULL
         cdef int64_t before = 0
         cdef int order
-        while PyDict_Next(scores, &position, &key, &value):
+        while i < self.count and PyDict_Next(scores, &position, &key, &value):
             if self.score[i] == score:
                 order = PyUnicode_Compare(<object> key, document)
                 if rule == AS_GIVEN and order == 0:
@@ -109,7 +112,7 @@ cdef int refuse_as_number(dict scores, str document) except -1:
 
     A look at the type of every key would say the same, and cost as much again as everything else here.
     """
-    if document.isdecimal() and int(document) in scores:
+    if len(document) < LONGEST_NUMBER and document.isdecimal() and int(document) in scores:
         raise TypeError("a document id is no text")
     return 0
 
@@ -160,7 +163,8 @@ def scan_mapping(list queries, list documents, const int64_t[::1] row_offset, ru
             if value == NULL:
                 refuse_as_number(scores, documents[row])
                 continue
-            score = as_double(<object> value)
+            held = <object> value  # the dict might let go of it
+            score = as_double(held)
             if single:
                 score = <double> <float> score
             hit[n, 0] = row

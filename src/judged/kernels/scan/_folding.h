@@ -23,15 +23,16 @@ static inline uint64_t judged_word(const uint8_t *p, size_t n, const uint8_t *li
     return word;
 }
 
-static inline uint64_t judged_long_hash(const uint8_t *p, size_t n, const uint8_t *limit) {
-    uint64_t h = n * 0x9e3779b97f4a7c15ull;
+static inline uint64_t judged_long_hash(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t seed) {
+    uint64_t h = seed ^ (n * 0x9e3779b97f4a7c15ull);
     for (size_t k = 0; k < n; k += 8) h = judged_mix_twice(h ^ judged_word(p + k, n - k, limit));
     return judged_mix_twice(h);
 }
 
 /* Both hashes of an id that is not empty, and what folding does to it. */
-static inline uint8_t judged_fold(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t *hash, uint64_t *folded) {
-    uint64_t h = n * 0x9e3779b97f4a7c15ull, f = h, beyond = 0, changed = 0;
+static inline uint8_t judged_fold(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t seed, uint64_t *hash,
+                                  uint64_t *folded) {
+    uint64_t h = seed ^ (n * 0x9e3779b97f4a7c15ull), f = h, beyond = 0, changed = 0;
     for (size_t k = 0; k < n; k += 8) {
         uint64_t word = judged_word(p + k, n - k, limit), low = word & ~JUDGED_TOPS;
         uint64_t upper = ~word & JUDGED_TOPS &

@@ -1,6 +1,6 @@
 """The judged documents as the compiled scanners see them."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 
 cdef class Index:
@@ -9,6 +9,7 @@ cdef class Index:
     cdef uint32_t *fingerprint
     cdef uint32_t *slots
     cdef uint32_t mask
+    cdef uint64_t seed  # of the hashes, different in every index
 
     cdef const uint8_t *query(self, Py_ssize_t i) noexcept nogil
     cdef size_t query_length(self, Py_ssize_t i) noexcept nogil

@@ -7,6 +7,8 @@ from libc.stdlib cimport calloc, free, malloc
 
 from judged.kernels.scan._bytes cimport equal, hash_of
 
+import os
+
 import numpy as np
 
 
@@ -21,6 +23,7 @@ cdef class Index:
         self.row_offset = row_offset
         cdef Py_ssize_t queries = len(query_offset) - 1, rows = len(document_offset) - 1, i
         cdef uint32_t at
+        self.seed = int.from_bytes(os.urandom(8), "little")
         self.mask = 1
         while self.mask < 2 * queries + 1:
             self.mask = 2 * self.mask + 1
@@ -30,10 +33,10 @@ cdef class Index:
             raise MemoryError
         cdef const uint8_t *limit = &self.document_bytes[0] + len(self.document_bytes)
         for i in range(rows):
-            self.fingerprint[i] = hash_of(self.document(i), self.document_length(i), limit)
+            self.fingerprint[i] = hash_of(self.document(i), self.document_length(i), limit, self.seed)
         limit = &self.query_bytes[0] + len(self.query_bytes)
         for i in range(queries):
-            at = hash_of(self.query(i), self.query_length(i), limit) & self.mask
+            at = hash_of(self.query(i), self.query_length(i), limit, self.seed) & self.mask
             while self.slots[at]:
                 at = (at + 1) & self.mask
             self.slots[at] = <uint32_t> i + 1
@@ -56,7 +59,7 @@ cdef class Index:
 
     cdef int64_t find(self, const uint8_t *p, size_t n, const uint8_t *limit) noexcept nogil:
         """Return the number of the query with that id, or -1 if it is unjudged."""
-        cdef uint32_t at = hash_of(p, n, limit) & self.mask, i
+        cdef uint32_t at = hash_of(p, n, limit, self.seed) & self.mask, i
         while self.slots[at]:
             i = self.slots[at] - 1
             if equal(p, n, self.query(i), self.query_length(i)):

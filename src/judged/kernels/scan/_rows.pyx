@@ -10,8 +10,10 @@ from judged.kernels.scan._bytes cimport NOT_A_NUMBER, NUMBER, begins, next_token
 import numpy as np
 
 cdef extern from "_folding.h" nogil:
-    uint64_t long_hash "judged_long_hash"(const uint8_t *p, size_t n, const uint8_t *limit)
-    uint8_t fold "judged_fold"(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t *hash, uint64_t *folded)
+    uint64_t long_hash "judged_long_hash"(const uint8_t *p, size_t n, const uint8_t *limit, uint64_t seed)
+    uint8_t fold "judged_fold"(
+        const uint8_t *p, size_t n, const uint8_t *limit, uint64_t seed, uint64_t *hash, uint64_t *folded
+    )
 
 # What a line is; the order is that of `judged.kernels.scan.rows`.
 cdef enum:
@@ -31,10 +33,12 @@ cdef class Cut:
     cdef int64_t[::1] query_start, query_length, document_start, document_length, token_start, token_length
     cdef uint64_t[::1] query_hash, document_hash, tag, folded
     cdef double[::1] value, rank
-    cdef int64_t lines, rows
+    cdef int64_t lines, rows, room
+    cdef uint64_t seed
 
-    def __cinit__(self, Py_ssize_t lines, bint run):
-        room = max(lines, 1)
+    def __cinit__(self, Py_ssize_t lines, uint64_t seed):
+        self.seed = seed
+        self.room = room = max(lines, 1)
         longs = [np.zeros(room, dtype=np.int64) for _ in range(9)]
         self.counts, self.line_begins, self.line = longs[0], longs[1], longs[2]
         self.query_start, self.query_length, self.document_start = longs[3], longs[4], longs[5]
@@ -64,11 +68,11 @@ cdef class Cut:
         return parts
 
 
-def cut_rows(const uint8_t[::1] text, int columns):
+def cut_rows(const uint8_t[::1] text, int columns, uint64_t seed):
     """The lines of a text that is not empty, as arrays under the names of `Rows`."""
     cdef Py_ssize_t size = text.shape[0]
     feeds = int(np.count_nonzero(np.asarray(text) == 10))
-    cdef Cut cut = Cut(feeds + 1, columns == RUN)
+    cdef Cut cut = Cut(feeds + 1, seed)
     cdef const uint8_t *base = &text[0]
     with nogil:
         read_lines(cut, base, base + size, columns)
@@ -84,6 +88,8 @@ cdef int read_lines(Cut cut, const uint8_t *base, const uint8_t *end, int column
     cdef uint8_t kind
     cdef bint comment
     while p < end:
+        if cut.lines == cut.room:  # lines were counted before, and another process has written to the file since
+            raise BlockingIOError("the file changed while it was read")
         line = p
         count = 0
         p = next_token(p, end)
@@ -119,14 +125,14 @@ cdef inline int add_row(
     if r > 0 and <size_t> cut.query_length[r - 1] == n and begins(start[0], base + cut.query_start[r - 1], n, end):
         cut.query_hash[r] = cut.query_hash[r - 1]
     else:
-        cut.query_hash[r] = long_hash(start[0], n, end)
+        cut.query_hash[r] = long_hash(start[0], n, end, cut.seed)
     cut.document_start[r], cut.document_length[r] = start[2] - base, stop[2] - start[2]
-    cut.fate[r] = fold(start[2], stop[2] - start[2], end, &cut.document_hash[r], &cut.folded[r])
+    cut.fate[r] = fold(start[2], stop[2] - start[2], end, cut.seed, &cut.document_hash[r], &cut.folded[r])
     cut.token_start[r], cut.token_length[r] = start[at] - base, stop[at] - start[at]
     cut.sound[r] = read_number(start[at], stop[at], end, &cut.value[r])
     if columns == RUN:
         read_number(start[3], stop[3], end, &cut.rank[r])
-        cut.tag[r] = long_hash(start[5], stop[5] - start[5], end)
+        cut.tag[r] = long_hash(start[5], stop[5] - start[5], end, cut.seed)
     cut.rows = r + 1
     return 0
 

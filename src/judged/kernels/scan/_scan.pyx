@@ -5,6 +5,7 @@
 It keeps the contract of `judged.kernels.scan.scanner`, which says the same in NumPy.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr
@@ -14,6 +15,14 @@ from judged.kernels.scan._bytes cimport NOT_A_NUMBER, NUMBER, begins, equal, is_
 from judged.kernels.scan._index cimport Index
 
 import numpy as np
+
+
+cdef enum:
+    PAUSE = 1 << 24  # bytes of text, about 20 ms, after which Ctrl-C is heeded
+
+
+cdef int check_signals() except -1 with gil:
+    return PyErr_CheckSignals()
 
 
 def index_from(*flat):
@@ -31,7 +40,11 @@ cdef int lines(Blocks blocks, const uint8_t *p, const uint8_t *end, bint one_blo
     cdef double score = 0
     cdef bint same
     cdef const uint8_t *cut[6]
+    cdef const uint8_t *pause = p + PAUSE
     while p < end:
+        if p >= pause:
+            pause = p + PAUSE
+            check_signals()
         line = p
         if plain_line(p, end, cut):
             n = cut[0] - p

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Floats, Ints, Words
+from judged.errors import Unreadable
 from judged.kernels.scan.compiled import load_compiled
-from judged.kernels.scan.strings import Buffer, Strings, fold
+from judged.kernels.scan.strings import SEED, Buffer, Strings, fold
 from judged.kernels.scan.text import parse_numbers
 
 __all__ = ["BLANK", "COMMENT", "RETURN", "ROW", "SHORT", "Rows", "cut_rows", "read_rows"]
@@ -63,7 +64,11 @@ def read_rows(text: Bytes, *, columns: int) -> Rows:
     engine = load_compiled("_rows")
     if engine is None or len(text) == 0:
         return cut_rows(text, columns=columns)
-    return _from_parts(text, engine.cut_rows(text, columns))
+    try:
+        return _from_parts(text, engine.cut_rows(text, columns, int(SEED)))
+    except BlockingIOError as error:
+        msg = "a file changed while it was read"
+        raise Unreadable(msg, hint="wait until it is written, or read a copy") from error
 
 
 def cut_rows(text: Bytes, *, columns: int) -> Rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -11,9 +13,23 @@ from numpy.typing import NDArray
 
 from judged.arrays import Bytes, Flags, Ints, Words
 
-__all__ = ["FOLDED", "LEFT", "PLAIN", "Buffer", "Keys", "Strings", "distinct", "fold", "lower_words", "mix"]
+__all__ = [
+    "FOLDED",
+    "LEFT",
+    "PLAIN",
+    "SEED",
+    "Buffer",
+    "Keys",
+    "Strings",
+    "distinct",
+    "fold",
+    "lower_words",
+    "mix",
+]
 
 Key = TypeVar("Key", np.int64, np.uint64)
+SEED = np.uint64(int.from_bytes(os.urandom(8), "little"))
+"""Of all hashes in this process, so that nobody can prepare different ids of one hash."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,29 +94,38 @@ class Strings:
     def hashes(self) -> Words:
         """A 64-bit hash of every string; equal strings have equal hashes in any buffer."""
         with np.errstate(over="ignore"):
-            mixed = self.length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-            for k in range(0, int(self.length.max(initial=0)), 8):
-                longer = np.flatnonzero(self.length > k)
+            mixed = _begin_hashes(self.length)
+            for k, longer in self.steps():
                 mixed[longer] = mix(mixed[longer] ^ self.word(k, longer))
             return mix(mixed)
 
     def equals(self, other: Strings) -> Flags:
         """Compare with other strings, pair by pair."""
         same: Flags = self.length == other.length
-        for k in range(0, int(self.length[same].max(initial=0)), 8):
-            longer = np.flatnonzero(same & (self.length > k))
+        longer = np.flatnonzero(same & (self.length > 0))
+        k = 0
+        while len(longer):
             same[longer] = self.word(k, longer) == other.word(k, longer)
+            k += 8
+            longer = longer[same[longer] & (self.length[longer] > k)]
         return same
 
     def sort_keys(self) -> list[Words]:
         """Return numbers whose order, first to last, is that of the bytes; zero past the end of a string."""
         keys = []
-        for k in range(0, int(self.length.max(initial=0)), 8):
+        for k, longer in self.steps():
             key = np.zeros(len(self), dtype=np.uint64)
-            longer = np.flatnonzero(self.length > k)
             key[longer] = self.word(k, longer).byteswap()
             keys.append(key)
         return keys
+
+    def steps(self) -> Iterator[tuple[int, Ints]]:
+        """Yield every eighth byte and the strings that reach beyond it: as much work as there are bytes in all."""
+        longer, k = np.flatnonzero(self.length > 0), 0
+        while len(longer):
+            yield k, longer
+            k += 8
+            longer = longer[self.length[longer] > k]
 
     def packed(self) -> tuple[Bytes, Ints]:
         """Return the strings end to end in a buffer of their own, and their offsets."""
@@ -114,6 +139,10 @@ class Strings:
         left = np.minimum(self.length[which] - k, 8).astype(np.uint64)
         word = self.buffer.words[np.minimum(at, len(self.data))]
         return word & (np.uint64(0xFFFFFFFFFFFFFFFF) >> (np.uint64(64) - left * np.uint64(8)))
+
+
+def _begin_hashes(length: Ints) -> Words:
+    return SEED ^ (length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
 def mix(words: Words) -> Words:
@@ -170,10 +199,9 @@ _ONES = np.uint64(0x0101010101010101)
 def fold(strings: Strings) -> tuple[Words, Bytes]:
     """Return the hash of every id in lower case, and which of the three kinds it is."""
     with np.errstate(over="ignore"):
-        mixed = strings.length.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = _begin_hashes(strings.length)
         fate = np.zeros(len(strings), dtype=np.uint8)
-        for k in range(0, int(strings.length.max(initial=0)), 8):
-            longer = np.flatnonzero(strings.length > k)
+        for k, longer in strings.steps():
             word = strings.word(k, longer)
             lower = lower_words(word)
             fate[longer] |= np.where(lower == word, PLAIN, FOLDED).astype(np.uint8)

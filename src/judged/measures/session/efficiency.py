@@ -25,7 +25,7 @@ _rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
-    r"""Return the share of all results up to and with an iteration, duplicates among them, that were new and good.
+    r"""Return the share of all results up to and including an iteration, duplicates among them, that were new and good.
 
     $$\mathrm{SRE}@i = \frac{GR@i}{R@i}$$
 
@@ -35,13 +35,14 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all.
-    References: Source document 001, Retrieved Good Gain Metrics, section 8.
+    References: Retrieved Good Gain Metrics, section 8 (document 001 in docs/concepts/sources.md).
 
     Example:
         Three of five results are good and new:
 
-        >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([0.6])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "SRE").mean()
+        {'SRE@last': 0.6}
     """
     return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
 
@@ -66,16 +67,17 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
         good.
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
-    References: Source document 001, Retrieved Good Gain Metrics, section 8.
+    References: Retrieved Good Gain Metrics, section 8 (document 001 in docs/concepts/sources.md).
 
     Example:
         One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is
         0.3.
 
-        >>> from judged.measures.measure import pooled_value
-        >>> view = make_sessions(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
-        >>> pooled_result_efficiency(view), round(pooled_value(SRE_micro, view), 6)
-        (array([0.5, 0.1]), 0.166667)
+        >>> first = {"task": "t1", "iterations": [iteration(a=3, b=0)]}
+        >>> found = iteration(a=2, b=0, c=0, d=0, e=0, f=0, g=0, h=0, i=0, j=0)
+        >>> second = {"task": "t2", "iterations": [found]}
+        >>> judged.evaluate_sessions([first, second], "SRE_micro SRE").mean()
+        {'SRE_micro@last': 0.1666..., 'SRE@last': 0.3}
     """
     return result_efficiency(view, iteration=iteration, good=good)
 
@@ -86,7 +88,7 @@ SRE_micro = _rate(
 
 
 def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Floats:
-    r"""Return the share of all results up to and with an iteration that the agent had been given before.
+    r"""Return the share of all results up to and including an iteration that the agent had been given before.
 
     $$\mathrm{SRR}@i = \frac{\mathrm{Dup}@i}{R@i}$$
 
@@ -96,13 +98,14 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
     Title: Search result redundancy: the share of all returned results that were duplicates.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all, so that nobody wins by not searching.
-    References: Source document 001, Retrieved Good Gain Metrics, section 9.
+    References: Retrieved Good Gain Metrics, section 9 (document 001 in docs/concepts/sources.md).
 
     Example:
         One of five results repeats another:
 
-        >>> result_redundancy(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([0.2])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "SRR").mean()
+        {'SRR@last': 0.2}
     """
     return mask_not_found(view, divide(*again_of_all(view, iteration=iteration)))
 
@@ -132,16 +135,16 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
 
     Title: Search result redundancy, pooled: the share of all sessions' results together that were duplicates.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
-    References: Source document 001, Retrieved Good Gain Metrics, section 9.
+    References: Retrieved Good Gain Metrics, section 9 (document 001 in docs/concepts/sources.md).
 
     Example:
-        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is
-        0.25.
+        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
 
-        >>> from judged.measures.measure import pooled_value
-        >>> view = make_sessions(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
-        >>> pooled_result_redundancy(view), pooled_value(SRR_micro, view)
-        (array([0.5, 0. ]), 0.125)
+        >>> twice = {"searches": iteration(a=3)["searches"] * 2}
+        >>> first = {"task": "t1", "iterations": [twice]}
+        >>> second = {"task": "t2", "iterations": [iteration(a=2, b=0, c=0), iteration(d=0, e=0, f=0)]}
+        >>> judged.evaluate_sessions([first, second], "SRR_micro SRR").mean()
+        {'SRR_micro@last': 0.125, 'SRR@last': 0.25}
     """
     return result_redundancy(view, iteration=iteration)
 
@@ -160,7 +163,7 @@ SRR_micro = _measure(
 def gain_per_search(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, divided by the number of searches that it took.
+    r"""Return the good gain up to and including an iteration, divided by the number of searches that it took.
 
     $$\mathrm{GainPerSearch}@i = \frac{\mathrm{CG}@i}{\mathrm{Searches}@i}$$
 
@@ -173,8 +176,10 @@ def gain_per_search(
     Example:
         9 with three searches:
 
-        >>> gain_per_search(make_sessions(["a4 b3 | c1", "d2 a4"]))
-        array([3.])
+        >>> two = iteration(a=4, b=3)["searches"] + iteration(c=1)["searches"]
+        >>> session = {"iterations": [{"searches": two}, iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "GainPerSearch").mean()
+        {'GainPerSearch@last': 3.0}
     """
     return gain_per_cost(view, view.searches, iteration, good, gain)
 
@@ -185,7 +190,7 @@ GainPerSearch = _rate("GainPerSearch", gain_per_search, bounds=(0.0, math.inf))
 def gain_per_kilo_token(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, for each thousand tokens that the iterations took.
+    r"""Return the good gain up to and including an iteration, for each thousand tokens that the iterations took.
 
     $$\mathrm{GainPerKiloToken}@i = \frac{\mathrm{CG}@i}{\mathrm{tokens}@i} \cdot 1000$$
 
@@ -200,8 +205,10 @@ def gain_per_kilo_token(
     Example:
         9 with 1,500 tokens:
 
-        >>> gain_per_kilo_token(make_sessions(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
-        array([6.])
+        >>> first = {**iteration(a=4, b=3, c=1), "tokens": 1000}
+        >>> session = {"iterations": [first, {**iteration(d=2, a=4), "tokens": 500}]}
+        >>> judged.evaluate_sessions([session], "GainPerKiloToken").mean()
+        {'GainPerKiloToken@last': 6.0}
     """
     return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
@@ -212,7 +219,7 @@ GainPerKiloToken = _rate("GainPerKiloToken", gain_per_kilo_token, bounds=(0.0, m
 def gain_per_second(
     view: SessionView, *, iteration: Iteration = "last", good: int = 2, gain: Worth = "graded"
 ) -> Floats:
-    r"""Return the good gain up to and with an iteration, for each second that the iterations took.
+    r"""Return the good gain up to and including an iteration, for each second that the iterations took.
 
     $$\mathrm{GainPerSecond}@i = \frac{\mathrm{CG}@i}{\mathrm{seconds}@i}$$
 
@@ -227,8 +234,10 @@ def gain_per_second(
     Example:
         9 in 4.5 seconds:
 
-        >>> gain_per_second(make_sessions(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
-        array([2.])
+        >>> first = {**iteration(a=4, b=3, c=1), "seconds": 2.5}
+        >>> session = {"iterations": [first, {**iteration(d=2, a=4), "seconds": 2.0}]}
+        >>> judged.evaluate_sessions([session], "GainPerSecond").mean()
+        {'GainPerSecond@last': 2.0}
     """
     return gain_per_cost(view, view.seconds, iteration, good, gain)
 

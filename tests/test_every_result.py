@@ -1,0 +1,85 @@
+"""Every kind of result can be iterated, printed and turned into data frames; none is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import judged
+from judged.checks.lint import lint
+from judged.comparison.contrasts import Contrast
+from judged.engine.evaluate import evaluate_many
+from judged.explanation.difference import explain_difference
+from judged.explanation.published import explain_published
+from judged.gates.result import MeasureGate
+from judged.label.result import Labelling
+from judged.result import RESULTS, Result
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 0, "b": 2}}
+RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+OTHER = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"a": 1.0, "b": 2.0}}
+GRADES = [{"task": f"t{at % 2}", "id": f"d{at}", "gain": at % 5} for at in range(10)]
+
+
+def label() -> Labelling:
+    """Two results with a label."""
+    labelled = tuple({"task": "t", "id": name, "gain": 1} for name in "ab")
+    return Labelling("model", labelled, (), 2, 2, 0, 0, 2, 10, 10, 0.0)
+
+
+EXAMPLES: dict[str, Callable[[], Result]] = {
+    "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
+    "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
+    "comparison": lambda: judged.compare(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
+    "gate": lambda: judged.gate(QRELS, RUN, ["AP", "RR"], baseline=OTHER),
+    "agreement": lambda: judged.agreement(GRADES, GRADES),
+    "explanation": lambda: judged.explain(QRELS, RUN, "AP", query="q2"),
+    "difference": lambda: explain_difference(QRELS, RUN, "AP", against="rel=2"),
+    "published": lambda: explain_published(QRELS, RUN, "AP", "0.7500"),
+    "reported": lambda: judged.explain(QRELS, RUN, "AP", against={"q1": {"map": 0.1}, "q2": {"map": 0.2}}),
+    "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
+    "labelling": label,
+}
+
+
+@pytest.fixture(params=sorted(EXAMPLES))
+def result(request: pytest.FixtureRequest) -> Result:
+    """A result of every kind."""
+    return EXAMPLES[request.param]()
+
+
+def test_there_is_an_example_of_every_kind() -> None:
+    """Those of other tests aside."""
+    assert EXAMPLES.keys() == {kind for kind in RESULTS if kind != "weather"}
+
+
+def test_every_result_is_iterable_and_not_empty(result: Result) -> None:
+    """Over what it consists of; more than once."""
+    assert len(list(result)) == len(list(result)) > 0
+
+
+def test_every_result_prints_as_a_table(result: Result) -> None:
+    """With a rule below its headings, and as HTML in notebooks."""
+    assert "───" in repr(result)
+    assert "<table>" in result._repr_html_()
+
+
+def test_every_result_is_a_data_frame(result: Result) -> None:
+    """Its main table, and each of the others by name."""
+    pytest.importorskip("pandas", reason="the extra `pandas` is not installed")
+
+    assert len(result.to_pandas())
+    assert all(len(result.to_pandas(name)) == table.num_rows for name, table in result.tables().items())
+
+
+def test_results_are_iterated_in_the_obvious_way() -> None:
+    """Measures of an evaluation, systems of several, contrasts, gates, rows."""
+    evaluation = EXAMPLES["evaluation"]()
+    assert isinstance(evaluation, judged.Evaluation)
+
+    assert dict(evaluation) == {"AP": 0.75, "RR": 0.75}
+    assert list(EXAMPLES["evaluations"]()) == ["one", "other"]
+    assert all(isinstance(item, Contrast) for item in EXAMPLES["comparison"]())
+    assert all(isinstance(item, MeasureGate) for item in EXAMPLES["gate"]())
+    assert [row["rank"] for row in EXAMPLES["explanation"]()] == [1, 2]
