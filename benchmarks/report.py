@@ -23,8 +23,6 @@ MEASURES = ("nDCG@10", "AP", "RR", "R@20")
 SIZES = ((10, 7_000), (50, 10_000))
 DEPTH = 20
 PAGES = ("leaderboard", "queries", "query", "curves", "provenance")
-LIMITS = {"first screen": 500, "longest task": 700}
-"""Milliseconds that ten systems and 7,000 queries may take."""
 
 OBSERVE = """
 window.tasks = [];

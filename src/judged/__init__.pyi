@@ -45,6 +45,7 @@ from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
 from judged.sessions.protocol import SessionProtocol as SessionProtocol
 from judged.tables.judgments import Judgments as Judgments
 from judged.tables.labels import Labels as Labels
+from judged.tables.neighbours import Answers as Answers, Neighbours as Neighbours
 from judged.tables.preferences import Preferences as Preferences
 from judged.tables.run import Run as Run
 from judged.tables.scores import Scores as Scores

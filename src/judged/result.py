@@ -27,6 +27,7 @@ from judged.errors import UnknownName, Unreadable
 from judged.problem import Note
 from judged.registry import Registry
 from judged.state import from_state, to_state
+from judged.storage import is_remote, read_bytes, write_bytes
 
 if TYPE_CHECKING:
     import os
@@ -256,9 +257,13 @@ class Result:
         return f'{document[:-2]},\n  "state": {msgspec.json.encode(state).decode()}\n}}\n'
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+        """Write the result to a JSON file (`.json` or `.json.gz`), or to a URI, that `judged.load` reads back."""
         data = self.to_json().encode()
-        write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+        data = gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data
+        if is_remote(path):
+            write_bytes(path, data)
+        else:
+            write_file(Path(path), data)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
@@ -284,14 +289,16 @@ class Result:
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """Return the result that `Result.save` wrote to a file."""
+    """Return the result that `Result.save` wrote to a file, or to object storage (`s3://bucket/result.json`)."""
     import msgspec
 
     try:
-        data = Path(path).read_bytes()
+        data = read_bytes(path) if is_remote(path) else Path(path).read_bytes()
         document = msgspec.json.decode(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         kind, _, version = str(document["schema"]).removeprefix("judged.").partition("/")
         state = document["state"]
+    except Unreadable:
+        raise
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None

@@ -23,8 +23,8 @@ CEILINGS = {
     "files of the largest folder": 29,  # 25, and the commands `report`, `view`, `index` and `label --sample`
     "files under 40 lines": 18,  # 15; some formats of traces need no more
     "modules with one importer": 58,  # 42; parts of the report and of the viewer; formats of vectors
-    "`Any`": 450,  # objects of the libraries of vector indexes and of the clients of their servers
-    "names at the root": 47,  # 45, `benchmark_index` and its result
+    "`Any`": 480,  # objects of the libraries of vector indexes and of the clients of their servers
+    "names at the root": 50,  # 45, `benchmark_index`, its result, and the two tables of neighbours
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40

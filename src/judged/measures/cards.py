@@ -228,6 +228,8 @@ def _scope(measure: Measure) -> str:
 
 def _scope_of(family: str) -> str:
     """Return the scope that a family's names are looked up in."""
+    if family in SCOPES:
+        return family
     return next(name for name in SCOPES if family in SCOPES[name].families)
 
 
@@ -316,6 +318,7 @@ def _join(text: str) -> str:
 EXAMPLE_SETUP = {
     "ranked": "import judged",
     "timing": "import judged",
+    "neighbour": "import judged",
     "session": """\
 import judged
 def iteration(**gains):

@@ -98,18 +98,17 @@ def recall(
     Empty: 0 when nothing is returned.
     Agrees with: ann-benchmarks' `k-nn` with `over="cutoff", epsilon=0.001`; its `epsilon` measures with
         `over="cutoff", tolerance=0.01` or `0.1`; big-ann-benchmarks' recall with `over="cutoff", epsilon=1e-6`.
-    References: Source document 003, Quality Metrics. Aumüller, Bernhardsson and Faithfull. ANN-Benchmarks: A
+    References: Document 003 in docs/concepts/sources.md. Aumüller, Bernhardsson and Faithfull. ANN-Benchmarks: A
         benchmarking tool for approximate nearest neighbor algorithms. Information Systems 87, 2020.
         doi:10.1016/j.is.2019.02.006
 
     Example:
         Four neighbours are known, and the answers are the first, the third and another one:
 
-        >>> view = make_view(answers=[5, 7, 9], neighbours=[5, 6, 7, 8])
-        >>> recall(view, cutoff=2), recall(view, cutoff=2, over="cutoff")
-        (array([0.5]), array([0.5]))
-        >>> recall(view, cutoff=3), recall(view, cutoff=3, over="cutoff").round(4)
-        (array([0.5]), array([0.6667]))
+        >>> truth = judged.Neighbours([[5, 6, 7, 8]], [[0.1, 0.2, 0.3, 0.4]], population=10)
+        >>> answers = judged.Answers([[5, 7, 9]])
+        >>> judged.evaluate(truth, answers, ["R@3", 'R(over="cutoff")@2']).mean()
+        {'R@3': 0.5, 'R(over="cutoff")@2': 0.5}
     """
     wanted = view.depth if over == "relevant" else np.minimum(cutoff, view.depth)
     found = _find_hits(view, cutoff, wanted, tolerance, epsilon)
@@ -146,13 +145,14 @@ def precision(view: NeighbourView, *, cutoff: int) -> Floats:
 
     Ties: by id.
     Empty: 0 when nothing is returned; places of a short list that stay empty count as wrong.
-    References: Source document 003, Quality Metrics.
+    References: Document 003 in docs/concepts/sources.md.
 
     Example:
-        Two of three answers are neighbours:
+        Two of four answers are neighbours:
 
-        >>> precision(make_view(answers=[5, 7, 9], neighbours=[5, 6, 7, 8]), cutoff=3).round(4)
-        array([0.6667])
+        >>> truth = judged.Neighbours([[5, 6, 7, 8]], [[0.1, 0.2, 0.3, 0.4]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[5, 7, 9, 1]]), "P@4").mean()
+        {'P@4': 0.5}
     """
     return _find_hits(view, cutoff, view.depth) / cutoff
 
@@ -176,13 +176,14 @@ def reciprocal_rank(view: NeighbourView, *, cutoff: int | None = None) -> Floats
 
     Ties: by id.
     Empty: 0 when no neighbour is returned.
-    References: Source document 003, Quality Metrics.
+    References: Document 003 in docs/concepts/sources.md.
 
     Example:
         The first neighbour comes second:
 
-        >>> reciprocal_rank(make_view(answers=[9, 5], neighbours=[5, 6]))
-        array([0.5])
+        >>> truth = judged.Neighbours([[5, 6]], [[0.1, 0.2]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[9, 5]]), "RR").mean()
+        {'RR': 0.5}
     """
     hit = view.place[:, :cutoff] >= 0
     first = hit.argmax(axis=1) + 1.0 if hit.shape[1] else np.ones(len(hit))
@@ -214,11 +215,12 @@ def distance_ratio(view: NeighbourView, *, cutoff: int) -> Floats:
     References: Aumüller, Bernhardsson and Faithfull. ANN-Benchmarks, 2020. doi:10.1016/j.is.2019.02.006
 
     Example:
-        The second answer is at distance 3 instead of 2:
+        The second answer is at distance 3 instead of 1:
 
-        >>> view = make_view(answers=[5, 9], neighbours=[5, 6], distances=[1.0, 3.0], true_distances=[1.0, 2.0])
-        >>> distance_ratio(view, cutoff=2).round(4)
-        array([1.3333])
+        >>> truth = judged.Neighbours([[5, 6]], [[1.0, 1.0]], population=10)
+        >>> answers = judged.Answers([[5, 9]], [[1.0, 3.0]])
+        >>> judged.evaluate(truth, answers, "DistanceRatio@2").mean()
+        {'DistanceRatio@2': 2.0}
     """
     found = np.sort(view.need_distance()[:, :cutoff], axis=1)
     width = min(found.shape[1], view.true_distance.shape[1])
@@ -253,8 +255,11 @@ def missed(view: NeighbourView, *, cutoff: int) -> Floats:
     Empty: 1 when nothing is returned.
 
     Example:
-        >>> missed(make_view(answers=[9, 8], neighbours=[5, 6, 8]), cutoff=2)
-        array([1.])
+        Both answers are neighbours, and neither is one of the two nearest:
+
+        >>> truth = judged.Neighbours([[5, 6, 8, 9]], [[0.1, 0.2, 0.3, 0.4]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[9, 8]]), "Missed@2").mean()
+        {'Missed@2': 1.0}
     """
     found = _find_hits(view, cutoff, np.minimum(cutoff, view.depth))
     return np.where(found == 0, 1.0, 0.0)
@@ -284,8 +289,11 @@ def short(view: NeighbourView, *, cutoff: int) -> Floats:
     Empty: 1 when nothing is returned.
 
     Example:
-        >>> short(make_view(answers=[5, 5], neighbours=[5, 6]), cutoff=2)
-        array([1.])
+        The one answer is returned twice:
+
+        >>> truth = judged.Neighbours([[5, 6]], [[0.1, 0.2]], population=10)
+        >>> judged.evaluate(truth, judged.Answers([[5, 5]]), "Short@2").mean()
+        {'Short@2': 1.0}
     """
     return (view.returned < np.minimum(cutoff, view.depth)).astype(float)
 
@@ -319,22 +327,3 @@ def _find_hits(
         hit = view.need_distance()[:, :cutoff] <= limit[:, None]
     found: Ints = hit.sum(axis=1)
     return found
-
-
-def make_view(
-    *,
-    answers: list[int],
-    neighbours: list[int],
-    distances: list[float] | None = None,
-    true_distances: list[float] | None = None,
-) -> NeighbourView:
-    """Return the view of one query, for examples."""
-    place = [neighbours.index(answer) if answer in neighbours else -1 for answer in answers]
-    first = [answer not in answers[:number] for number, answer in enumerate(answers)]
-    return NeighbourView(
-        np.array([[at if new else -1 for at, new in zip(place, first, strict=True)]]),
-        None if distances is None else np.array([distances]),
-        np.array([sum(first)]),
-        np.array([true_distances or [float(number) for number in range(len(neighbours))]]),
-        np.array([len(neighbours)]),
-    )

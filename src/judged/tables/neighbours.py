@@ -36,6 +36,8 @@ class Neighbours:
     name: str = "exact neighbours"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", np.asarray(self.ids, dtype=np.int64))
+        object.__setattr__(self, "distances", np.asarray(self.distances, dtype=np.float64))
         if self.ids.ndim != 2 or self.ids.shape != self.distances.shape:
             got = f"ids have shape {self.ids.shape} and distances {self.distances.shape}, expected the same, with a row for each query"
             raise BadInput(self.name, [Problem.error("bad-matrix", "matrix", got)])
@@ -69,6 +71,12 @@ class Answers:
     seconds: Floats | None = None
     """How long each query took."""
     name: str = "index"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", np.asarray(self.ids, dtype=np.int64))
+        for field in ("distances", "seconds"):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, np.asarray(getattr(self, field), dtype=np.float64))
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -52,7 +52,7 @@ async function findSomething() {
 }
 
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || document.querySelector("dialog")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || document.querySelector("dialog[open]")) return;
   const page = /^[1-9]$/.test(event.key) ? head.pages[+event.key - 1] : null;
   if (page) go({ page: page.id });
   else if (event.key === "t") switchTheme();
