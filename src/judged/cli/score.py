@@ -12,6 +12,7 @@ import click
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     ProfileChoice,
+    documents_option,
     marks_option,
     measure_option,
     output_options,
@@ -63,6 +64,7 @@ Examples:
     help="Show how far unjudged results and the order of ties could move each number.",
 )
 @output_options()
+@documents_option
 @profile_options
 @click.option(
     "--config",

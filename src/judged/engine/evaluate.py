@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -280,12 +280,15 @@ def _evaluate(
     for alignment in alignments.values():
         check_overlap(alignment, system, getattr(system, "name", None) or name or family.input_roles[1])
     found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
+    files = (
+        replace(file, system=name or found) if file.role == family.input_roles[1] else file for file in inputs
+    )
     return score(
         family,
         alignments,
         plan.groups,
         name or found,
-        Provenance(inputs=inputs),
+        Provenance(inputs=tuple(files)),
         profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
         written=plan.written,
         order=list(dict.fromkeys(plan.written.values())),

@@ -69,6 +69,7 @@ FAMILIES.add("ranked", "judged.engine.align:RANKED")
 FAMILIES.add("preference", "judged.engine.align_preferences:PREFERENCE")
 FAMILIES.add("session", "judged.sessions.family:SESSION")
 FAMILIES.add("timing", "judged.engine.timing:TIMING")
+FAMILIES.add("neighbour", "judged.engine.neighbour:NEIGHBOUR")
 
 _RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
 """What measures of ranked runs call their family."""
@@ -91,4 +92,5 @@ _SUBJECTS = {
     "preference": "preferences",
     "session": "sessions",
     "timing": "timings",
+    "neighbour": "neighbours",
 }
