@@ -26,7 +26,7 @@ help:
 	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
-	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 3 GB"
+	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 2 GB"
 	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"

@@ -113,12 +113,13 @@ def draw_scatter(
     horizontal, vertical = _quantitative("x", x), _quantitative("y", y)
     scale = {"zero": False, "range": [60, 420]}
     sized: Spec = {"size": {"field": "size", "type": "quantitative", "scale": scale, "title": size}}
+    interval: Spec = {
+        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+        "mark": {"type": "rule", "color": FAINT, "strokeWidth": 1.5},
+        "encoding": {"x": horizontal, "y": _quantitative("low", y), "y2": {"field": "high"}},
+    }
     layers = [
-        {
-            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-            "mark": {"type": "rule", "color": FAINT, "strokeWidth": 1.5},
-            "encoding": {"x": horizontal, "y": _quantitative("low", y), "y2": {"field": "high"}},
-        },
+        *_if_known(points, interval),
         {
             "mark": {"type": "point", "stroke": COLOURS[0], "strokeWidth": 2, "size": 100, "opacity": 1},
             "encoding": {
@@ -202,12 +203,13 @@ def draw_lines(points: Sequence[Record], *, name: str, title: str, x: str, y: st
         "color": {**line, "scale": colours},
         **({"strokeDash": {**line, "scale": dashes}} if len(names) > len(COLOURS) else {}),
     }
+    band: Spec = {
+        "transform": [{"filter": "isValid(datum.y) && isValid(datum.low) && isValid(datum.high)"}],
+        "mark": {"type": "area", "opacity": 0.13},
+        "encoding": {**axes, "y": _quantitative("low", y), "y2": {"field": "high"}},
+    }
     layers = [
-        {
-            "transform": [{"filter": "isValid(datum.y) && isValid(datum.low) && isValid(datum.high)"}],
-            "mark": {"type": "area", "opacity": 0.13},
-            "encoding": {**axes, "y": _quantitative("low", y), "y2": {"field": "high"}},
-        },
+        *_if_known(points, band),
         {
             "mark": {"type": "line", "strokeWidth": 2},
             "encoding": {**axes, "y": _quantitative("y", y)},
@@ -246,17 +248,18 @@ def draw_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note
         "x": {"field": "value", "type": "quantitative", "title": value},
     }
     colour = {"color": {"field": "name", "type": "nominal", "title": None, "sort": None}}
+    interval: Spec = {
+        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+        "mark": {"type": "rule", "color": INK, "opacity": 0.7},
+        "encoding": {
+            **place,
+            "x": {"field": "low", "type": "quantitative", "title": value},
+            "x2": {"field": "high"},
+        },
+    }
     layers = [
         {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": {**place, **colour}},
-        {
-            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-            "mark": {"type": "rule", "color": INK, "opacity": 0.7},
-            "encoding": {
-                **place,
-                "x": {"field": "low", "type": "quantitative", "title": value},
-                "x2": {"field": "high"},
-            },
-        },
+        *_if_known(bars, interval),
         {
             "transform": [{"calculate": "isValid(datum.high) ? datum.high : datum.value", "as": "end"}],
             "mark": {"type": "text", "align": "left", "dx": 5, "color": INK, "fontSize": 11},
@@ -409,6 +412,11 @@ def draw_critical_difference(
     body = {"hconcat": [systems, *([groups] if strokes else [])], "spacing": 28}
     chart = {"vconcat": [ruler, body], "spacing": 12}
     return _figure("critical-difference", title, note, chart)
+
+
+def _if_known(records: Sequence[Record], interval: Spec) -> list[Spec]:
+    """Return the layer of intervals if a record has one: Vega warns of an axis without values."""
+    return [interval] if any(record.get("low") is not None for record in records) else []
 
 
 def _quantitative(field: str, title: str) -> Spec:

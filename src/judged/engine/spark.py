@@ -100,8 +100,16 @@ def _check_types(rows: Any) -> None:
     """Raise `BadInput` for columns of types that hold no ids or scores, before anything is read."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    empty = to_arrow_schema(rows.schema).empty_table()
-    to_run(number_rows(empty, 0), label=LABEL, locate=lambda row: Place(row=row))
+    row = {field.name: _make_example(field.type) for field in to_arrow_schema(rows.schema)}
+    to_run(number_rows(pa.table(row), 0), label=LABEL, locate=lambda row: Place(row=row))
+
+
+def _make_example(kind: pa.DataType) -> pa.Array:
+    """Return one value of a type, which columns without rows would not be checked for."""
+    try:
+        return pa.array(["0"], pa.string()).cast(kind)
+    except pa.ArrowException:
+        return pa.nulls(1, kind)  # the tasks say what is wrong with it
 
 
 def _bring_together(rows: Any, keys: list[str], protocols: Sequence[Protocol]) -> Any:
@@ -179,6 +187,7 @@ class _Fault(Struct):
 
     code: str
     message: str
+    place: str
     query: str | None = None
     document: str | None = None
 
@@ -280,7 +289,12 @@ def _reduce_partition(
         yield _to_part(system, reduction)
     if reducer.counts:
         found = [
-            _Fault(problem.code, problem.message, *named.get(problem.place.file, (None, None)))
+            _Fault(
+                problem.code,
+                problem.message,
+                str(problem.place),
+                *named.get(problem.place.file, (None, None)),
+            )
             for problem in reducer.problems
         ]
         yield _Part(_About(), _to_table([]), _Faults(found, dict(reducer.counts), reducer.hint))
@@ -404,13 +418,12 @@ def _raise_problems(parts: list[_Part], frame: Any, names: Mapping[str, str]) ->
 
 def _to_problem(fault: _Fault, places: Sequence[Place]) -> Problem:
     """Return a problem with the file and row, where Spark knows them."""
-    ids = f"query `{fault.query}`, document `{fault.document}`"
     message = fault.message
     if fault.code == KINDS[REPEATED]:
         message = f"document `{fault.document}` of query `{fault.query}` is retrieved again"
         if len(places) > 1:
             message += f", first at {places[0]}"
-    return Problem.error(fault.code, places[-1] if places else ids, message)
+    return Problem.error(fault.code, places[-1] if places else fault.place, message)
 
 
 def _find_places(

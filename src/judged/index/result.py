@@ -132,13 +132,14 @@ class IndexBenchmark(Result):
 
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the answer, the engines at the recall, every point, what else was measured, and figures."""
+        if self.points:
+            yield Sentence(self.answer())
         yield Sentence(
             f"{self.dataset}: {self.vectors:,} vectors of {self.dimensions} dimensions, {self.queries:,} queries, "
             f"{self.metric}, k = {self.workload.k}, {self.workload.threads} thread"
             f"{'s' if self.workload.threads > 1 else ''}"
         )
         if self.points:
-            yield Sentence(self.answer())
             yield from self._tabulate(self.points if display.per_query else self.best() or self.points)
             yield from self._draw()
         for failure in self.failures:

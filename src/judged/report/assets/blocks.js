@@ -46,7 +46,7 @@ function blockTable({ title, columns, numeric, rows, best, left, foot }) {
   return table({
     name: title || "Table", rows: numbered,
     columns: columns.map((name, i) => ({ name: name || " ", left: !numeric[i] || i === 0, text: !numeric[i], value: cellOf(i), cell: ({ cells }) => clip(text(cells[i]) || "–", 300), style: ({ at }) => (isBest.has(`${at}:${i}`) ? "best" : "") })),
-    foot: whole.length && h("tfoot", {}, whole.map(({ cells }) => h("tr", {}, cells.map((cell, i) => h(i ? "td" : "th", { class: numeric[i] && i ? null : "left", scope: i ? null : "row" }, text(cell)))))),
+    foot: whole.length > 0 && h("tfoot", {}, whole.map(({ cells }) => h("tr", {}, cells.map((cell, i) => h(i ? "td" : "th", { class: numeric[i] && i ? null : "left", scope: i ? null : "row" }, text(cell)))))),
     caption: left ? `${count(left)} more rows are not in this file.` : null,
   });
 }

@@ -49,6 +49,7 @@ for _name in (
     "agreement",
     "gate",
     "result",
+    "index",
     "provenance",
 ):
     PAGES.add(_name, f"judged.report.pages.{_name}:PAGE")
