@@ -39,6 +39,8 @@ from judged.measures.ranked.precision import RR as RR, P as P, R as R
 from judged.profiles.profile import PROFILES as PROFILES
 from judged.protocol import Protocol as Protocol
 from judged.result import Result as Result, load as load
+from judged.retrieve.fusion import fuse as fuse
+from judged.retrieve.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
 from judged.sessions.protocol import SessionProtocol as SessionProtocol
 from judged.tables.judgments import Judgments as Judgments

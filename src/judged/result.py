@@ -66,6 +66,7 @@ for _kind, _home in {
     "published": "judged.explanation.published:Published",
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
+    "fusion": "judged.retrieve.tuning:FusionTuning",
 }.items():
     RESULTS.add(_kind, _home)
 

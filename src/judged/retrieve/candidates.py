@@ -189,9 +189,7 @@ def _number(keys: Ints) -> tuple[Ints, Ints]:
 
 def _sort(query: Ints, score: Floats, document: Ints, documents: pa.Array) -> Ints:
     """Return the rows by query, then score from the highest, then document id, descending."""
-    if _is_sorted(query, score):
-        return np.arange(len(query))
-    order = np.lexsort((-score, query))
+    order = np.arange(len(query)) if _is_sorted(query, score) else np.lexsort((-score, query))
     tied = _find_ties(query[order], score[order])
     if tied.any():
         rows = order[tied]
@@ -201,9 +199,9 @@ def _sort(query: Ints, score: Floats, document: Ints, documents: pa.Array) -> In
 
 
 def _is_sorted(query: Ints, score: Floats) -> bool:
-    """Return whether rows are sorted already, without ties."""
+    """Return whether rows are sorted by query and score already, as those of most runs are."""
     step = np.diff(query)
-    return bool(((step > 0) | ((step == 0) & (np.diff(score) < 0))).all())
+    return bool(((step > 0) | ((step == 0) & (np.diff(score) <= 0))).all())
 
 
 def _find_ties(query: Ints, score: Floats) -> Flags:
