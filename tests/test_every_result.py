@@ -39,6 +39,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "published": lambda: explain_published(QRELS, RUN, "AP", "0.7500"),
     "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
     "labelling": label,
+    "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
     "fusion": lambda: judged.tune_fusion(QRELS, {"one": RUN, "other": OTHER}, "RR", folds=2, step=0.5),
 }
 

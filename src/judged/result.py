@@ -67,6 +67,7 @@ for _kind, _home in {
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
     "fusion": "judged.retrieve.tuning:FusionTuning",
+    "routing": "judged.retrieve.routing:RoutingReport",
 }.items():
     RESULTS.add(_kind, _home)
 

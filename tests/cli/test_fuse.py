@@ -77,7 +77,9 @@ def test_tuning_prints_the_held_out_score(folder: Path) -> None:
     assert judged.evaluate("qrels.txt", "h.run", "RR")["RR"] == 1.0
     assert isinstance(judged.load("tuning.json"), judged.FusionTuning)
     (folder / "train.txt").write_text("q1\n")
-    assert "1 held-out queries" in " ".join(call("bm25.run", "dense.run", *options[:4], "--train", "train.txt")[1].split())
+    assert "1 held-out queries" in " ".join(
+        call("bm25.run", "dense.run", *options[:4], "--train", "train.txt")[1].split()
+    )
 
 
 @pytest.mark.usefixtures("folder")

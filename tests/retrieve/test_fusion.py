@@ -53,7 +53,7 @@ def order(scores: dict[str, float]) -> list[str]:
     return sorted(scores, key=lambda one: (np.float32(scores[one]), one.encode()), reverse=True)
 
 
-def scale(scores: dict[str, float], how: str) -> dict[str, float]:
+def scale(scores: dict[str, float], how: str) -> dict[str, float]:  # noqa: PLR0911 - one for each
     """Return the normalised scores of one list."""
     values = list(scores.values())
     low, high = min(values), max(values)
@@ -224,9 +224,9 @@ def test_what_leaves_no_order_is_refused_in_words() -> None:
         fuse([good, {"q1": {"a": math.inf}}])
     with pytest.raises(BadInput, match="score is nan, expected a number"):
         fuse([good, {"q1": {"a": math.nan}}])
+    twice = judged.read_run(b"q1 Q0 a 1 2 x\nq1 Q0 a 2 1 x\n", name="second.run")
     with pytest.raises(BadInput, match=r":2: document `a` is retrieved again for query `q1`"):
-        text = b"q1 Q0 a 1 2 x\nq1 Q0 a 2 1 x\n"
-        fuse([good, judged.read_run(text, name="second.run")])
+        fuse([good, twice])
     with pytest.raises(BadInput, match="runs: 1, expected two or more"):
         fuse([good])
     with pytest.raises(BadInput, match="query `q1`: the highest score is -2, expected one above 0"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.cli.convert import FORMATS
 from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.output import OutputOptions, emit, print_line
-from judged.errors import JudgedError
+from judged.errors import JudgedError, UnknownName
 
 if TYPE_CHECKING:
     from judged.retrieve.tuning import FusionTuning
@@ -61,7 +61,9 @@ Examples:
     metavar="NAME=NUMBER",
     help="A parameter of the method: k of rrf, gamma of combmnz, sigma of logisr, phi of rbc.",
 )
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Keep the first N documents of each query.")
+@click.option(
+    "--depth", type=click.IntRange(min=1), metavar="N", help="Keep the first N documents of each query."
+)
 @click.option("--tune", metavar="MEASURE", help="Tune the weights for a measure; needs --qrels.")
 @click.option("--qrels", type=InputPath(), help="Judgments to tune the weights on.")
 @click.option("--folds", type=click.IntRange(min=2), help="Folds of cross-validation.  [default: 5]")
@@ -88,7 +90,9 @@ Examples:
     metavar="FILE",
     help="With --tune: also write the tuning, in the format of the extension; may be repeated.",
 )
-@click.option("--to", "write_as", type=click.Choice(FORMATS), help="Format to write; by default that of the extension.")
+@click.option(
+    "--to", "write_as", type=click.Choice(FORMATS), help="Format to write; by default that of the extension."
+)
 @click.option("--tag", help="Tag in every line of a TREC run; by default the method.")
 @click.option("--force", is_flag=True, help="Write over FILE if it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no notes on standard error.")
@@ -124,7 +128,7 @@ def command(
 
     named = named_runs(runs)
     check_standard_input([run.path for run in named])
-    settings = _read_numbers(parameters, "--set")
+    settings = _read_parameters(parameters)
     if tune is None:
         _refuse_tuning_options(qrels, folds, train, reports)
         given = _read_numbers(weights, "--weight") or None
@@ -139,7 +143,11 @@ def command(
         _write(fused, destination or "-", write_as, tag, force=force, quiet=quiet)
         return
     if qrels is None or weights:
-        msg = "`--tune` needs `--qrels FILE`" if qrels is None else "`--tune` finds the weights: leave `--weight` out"
+        msg = (
+            "`--tune` needs `--qrels FILE`"
+            if qrels is None
+            else "`--tune` finds the weights: leave `--weight` out"
+        )
         raise click.UsageError(msg)
     output = OutputOptions(paths=reports, quiet=quiet)
     output.check()
@@ -170,8 +178,24 @@ def _read(named: list[Input]) -> dict[str, Run]:
 
     from judged.io.read import read_run
 
-    sources = {run.name: (sys.stdin.buffer.read() if run.path == "-" else run.path, run.label) for run in named}
-    return {name: replace(read_run(source, name=label), name=name) for name, (source, label) in sources.items()}
+    sources = {
+        run.name: (sys.stdin.buffer.read() if run.path == "-" else run.path, run.label) for run in named
+    }
+    return {
+        name: replace(read_run(source, name=label), name=name) for name, (source, label) in sources.items()
+    }
+
+
+def _read_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return the parameters of the method; names that no method has are refused."""
+    from judged.retrieve.fusion import METHODS
+
+    known = {name: None for method in METHODS.values() for name in method.parameters}
+    found = _read_numbers(texts, "--set")
+    for name in found:
+        if name not in known:
+            raise UnknownName("parameter of fusion", name, list(known))
+    return found
 
 
 def _read_numbers(texts: tuple[str, ...], option: str) -> dict[str, float]:

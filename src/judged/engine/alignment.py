@@ -109,9 +109,7 @@ def align_owned(
 ) -> OwnedAlignment:
     """Return the alignment of units with owners; where there are several, the owner is part of a unit's name."""
     several = len(set(owners)) > 1
-    units = [
-        f"{owner}/{name}" if several else name for owner, name in zip(owners, names, strict=True)
-    ]
+    units = [f"{owner}/{name}" if several else name for owner, name in zip(owners, names, strict=True)]
     return OwnedAlignment(
         view,
         to_strings(units),

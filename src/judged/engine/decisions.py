@@ -79,8 +79,10 @@ class DecisionCounts:
         """Count what a view lacks."""
         if isinstance(view, RerankingView):
             return cls(len(view), undefined=bool((view.base <= 0).all()), input_notes=to_notes(notes))
-        quality = view.best - view.chosen if isinstance(view, RoutingView) else (
-            np.where(view.skipped & view.needed, view.retrieved_quality - view.skipped_quality, 0.0)
+        quality = (
+            view.best - view.chosen
+            if isinstance(view, RoutingView)
+            else (np.where(view.skipped & view.needed, view.retrieved_quality - view.skipped_quality, 0.0))
         )
         return cls(len(view), int(np.isnan(quality).sum()), input_notes=to_notes(notes))
 
@@ -112,9 +114,7 @@ def align_choices(
     named = np.array([one == pick for one, pick in zip(choices.optimal, choices.chosen, strict=True)])
     many = Counter(zip(choices.owners, choices.chosen, strict=True))
     total = Counter(choices.owners)
-    share = np.array(
-        [many[key] / total[key[0]] for key in zip(choices.owners, choices.chosen, strict=True)]
-    )
+    share = np.array([many[key] / total[key[0]] for key in zip(choices.owners, choices.chosen, strict=True)])
     view = RoutingView(
         np.where(given, named, chosen == best),
         _rank_optimal(choices, best),
@@ -123,7 +123,9 @@ def align_choices(
         share,
         np.full(len(choices), len(choices.experts), dtype=np.int64),
     )
-    return align_owned(view, choices.queries, choices.owners, protocol, DecisionCounts.of(view, choices.notes))
+    return align_owned(
+        view, choices.queries, choices.owners, protocol, DecisionCounts.of(view, choices.notes)
+    )
 
 
 def _rank_optimal(choices: Choices, best: Floats) -> Floats:

@@ -34,7 +34,14 @@ from judged.tables.schema import (
 
 if TYPE_CHECKING:  # the tables below are loaded by the readers that return them
     from judged.tables.decisions import Decisions
-    from judged.tables.inputs import DecisionsLike, JudgmentsLike, LabelsLike, PreferencesLike, RunLike, TimingsLike
+    from judged.tables.inputs import (
+        DecisionsLike,
+        JudgmentsLike,
+        LabelsLike,
+        PreferencesLike,
+        RunLike,
+        TimingsLike,
+    )
     from judged.tables.labels import Labels
     from judged.tables.preferences import Preferences
     from judged.tables.timings import Timings
@@ -203,7 +210,7 @@ def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisio
         return source if name is None else replace(source, name=name)
     table = read_table(source, DECISIONS, name=name)
     own = {field: table.columns[field] for field in ("query", "system") if field in table.columns}
-    shared = {**own, "name": table.name, "problems": table.problems}
+    shared: dict[str, Any] = {**own, "name": table.name, "problems": table.problems}
     columns = {column.strip().lower(): values for column, values in table.others.items()}
     if "chosen" in table.columns:
         return Choices.from_columns(
@@ -221,9 +228,16 @@ def read_decisions(source: DecisionsLike, *, name: str | None = None) -> Decisio
         hint = "a router has query, chosen, optimal; a gate query, retrieved, needed; a reranker query, before, after"
         problem = Problem.error("missing-column", "columns", message)
         raise Unusable(table.problems.subject, [problem], hint=hint)
-    qualities = {field: table.columns.get(field) for field in ("quality_retrieved", "quality_skipped")}
-    needed = _find_flags(columns, ("needed", "should_retrieve", "needs_retrieval", "retrieval_needed"), ("unneeded",))
-    return GateDecisions.from_columns(retrieved=retrieved, needed=needed, **qualities, **shared)
+    needed = _find_flags(
+        columns, ("needed", "should_retrieve", "needs_retrieval", "retrieval_needed"), ("unneeded",)
+    )
+    return GateDecisions.from_columns(
+        retrieved=retrieved,
+        needed=needed,
+        quality_retrieved=table.columns.get("quality_retrieved"),
+        quality_skipped=table.columns.get("quality_skipped"),
+        **shared,
+    )
 
 
 def _find_flags(
@@ -257,14 +271,21 @@ def _read_ranked(table: Table, columns: Mapping[str, list[object]]) -> list[list
             [str(one) for one in row] if isinstance(row, list) else str(row or "").replace("|", " ").split()
             for row in given
         ]
-    scores = {name: as_values(column, name=f"score of {name}", problems=table.problems).to_pylist()
-              for name, column in _read_prefixed(table, "score").items()}
+    scores = {
+        name: as_values(column, name=f"score of {name}", problems=table.problems).to_pylist()
+        for name, column in _read_prefixed(table, "score").items()
+    }
     if not scores:
         return None
     return [
-        sorted((one for one in scores if scores[one][row] == scores[one][row]), key=lambda one: (-scores[one][row], one))  # noqa: B023, PLR0124
-        for row in range(len(table))
+        _sort_experts({name: values[row] for name, values in scores.items()}) for row in range(len(table))
     ]
+
+
+def _sort_experts(scores: Mapping[str, float]) -> list[str]:
+    """Return experts from the highest score down, equal ones by name; those without a score are left out."""
+    known = [name for name, score in scores.items() if not np.isnan(score)]
+    return sorted(known, key=lambda name: (-scores[name], name))
 
 
 def kind_of(source: Any, *, format: str | None = None) -> Kind | None:  # noqa: A002 - what users call it

@@ -130,6 +130,23 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str]]] = {
         "Searches": ("judged.measures.session.counts", "0 or more", "How many searches were made up to and including an iteration."),
         "Coverage": ("judged.measures.session.counts", "0 to 1", "The share of the different results up to and including an iteration that somebody labelled."),
     },
+    "routing": {
+        "Accuracy": ("judged.measures.routing", "0 to 1", "1 where the chosen expert is optimal; with a cutoff, where one of the first $k$ of its order is."),
+        "Regret": ("judged.measures.routing", "0 or more", "How much quality the choice gave away: that of the best expert less that of the chosen one."),
+        "Quality": ("judged.measures.routing", "any number", "The quality of the chosen expert on each query."),
+        "Entropy": ("judged.measures.routing", "0 or more", "The information of each choice in bits; the mean is the entropy of the experts' shares."),
+        "Balance": ("judged.measures.routing", "0 or more", "The information of each choice against that of equal shares; the mean is the normalised entropy."),
+    },
+    "gating": {
+        "GateEfficiency": ("judged.measures.routing", "0 to 100", "100 where retrieval was skipped and not needed, else 0; the mean is a percentage of all queries."),
+        "SkipPrecision": ("judged.measures.routing", "0 to 1", "For each skipped query 1 if retrieval was not needed, else 0; the mean is the precision of skips."),
+        "SkipRecall": ("judged.measures.routing", "0 to 1", "For each query that needed no retrieval 1 if it was skipped, else 0; the mean is the recall of skips."),
+        "WrongSkips": ("judged.measures.routing", "0 to 100", "100 where retrieval was skipped and needed, else 0; the mean is a percentage of all queries."),
+        "QualityLost": ("judged.measures.routing", "any number", "What each wrong skip cost: the quality with retrieval less that without; 0 for all other queries."),
+    },
+    "reranking": {
+        "Improvement": ("judged.measures.routing", "any number", "What each query adds to the relative change of the mean, in percent; their mean is that change."),
+    },
     "timing": {
         "Latency": ("judged.measures.timing", "0 or more", "How long each request took."),
         "QPS": ("judged.measures.timing", "0 or more", "The rate that each request would allow on its own."),
@@ -138,5 +155,8 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str]]] = {
 SCOPE_INDEX: dict[str, str] = {
     "ranked": "judged.measures.ranked:RANKED",
     "session": "judged.measures.session:SESSION",
+    "routing": "judged.measures.routing:ROUTING",
+    "gating": "judged.measures.routing:GATING",
+    "reranking": "judged.measures.routing:RERANKING",
     "timing": "judged.measures.timing:TIMING",
 }

@@ -68,7 +68,9 @@ RERANKING = Scope(
     takes="`judged routing`, and `judged.evaluate` with values before and after reranking",
     unknown="unknown",
     aliases={"reranking_improvement": Alias("Improvement")},
-    about={"reranking": "What reranking changes in a measure, from its values before and after on the same queries."},
+    about={
+        "reranking": "What reranking changes in a measure, from its values before and after on the same queries."
+    },
 )
 
 
@@ -152,7 +154,9 @@ Accuracy = Measure(
     family="routing",
     at_parameter="cutoff",
     values="binary",
-    extra_parameters={"cutoff": Parameter.whole("the number of experts, from the router's first, that may be right")},
+    extra_parameters={
+        "cutoff": Parameter.whole("the number of experts, from the router's first, that may be right")
+    },
 )
 
 
@@ -257,8 +261,9 @@ def balance(view: RoutingView) -> Floats:
         >>> balance(RoutingView(half > 0, half, half, half, half, np.array([4])))
         array([0.5])
     """
-    most = np.log2(view.experts)
-    return np.divide(entropy(view), most, out=np.full(len(view), np.nan), where=most > 0)
+    found, most = np.full(len(view), np.nan), np.log2(view.experts)
+    np.divide(entropy(view), most, out=found, where=most > 0)
+    return found
 
 
 Balance = Measure(
@@ -288,7 +293,7 @@ def gate_efficiency(view: GateView) -> Floats:
         >>> gate_efficiency(GateView(np.array([1, 1, 0]) > 0, np.array([0, 1, 1]) > 0, np.zeros(3), np.zeros(3)))
         array([100.,   0.,   0.])
     """
-    return 100.0 * (view.skipped & ~view.needed)
+    return 100.0 * (view.skipped & ~view.needed).astype(np.float64)
 
 
 GateEfficiency = Measure(
@@ -296,6 +301,7 @@ GateEfficiency = Measure(
     gate_efficiency,
     title="Retrievals that were rightly skipped, in percent of all queries.",
     family="gating",
+    unit="%",
     bounds=(0.0, 100.0),
     companions=("SkipPrecision", "SkipRecall", "WrongSkips", "QualityLost"),
 )
@@ -362,7 +368,7 @@ def wrong_skips(view: GateView) -> Floats:
         >>> wrong_skips(GateView(np.array([1, 1, 0]) > 0, np.array([0, 1, 1]) > 0, np.zeros(3), np.zeros(3)))
         array([  0., 100.,   0.])
     """
-    return 100.0 * (view.skipped & view.needed)
+    return 100.0 * (view.skipped & view.needed).astype(np.float64)
 
 
 WrongSkips = Measure(
@@ -370,6 +376,7 @@ WrongSkips = Measure(
     wrong_skips,
     title="Retrievals that were wrongly skipped, in percent of all queries.",
     family="gating",
+    unit="%",
     bounds=(0.0, 100.0),
     higher_is_better=False,
 )
@@ -423,8 +430,9 @@ def improvement(view: RerankingView) -> Floats:
         >>> improvement(RerankingView(before, after, np.full(2, 0.5)))
         array([100.,   0.])
     """
-    change = 100.0 * (view.after - view.before)
-    return np.divide(change, view.base, out=np.full(len(view), np.nan), where=view.base > 0)
+    found = np.full(len(view), np.nan)
+    np.divide(100.0 * (view.after - view.before), view.base, out=found, where=view.base > 0)
+    return found
 
 
 Improvement = Measure(
@@ -432,5 +440,6 @@ Improvement = Measure(
     improvement,
     title="The relative change of the mean by reranking, in percent.",
     family="reranking",
+    unit="%",
     bounds=(-math.inf, math.inf),
 )

@@ -211,7 +211,7 @@ def _scale_min_max(ranked: RankedList) -> Floats:
 
 
 def _scale_max(ranked: RankedList) -> Floats:
-    """s / max: up to 1."""
+    """Divide by the highest score: up to 1."""
     return divide(ranked.score, _spread(segment_max(ranked.score, ranked.offset), ranked))
 
 
@@ -344,7 +344,8 @@ def combine_med(candidates: Candidates, values: Sequence[Floats], weights: Seque
     value = value[np.lexsort((value, owner))]
     first = np.cumsum(candidates.count) - candidates.count
     low, high = first + (candidates.count - 1) // 2, first + candidates.count // 2
-    return (value[low] + value[high]) / 2
+    middle: Floats = (value[low] + value[high]) / 2
+    return middle
 
 
 def fuse_reciprocal_ranks(
@@ -366,7 +367,8 @@ def fuse_log_inverse_squares(
 ) -> Floats:
     r"""LogISR: $\log(n + \sigma) \sum w_i / r_i^2$; without $\sigma$, 0 for what one run retrieved (Mourão et al. 2015)."""
     total = _add(candidates, [1.0 / (rank * rank) for rank in values], weights)
-    return total * np.log(candidates.count + sigma)
+    fused: Floats = total * np.log(candidates.count + sigma)
+    return fused
 
 
 def fuse_rank_biased(

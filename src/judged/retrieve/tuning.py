@@ -13,7 +13,7 @@ import numpy as np
 
 from judged._arguments import worded
 from judged.arrays import Floats, Ints
-from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, format_value
+from judged.blocks import Block, Display, Estimate, Notes, Sentence, Table, Value, format_value
 from judged.engine.evaluate import evaluate
 from judged.errors import BadMeasure, JudgedError, UnknownName
 from judged.io.read import read_judgments
@@ -95,10 +95,10 @@ def tune_fusion(
         search, len(candidates.names), step=step, particles=particles, iterations=iterations, seed=seed
     )
     split = _split(trials.queries, train, FOLDS if folds is None else folds, seed)
-    found = tuple(
-        trials.tune(find, number, rows, held) for number, (rows, held) in enumerate(split, start=1)
+    found = tuple(trials.tune(find, number, rows, held) for number, (rows, held) in enumerate(split, start=1))
+    everything = (
+        found[0].weights if train is not None else trials.search(find, np.arange(len(trials.queries)))
     )
-    everything = found[0].weights if train is not None else trials.search(find, np.arange(len(trials.queries)))
     held = np.concatenate([rows for _, rows in split])
     others = {
         EQUAL: trials.values((1.0,) * len(read))[held],
@@ -203,7 +203,9 @@ class FusionTuning(Result):
             msg = f"the runs are {', '.join(candidates.names)}, expected {', '.join(self.weights)}"
             raise JudgedError(msg)
         settings = self.provenance.settings
-        parameters = {key: float(str(settings[key])) for key in METHODS[self.method].parameters if key in settings}
+        parameters = {
+            key: float(str(settings[key])) for key in METHODS[self.method].parameters if key in settings
+        }
         fusion = Fusion.choose(self.method, normalisation=str(settings["normalisation"]), **parameters)
         values = fusion.normalise(candidates)
         score = fusion.score(candidates, tuple(self.weights.values()), values)
@@ -215,12 +217,12 @@ class FusionTuning(Result):
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return the systems on the held-out queries, the folds, and every held-out query."""
-        systems = [{"system": TUNED, **_bounds("mean", self.held_out)}]
+        systems: list[dict[str, Value]] = [{"system": TUNED, **_bounds("mean", self.held_out)}]
         for name, values in self.others.items():
             gain = _bounds("gain", self.gain_over(name))
             systems.append({"system": name, **_bounds("mean", _estimate(values, self.level)), **gain})
         fold_of = {query: fold.number for fold in self.folds for query in fold.queries}
-        queries = [
+        queries: list[dict[str, Value]] = [
             {
                 "query": query,
                 "fold": fold_of[query],
@@ -248,9 +250,10 @@ class FusionTuning(Result):
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the held-out score and the weights, the systems, the folds, and the notes."""
         yield Sentence(self._answer(display.digits))
-        rows = [(TUNED, self.held_out, None)]
+        rows: list[tuple[Value, ...]] = [(TUNED, self.held_out, None)]
         rows += [
-            (name, _estimate(values, self.level), self.gain_over(name)) for name, values in self.others.items()
+            (name, _estimate(values, self.level), self.gain_over(name))
+            for name, values in self.others.items()
         ]
         yield Table(("system", self.measure, "gain of tuned weights"), tuple(rows), title="Held-out queries")
         folds = [tuple(self._fold_row(fold).values()) for fold in self.folds]
@@ -305,7 +308,10 @@ class _Trials:
     ) -> None:
         self.fusion, self.candidates, self.judgments = fusion, candidates, judgments
         self.inputs = fusion.normalise(candidates)
-        self.columns = take(candidates.queries, candidates.query), take(candidates.documents, candidates.document)
+        self.columns = (
+            take(candidates.queries, candidates.query),
+            take(candidates.documents, candidates.document),
+        )
         self.profile = profile
         self.known: dict[tuple[float, ...], Floats] = {}
         first = self.evaluate(self._fuse((1.0,) * len(candidates.names)), measure)
@@ -360,7 +366,9 @@ def _check(fusion: Fusion, search: str, *, train: object, folds: int | None) -> 
         raise JudgedError(msg)
 
 
-def _split(queries: Sequence[str], train: Iterable[str] | None, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
+def _split(
+    queries: Sequence[str], train: Iterable[str] | None, folds: int, seed: int
+) -> list[tuple[Ints, Ints]]:
     """Return the rows of the training queries and of the others, for each fold."""
     if train is not None:
         place = {query: at for at, query in enumerate(queries)}
@@ -379,7 +387,9 @@ def _split(queries: Sequence[str], train: Iterable[str] | None, folds: int, seed
         msg = f"there are {folds} folds for {len(queries):,} judged queries, expected 2 or more, and no more than queries"
         raise JudgedError(msg)
     dealt = np.array_split(np.random.default_rng(seed).permutation(len(queries)), folds)
-    return [(np.sort(np.concatenate([*dealt[:at], *dealt[at + 1 :]])), np.sort(dealt[at])) for at in range(folds)]
+    return [
+        (np.sort(np.concatenate([*dealt[:at], *dealt[at + 1 :]])), np.sort(dealt[at])) for at in range(folds)
+    ]
 
 
 def _choose_search(
@@ -387,7 +397,9 @@ def _choose_search(
 ) -> Callable[[Score], tuple[float, ...]]:
     if search == "swarm":
         if particles < 1 or iterations < 1:
-            msg = f"the swarm has {particles} particles and {iterations} iterations, expected 1 or more of each"
+            msg = (
+                f"the swarm has {particles} particles and {iterations} iterations, expected 1 or more of each"
+            )
             raise JudgedError(msg)
         return lambda score: _search_by_swarm(score, runs, particles, iterations, seed)
     points = list(_make_grid(runs, step))

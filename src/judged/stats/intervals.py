@@ -10,10 +10,17 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.outcome import NO_BASE, NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Values, check_level, check_values, summarise
 
-__all__ = ["Interval", "defined_student_interval", "is_binary", "ratio_interval", "student_interval", "wilson_interval"]
+__all__ = [
+    "Interval",
+    "defined_student_interval",
+    "is_binary",
+    "ratio_interval",
+    "student_interval",
+    "wilson_interval",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,9 @@ class Choices(_Rows):
             best = tuple(as_ids(optimal, name="optimal", problems=found, nullable=True)[0].to_pylist())
         orders = tuple(() if not order else tuple(order) for order in ranked or [()] * len(picks))
         _check_choices(picks, best, values, found)
-        check_lengths({"query": queries, "chosen": picks, "optimal": best, "ranked": orders, **values}, found.subject)
+        check_lengths(
+            {"query": queries, "chosen": picks, "optimal": best, "ranked": orders, **values}, found.subject
+        )
         found.raise_if_any(error=Unusable)
         return cls(queries, owners, name, (), picks, best, orders, values)
 
@@ -115,7 +117,8 @@ class Choices(_Rows):
         """Return the highest quality of each query; NaN where no expert has one."""
         if not self.quality:
             return np.full(len(self), np.nan)
-        return np.fmax.reduce(list(self.quality.values()))
+        best: Floats = np.fmax.reduce(list(self.quality.values()))
+        return best
 
     def chosen_quality(self) -> Floats:
         """Return the quality of the expert chosen for each query; NaN where it is not known."""
@@ -221,10 +224,8 @@ class Reranking(_Rows):
         values = []
         for field_name, column in (("before", before), ("after", after)):
             read = to_numpy(as_values(column, name=field_name, problems=found))
-            missing = np.flatnonzero(np.isnan(read))
-            found.add_rows(
-                "missing-value", missing, lambda _, field_name=field_name: f"{field_name} is missing, expected a number"
-            )
+            for row in np.flatnonzero(np.isnan(read)).tolist():
+                found.add("missing-value", row, f"{field_name} is missing, expected a number")
             values.append(read)
         check_lengths({"query": queries, "before": values[0], "after": values[1]}, found.subject)
         found.raise_if_any(error=Unusable)
@@ -262,7 +263,9 @@ def _check_choices(
             problems.add("no-truth", row, "names no optimal expert and no quality, expected one of these")
         elif quality and one not in quality:
             known = ", ".join(quality)
-            problems.add("no-quality", row, f"expert `{one}` was chosen and has no quality, expected one of {known}")
+            problems.add(
+                "no-quality", row, f"expert `{one}` was chosen and has no quality, expected one of {known}"
+            )
 
 
 _TRUE = frozenset({"true", "yes", "1", "1.0", "retrieve", "retrieved", "t", "y"})

@@ -322,6 +322,17 @@ SCORES = Schema(
 """Values of measures for every query (or session); a measure that is text has `text` and no value."""
 SCHEMAS = {
     schema.name: schema
-    for schema in (JUDGMENTS, RUN, PREFERENCES, LABELS, TIMINGS, DECISIONS, ATTRIBUTES, QUERIES, DOCUMENTS, SCORES)
+    for schema in (
+        JUDGMENTS,
+        RUN,
+        PREFERENCES,
+        LABELS,
+        TIMINGS,
+        DECISIONS,
+        ATTRIBUTES,
+        QUERIES,
+        DOCUMENTS,
+        SCORES,
+    )
 }
 """Every schema by name."""
