@@ -24,7 +24,7 @@ CEILINGS = {
     "files under 40 lines": 15,
     "modules with one importer": 42,
     "`Any`": 400,
-    "names at the root": 45,
+    "names at the root": 51,  # fusion, its tuning, and routing: two verbs and a result each, but for the table
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""
 SHORT = 40
