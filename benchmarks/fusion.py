@@ -59,7 +59,11 @@ def _report(queries: int) -> Iterator[str]:
     yield "# Fusion"
     yield ""
     yield f"Two runs of {queries:,} queries × {DEPTH:,} documents, in memory. CPU seconds on one thread, the lowest of three calls."
-    yield "ranx is timed on fewer queries for " + ", ".join(f"`{name}` ({many})" for name, many in SLOW.items()) + ", and scaled up."
+    yield (
+        "ranx is timed on fewer queries for "
+        + ", ".join(f"`{name}` ({many})" for name, many in SLOW.items())
+        + ", and scaled up."
+    )
     yield "Written by `benchmarks/fusion.py`."
     yield ""
     yield from (f"- {line}" for line in description()[:4])

@@ -69,7 +69,7 @@ def ratio_interval(numerator: Values, denominator: Values, *, level: float = 0.9
     Example:
         >>> interval = ratio_interval([1, 2, 4], [2, 4, 6])
         >>> round(interval.mean, 4), round(interval.low, 4), round(interval.high, 4)
-        (0.5833, 0.4392, 0.7275)
+        (0.5833, 0.3095, 0.8572)
     """
     above, below = check_values(numerator), check_values(denominator)
     base = summarise(below).mean

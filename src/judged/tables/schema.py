@@ -264,6 +264,7 @@ DECISIONS = Schema(
         Field("quality_retrieved", ("quality_retrieved", "quality_with"), "value", required=False),
         Field("quality_skipped", ("quality_skipped", "quality_without"), "value", required=False),
     ),
+    nested=("query", "decision"),
     open=True,
     error=Unusable,
 )
