@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from judged.kernels import examples
+from judged.measures.cards import EXAMPLE_SETUP
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _names_for_examples(doctest_namespace: dict[str, object]) -> None:
-    """Offer the views made by hand, with which the examples of measures begin."""
+    """Offer `judged`, what the cards of measures begin with, and the views made by hand."""
+    for setup in EXAMPLE_SETUP.values():
+        exec(setup, doctest_namespace)  # noqa: S102 - the text is ours, and cards show it
     doctest_namespace.update({name: getattr(examples, name) for name in examples.__all__})

@@ -37,6 +37,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "explanation": lambda: judged.explain(QRELS, RUN, "AP", query="q2"),
     "difference": lambda: explain_difference(QRELS, RUN, "AP", against="rel=2"),
     "published": lambda: explain_published(QRELS, RUN, "AP", "0.7500"),
+    "reported": lambda: judged.explain(QRELS, RUN, "AP", against={"q1": {"map": 0.1}, "q2": {"map": 0.2}}),
     "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
     "labelling": label,
     "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),

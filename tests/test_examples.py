@@ -80,3 +80,12 @@ def test_no_example_is_forgotten() -> None:
     here = Path(__file__).read_text(encoding="utf-8")
 
     assert [path.name for path in EXAMPLES.glob("*.py") if f'"{path.name}"' not in here] == []
+
+
+def test_the_gate_without_arguments_says_how_it_is_used() -> None:
+    """A usage line and the exit code of a wrong command line, not a traceback."""
+    done = run("gate.py")
+
+    assert done.returncode == 2
+    assert "Usage: gate.py QRELS BASELINE CANDIDATE" in done.stderr
+    assert "Traceback" not in done.stderr

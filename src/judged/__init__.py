@@ -21,4 +21,4 @@ Names are imported on first use: `import judged` loads neither NumPy nor Arrow. 
 from judged._exports import export_lazily
 from judged._version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = export_lazily(__name__, __file__)
+__getattr__, __dir__ = export_lazily(__name__, __file__)

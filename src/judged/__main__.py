@@ -1,5 +1,48 @@
-"""`python -m judged` is the command `judged`."""
+"""The command `judged`, also as `python -m judged`: Ctrl-C ends it quietly at any moment, even while it is imported."""
 
-from judged.cli.main import main
+import os
+import signal
+import sys
 
-main()
+TYPE_CHECKING = False  # nothing is imported before interrupts are handled
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+
+
+def main() -> "NoReturn":
+    """Run `judged` on the arguments of this process, and exit with its code."""
+    signal.signal(signal.SIGINT, _leave)
+    sys.unraisablehook = _report_unraisable
+    from judged.cli.main import main as run
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # so that commands can clean up
+    try:
+        run()
+    except KeyboardInterrupt:
+        _leave()
+    except SystemExit as done:
+        if done.code == INTERRUPTED:
+            _leave()
+        raise
+    finally:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(*_: object) -> "NoReturn":
+    """Exit at once, without the traceback that Python prints for an interrupt."""
+    os._exit(INTERRUPTED)
+
+
+def _report_unraisable(problem: "sys.UnraisableHookArgs") -> None:
+    """Exit on an interrupt that fell into code whose errors Python only prints."""
+    if issubclass(problem.exc_type, KeyboardInterrupt):
+        _leave()
+    sys.__unraisablehook__(problem)
+
+
+if __name__ == "__main__":
+    main()

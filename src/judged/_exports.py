@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
+TYPE_CHECKING = False  # `typing` and everything else is imported on first use as well
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["export_lazily"]
 
-_IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
-_NAME = re.compile(r"(\w+) as \1\b")
+IMPORT = r"^from (\S+) import (?:\(([^)]*)\)|(.*))$"
+NAME = r"(\w+) as \1\b"
 """A name that a stub exports, as type checkers demand: `nDCG as nDCG`."""
 
 
-def export_lazily(
-    package: str, file: str
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return the `__getattr__`, `__dir__` and `__all__` of a package, as its `__init__.pyi` lists them."""
-    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-    homes = {
-        name: module
-        for module, several, one in _IMPORT.findall(stub)
-        for name in _NAME.findall(several or one)
-    }
+def export_lazily(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of a package, as its `__init__.pyi` lists them.
+
+    `__getattr__` knows `__all__` too.
+    """
+    known: dict[str, str] = {}
+
+    def homes() -> dict[str, str]:
+        if not known:
+            known.update(_read_stub(f"{file.removesuffix('.py')}.pyi"))
+        return known
+
+    def list_public() -> list[str]:
+        return sorted(name for name, module in homes().items() if module != package and name[0] != "_")
 
     def get_attribute(name: str) -> object:
-        if name not in homes:
+        from importlib import import_module
+
+        if name == "__all__":
+            return list_public()
+        if name not in homes():
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
-        if homes[name] == package:  # a module of the package itself
+        if homes()[name] == package:  # a module of the package itself
             return import_module(f"{package}.{name}")
-        return getattr(import_module(homes[name]), name)
+        return getattr(import_module(homes()[name]), name)
 
-    public = sorted(name for name, module in homes.items() if module != package and name[0] != "_")
-    return get_attribute, lambda: public, public
+    return get_attribute, list_public
+
+
+def _read_stub(path: str) -> dict[str, str]:
+    """Return the module of every name that a stub exports."""
+    import re
+    from pathlib import Path
+
+    stub = Path(path).read_text(encoding="utf-8")
+    return {
+        name: module
+        for module, several, one in re.findall(IMPORT, stub, re.MULTILINE)
+        for name in re.findall(NAME, several or one)
+    }

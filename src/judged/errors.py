@@ -12,6 +12,7 @@
     ├── BadSample        (ValueError)    numbers that no interval or test can be made of
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     ├── EndpointFailed   (ConnectionError)  a model's endpoint refuses all requests, or answers none
+    ├── EngineFailed     (RuntimeError)  a vector index refuses its settings, ignores one, or answers nothing
     └── MissingExtra     (ImportError)   an optional package is not installed
 
 The command line prints `str(error)` and exits with `error.exit_code`, never with a traceback.
@@ -32,6 +33,7 @@ __all__ = [
     "BadProtocol",
     "BadSample",
     "EndpointFailed",
+    "EngineFailed",
     "JudgedError",
     "MissingExtra",
     "MissingQueries",
@@ -98,13 +100,17 @@ class EndpointFailed(JudgedError, ConnectionError):
     """The endpoint of a model refuses every request, or answers none; what was answered before is kept."""
 
 
+class EngineFailed(JudgedError, RuntimeError):
+    """A vector index that refuses its settings, ignores one of them, or answers no query."""
+
+
 class MissingExtra(JudgedError, ImportError):
     """An optional package is needed and is not installed."""
 
     def __init__(self, package: str, *, extra: str, needed_by: str) -> None:
         super().__init__(
             f"{needed_by} needs the package `{package}`, which is not installed",
-            hint=f"pip install 'judged[{extra}]'",
+            hint=f"install the extra `{extra}`: in a clone of judged, `pip install '.[{extra}]'`",
         )
 
 

@@ -61,6 +61,7 @@ def test_it_writes_the_collection_the_runs_and_the_scores(finished: tuple[Path, 
         "per-query.csv",
         "qrels.txt",
         "queries.jsonl",
+        "report.html",
         "scores.csv",
         "scores.json",
         "scores.svg",
@@ -142,7 +143,7 @@ def test_without_bm25s_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
     result = run("demo", "--output", tmp_path / "out")
 
     assert result.exit_code == 2
-    assert "judged[demo]" in result.stderr
+    assert "install the extra `demo`" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -156,3 +157,22 @@ def test_the_picture_shows_every_mean(finished: tuple[Path, Result]) -> None:
     assert "Known-item search in Python's documentation: 60 queries" in words
     assert {"bm25", "lsa", "fusion", *MEASURES} <= set(words)
     assert {f"{value:.4f}" for row in means.values() for value in row.values()} <= set(words)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is that of Linux")
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is collected or retrieved first."""
+    monkeypatch.setattr(demonstrate, "find_entries", lambda: pytest.fail("the work began"))
+    result = run("demo", "--output", "/proc/judged-demo")
+
+    assert result.exit_code == 2
+    assert "`/proc/judged-demo` cannot be written to" in result.output
+
+
+def test_it_ends_by_naming_the_report(finished: tuple[Path, Result]) -> None:
+    """The last line says what to open, and the file is a page with texts and ranked lists."""
+    place, result = finished
+    page = (place / "report.html").read_text(encoding="utf-8")
+
+    assert result.stderr.rstrip().splitlines()[-1].startswith(f"Open {place / 'report.html'} in a browser")
+    assert 'data-block="1/query/lists:0"' in page

@@ -128,3 +128,20 @@ def test_what_makes_no_sense_is_refused(invoke: Invoke, arguments: list[str], me
 
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_another_tools_output_is_explained(invoke: Invoke, collection: Path) -> None:
+    """`--against` takes a file where it names one; the missing query is what differs."""
+    (collection / "theirs.txt").write_text("map q1 0.5000\nmap q2 0.5000\nmap all 0.5000\n")
+    result = invoke("explain", "qrels.txt", "bm25.run", "-m", "AP", "--against", "theirs.txt", "-q")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("AP of bm25: 1 of 3 queries differs from theirs.txt; with missing=skip,")
+
+
+def test_a_file_that_is_not_there_is_no_profile(invoke: Invoke) -> None:
+    """The message is about the file."""
+    result = invoke("explain", "qrels.txt", "bm25.run", "-m", "AP", "--against", "theirs.txt")
+
+    assert result.exit_code == 2
+    assert "theirs.txt does not exist" in result.stderr

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from cli.conftest import BM25, Invoke
+from judged.checks.fix import FIXABLE
 
 
 def test_warnings_alone_exit_with_0_and_with_2_where_strict(invoke: Invoke) -> None:
@@ -78,8 +81,8 @@ def test_copies_are_written_and_the_exit_code_shows_what_is_left(invoke: Invoke,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fix", "first"], "belong together"),
-        (["-o", "x.run"], "belong together"),
+        (["--fix", "first"], "need each other"),
+        (["-o", "x.run"], "need each other"),
         (["--fix", "first", "-o", "a", "-o", "b", "-o", "c"], "expected 1 (each RUN) or 2 (QRELS too)"),
         (["--fix", "first", "-o", "bm25.run", "--force"], "never written in its place"),
         (["--fix", "first", "-o", "dense.run"], "exists already"),
@@ -112,3 +115,96 @@ def test_intents_are_read_where_asked_for_and_hinted_at_where_not(invoke: Invoke
         in plain.output
     )
     assert asked.output == "nothing found in 2 files\n"
+
+
+def test_judgments_alone_are_checked(invoke: Invoke, collection: Path) -> None:
+    """Without a run; `--fix` then writes a copy of the judgments."""
+    (collection / "dup.qrels").write_text("q1 0 a 1\nq1 0 a 1\nq1 0 b 2\n")
+    clean = invoke("lint", "qrels.txt")
+    faulty = invoke("lint", "dup.qrels")
+    fixed = invoke("lint", "dup.qrels", "--fix", "first", "-o", "clean.qrels")
+
+    assert (clean.exit_code, faulty.exit_code, fixed.exit_code) == (0, 2, 0)
+    assert "dup.qrels:2" in faulty.stdout
+    assert (collection / "clean.qrels").read_text() == "q1 0 a 1\nq1 0 b 2\n"
+
+
+def test_quiet_leaves_the_exit_code_alone_to_answer(invoke: Invoke, collection: Path) -> None:
+    """Nothing is printed."""
+    (collection / "dup.qrels").write_text("q1 0 a 1\nq1 0 a 1\n")
+    result = invoke("lint", "dup.qrels", "-q")
+
+    assert (result.exit_code, result.output) == (2, "")
+
+
+RUN_FAULTS = {
+    "few-columns": "q1 Q0 d1 1 3.0 t\nq1 Q0 d2\n",
+    "not-a-number": "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 high t\n",
+    "score-nan": "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 nan t\n",
+    "repeated-document": "q1 Q0 d1 1 3.0 t\nq1 Q0 d1 2 2.0 t\n",
+}
+JUDGMENT_FAULTS = {
+    "not-finite": "q1 0 d1 1\nq1 0 d2 inf\n",
+    "repeated-document": "q1 0 d1 1\nq1 0 d1 1\n",
+    "conflicting-grades": "q1 0 d1 1\nq1 0 d1 2\n",
+}
+
+
+@pytest.mark.parametrize("code", RUN_FAULTS)
+@pytest.mark.parametrize("command", ["score", "compare", "gate"])
+def test_a_refusal_names_the_command_that_mends_the_run(
+    invoke: Invoke, collection: Path, command: str, code: str
+) -> None:
+    """With the names that the user gave; once it is run, its copy is accepted."""
+    (collection / "my run.txt").write_text(RUN_FAULTS[code])
+    given = {
+        "score": ["score", "qrels.txt", "mine=my run.txt"],
+        "compare": ["compare", "qrels.txt", "bm25.run", "my run.txt"],
+        "gate": ["gate", "qrels.txt", "my run.txt", "--baseline", "bm25.run"],
+    }[command]
+    refused = invoke(*given, "-m", "AP")
+    (mend,) = re.findall(r"hint: `judged (.*)` writes a copy without it\n", refused.stderr)
+    again = ["my run.clean.txt" if argument.endswith("my run.txt") else argument for argument in given]
+
+    assert mend == "lint qrels.txt 'my run.txt' --fix best -o 'my run.clean.txt'"
+    assert refused.exit_code == 2
+    assert invoke(*shlex.split(mend)).exit_code == 0
+    assert invoke(*again, "-m", "AP").exit_code in {0, 1, 3}
+
+
+@pytest.mark.parametrize("code", JUDGMENT_FAULTS)
+def test_a_refusal_names_the_command_that_mends_the_judgments(
+    invoke: Invoke, collection: Path, code: str
+) -> None:
+    """No run is needed for that."""
+    (collection / "faulty.qrels").write_text(JUDGMENT_FAULTS[code])
+    refused = invoke("score", "faulty.qrels", "bm25.run", "-m", "AP")
+    (mend,) = re.findall(r"hint: `judged (.*)` writes a copy without it\n", refused.stderr)
+
+    assert mend == "lint faulty.qrels --fix best -o faulty.clean.qrels"
+    assert invoke(*shlex.split(mend)).exit_code == 0
+    assert invoke("score", "faulty.clean.qrels", "bm25.run", "-m", "AP").exit_code == 0
+
+
+def test_what_lint_mends_is_what_is_tested() -> None:
+    """Every code that a cleaned copy no longer has."""
+    assert set(RUN_FAULTS) | set(JUDGMENT_FAULTS) == FIXABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dup.csv", "query,document,score\nq1,a,2\nq1,a,1\n"),
+        ("swapped.run", "q1 0 d1 1\n"),
+        ("empty.run", ""),
+    ],
+)
+def test_nothing_is_named_where_lint_cannot_mend(
+    invoke: Invoke, collection: Path, name: str, text: str
+) -> None:
+    """Other formats are not written, and a file of another kind stays one."""
+    (collection / name).write_text(text)
+    refused = invoke("score", "qrels.txt", name, "-m", "AP")
+
+    assert refused.exit_code == 2
+    assert "--fix" not in refused.stderr

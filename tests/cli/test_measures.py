@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from judged.measures.families import FAMILIES
+from support.terminal import needs_a_terminal, show_on_a_terminal
 
 Invoke = Callable[..., Result]
 
@@ -103,3 +104,53 @@ def test_an_unknown_name_is_an_error_with_a_hint(invoke: Invoke) -> None:
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert "did you mean `nDCG`?" in result.stderr
+
+
+@needs_a_terminal
+@pytest.mark.parametrize("columns", [120, 80, 60, 40])
+def test_the_list_fits_the_terminal(columns: int) -> None:
+    """However narrow it is; nothing is cut."""
+    lines = show_on_a_terminal("measures", columns=columns).splitlines()
+
+    assert max(map(len, lines)) <= columns
+    assert "normalised discounted cumulative gain" in " ".join(" ".join(lines).split()).lower()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["normalised", "discounted"], {"nDCG", "nDCG_JK", "alpha_nDCG"}),
+        (["Normalized discounted"], {"nDCG", "nDCG_JK", "alpha_nDCG"}),
+        (["mean average precision"], {"AP"}),
+        (["reciprocal"], {"RR", "ERR", "nERR", "ERR_IA", "nERR_IA"}),
+        (["hit", "rate"], {"Success"}),
+        (["duplicates"], {"SRR", "SRR_micro"}),
+    ],
+)
+def test_measures_are_found_by_their_full_names(invoke: Invoke, words: list[str], found: set[str]) -> None:
+    """In British and American spelling, as one argument or several."""
+    cards = json.loads(invoke("measures", *words, "--format", "json").stdout)
+
+    assert found <= {card["name"] for card in cards}
+    assert len(cards) < 10
+
+
+def test_words_that_are_only_in_the_text_of_a_card_find_it(invoke: Invoke) -> None:
+    """Järvelin and Kekäläinen are in the references of nDCG; several hits are listed by family."""
+    result = invoke("measures", "Kekäläinen")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Ranked\n\n  nDCG ")
+
+
+def test_a_measure_that_is_written_wrongly_is_not_looked_up(invoke: Invoke) -> None:
+    """`P@0` is an error, although cards have the word `P`."""
+    result = invoke("measures", "P@0")
+
+    assert result.exit_code == 2
+    assert "`cutoff` of P must be a whole number from 1" in result.stderr
+
+
+def test_the_card_of_ndcg_says_which_name_means_exponential_gain(invoke: Invoke) -> None:
+    """`ndcg_burges` is another name only with the parameter that it implies."""
+    assert 'ndcg_cut, ndcg_burges (gain="exp"), MSnDCG' in invoke("measures", "nDCG").stdout

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from cli.conftest import Invoke
 from judged.cli.progress import Progress
 
 
@@ -49,3 +50,29 @@ def test_a_bar_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         progress._timer.join()
 
     assert "300/1100 12 failed, cost 0.0123, 0:00 left" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("command", "title"),
+    [
+        (["lint", "qrels.txt", "bm25.run"], "Checking"),
+        (["explain", "qrels.txt", "bm25.run", "--published", "0.5"], "Explaining"),
+        (["agreement", "qrels.txt", "qrels.txt"], "Comparing labels"),
+        (["convert", "bm25.run", "bm25.parquet"], "Converting"),
+        (["score", "qrels.txt", "bm25.run"], "Scoring bm25"),
+        (["compare", "qrels.txt", "bm25.run", "dense.run"], "Scoring bm25"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_commands_that_may_take_long_say_what_they_do(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, command: list[str], title: str
+) -> None:
+    """Each shows progress, through the one class for it."""
+    begun: list[str] = []
+    enter = Progress.__enter__
+    monkeypatch.setattr(
+        Progress, "__enter__", lambda progress: (begun.append(progress._title), enter(progress))[1]
+    )
+    result = invoke(*command)
+
+    assert title in begun, result.output

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from judged.measures.cards import Card, make_card, render_catalogue
-from judged.measures.families import MEASURES, SESSION_MEASURES
+from judged.measures.cards import Card, list_cards, make_card, render_catalogue
+from judged.measures.families import FAMILIES, MEASURES, SESSION_MEASURES
 from judged.measures.laws import Law
 
 EVERY = pytest.mark.parametrize("name", list(MEASURES))
@@ -65,6 +66,30 @@ def test_no_part_of_a_card_of_sessions_is_missing(name: str) -> None:
     assert it.parameters == () or it.parameters[0].at == (measure.at_parameter is not None)
 
 
+def test_every_example_runs_as_it_is_shown_with_the_public_api_alone() -> None:
+    """Copied from a card into a fresh interpreter, it prints what the card says."""
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
+    cards = [card for card in list_cards() if card.family != "custom"]
+    for card in cards:
+        test = doctest.DocTestParser().get_doctest(card.example, {}, card.heading, None, 0)
+        imports = [example.source for example in test.examples if "import" in example.source]
+        assert imports == ["import judged\n"], card.heading
+        assert runner.run(test).failed == 0, card.heading
+
+    assert len(cards) == sum(len(names) for family, names in FAMILIES.items() if family != "custom")
+
+
+def test_sources_are_named_and_not_numbered_alone() -> None:
+    """A reference to one of the source documents has its title or its page."""
+    references = [reference for card in list_cards() for reference in card.references]
+
+    assert not [reference for reference in references if "Source document" in reference]
+    assert (
+        "Retrieved Good Gain Metrics, section 1 (document 001 in docs/concepts/sources.md)."
+        in make_card("CG", family="session").references
+    )
+
+
 @pytest.mark.parametrize(
     "name", [name for name in SESSION_MEASURES if Law.RATE in SESSION_MEASURES[name].laws]
 )
@@ -99,7 +124,8 @@ def test_a_card_says_what_the_measure_says() -> None:
     assert it.range == "0 to 1"
     assert it.direction == "higher is better"
     assert it.aggregate == "the mean over queries"
-    assert it.spellings == ("ndcg_cut", "ndcg_burges", "MSnDCG")
+    assert it.full_name == "Normalised discounted cumulative gain"
+    assert it.spellings == ("ndcg_cut", 'ndcg_burges (gain="exp")', "MSnDCG")
     assert [parameter.name for parameter in it.parameters] == ["cutoff", "gain", "gains"]
     assert it.parameters[0].at
     assert it.parameters[1].default == '"linear"'
@@ -124,7 +150,7 @@ def test_a_card_is_markdown() -> None:
     assert "$$\n\\mathrm{RBP} = " in text
     assert "- **Unjudged:** has no gain" in text
     assert "| `p` | persistence: the chance" in text
-    assert "```pycon\n>>> from judged.measures.ranked.cascade import rank_biased_precision\n" in text
+    assert "```pycon\n>>> import judged\n>>> qrels = " in text
     assert text.rstrip().endswith("doi:10.1145/1416950.1416952")
 
 

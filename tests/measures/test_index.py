@@ -50,6 +50,10 @@ Height = Measure("Height", height, title="Height.", family="pottery")
 '''
 
 
+NAMES = {"neighbour", "ranked", "session", "timing", "routing", "gating", "reranking"}
+"""Every scope."""
+
+
 @pytest.fixture
 def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder whose modules belong to `judged.measures`; what they add is forgotten afterwards."""
@@ -65,7 +69,7 @@ def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     for family, table in tables.items():
         for name in set(table) - known[family]:
             table.remove(name)
-    for name in set(families.SCOPES) - {"ranked", "session", "timing", "routing", "gating", "reranking"}:
+    for name in set(families.SCOPES) - NAMES:
         families.SCOPES.remove(name)
     families.FAMILIES.clear()
     families.FAMILIES.update(names)
@@ -89,11 +93,7 @@ def test_the_index_holds_every_measure_of_the_tables() -> None:
     found = {family: tuple(measures) for family, measures in find_measures().items()}
 
     assert found == {family: names for family, names in families.FAMILIES.items() if family != "custom"}
-    assert (
-        set(find_scopes())
-        == set(families.SCOPES)
-        == {"ranked", "session", "timing", "routing", "gating", "reranking"}
-    )
+    assert set(find_scopes()) == set(families.SCOPES) == NAMES
 
 
 def test_every_measure_is_an_attribute_of_the_package() -> None:
@@ -114,7 +114,9 @@ def test_a_measure_is_one_file(with_file: Path) -> None:
     load()
 
     assert "MissedShare" in families.FAMILIES["ranked"]
-    assert '"MissedShare": ("judged.measures.missed", "0 to 1", "The share of the relevant' in render_index()
+    assert (
+        '"MissedShare": ("judged.measures.missed", "What was missed", "0 to 1", "The share' in render_index()
+    )
     assert "from judged.measures.missed import MissedShare as MissedShare" in render_types()
     measure = parse_measure("missed_share(rel=2)")
     assert str(measure) == "MissedShare(rel=2)"

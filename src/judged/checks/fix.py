@@ -13,7 +13,7 @@ from judged.arrays import Bytes
 from judged.checks.batch import COLUMNS, Batch, Stretch, cut_text
 from judged.checks.queries import find_repeats
 from judged.checks.rows import find_not_utf8
-from judged.errors import JudgedError
+from judged.errors import BadInput, JudgedError
 from judged.io.open import BOM, is_file
 from judged.io.sniff import Kind as Role
 from judged.io.table import open_path
@@ -26,10 +26,14 @@ from judged.tables.inputs import JudgmentsLike, RunLike
 from judged.tables.schema import SCHEMAS
 from judged.wording import counted
 
-__all__ = ["Changes", "Policy", "clean", "fix"]
+__all__ = ["FIXABLE", "Changes", "Policy", "clean", "fix", "is_fixable"]
 
 Policy: TypeAlias = Literal["first", "last", "best"]
 """Which of the rows with one query and document (and intent) is kept: the first, the last, or the best number."""
+FIXABLE = frozenset(
+    {"few-columns", "not-a-number", "score-nan", "not-finite", "repeated-document", "conflicting-grades"}
+)
+"""The codes of problems that a cleaned copy no longer has."""
 _FEED = 10
 
 
@@ -61,6 +65,14 @@ class Changes:
             if count.metadata and getattr(self, count.name)
         ]
         return [f"{counted(self.lines_in, 'line')} in, {self.lines_out:,} out", *changes]
+
+
+def is_fixable(error: BadInput, path: str, role: Role) -> bool:
+    """Return whether a cleaned copy of a file would have none of the problems for which it was refused."""
+    if error.hint is not None or not set(error.counts) <= FIXABLE:
+        return False  # a hint says what is wrong with the file as a whole
+    found = open_path(path, SCHEMAS[role])
+    return isinstance(found, tuple) and found[1].name == "trec"
 
 
 def fix(

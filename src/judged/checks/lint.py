@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,12 +25,18 @@ from judged.tables.inputs import JudgmentsLike, RunLike
 __all__ = ["lint"]
 
 
-def lint(qrels: JudgmentsLike, *runs: RunLike, intents: bool = False) -> LintReport:
+def lint(
+    qrels: JudgmentsLike,
+    *runs: RunLike,
+    intents: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> LintReport:
     r"""Return what is wrong or notable with judgments and runs: each kind with its count and first places.
 
     `qrels` and `runs` may be whatever `judged.evaluate` takes. Nothing is raised for what the files hold: a
     file that cannot be read at all is a finding too. Errors are what `judged.evaluate` refuses. `intents` reads
     the second column of TREC judgments as intents, or a column `iteration`, as `judged.read_judgments` does.
+    `progress` is called with the number of files that were read, and of all.
 
     >>> report = lint(b"q1 0 d1 1\nq1 0 d1 2\n", b"q1 Q0 d1 1 0.5 t\n")
     >>> [(finding.code, str(finding.problems[0])) for _, finding in report]
@@ -45,6 +52,8 @@ def lint(qrels: JudgmentsLike, *runs: RunLike, intents: bool = False) -> LintRep
             judgments.findings.add_at("empty", place, "holds no judgments")
     files = [_report(judgments)]
     for number, run in enumerate(runs, 1):
+        if progress is not None:
+            progress(number, len(runs) + 1)
         inversion = Inversion(grades)
         seen = _survey(run, "run", f"run {number}" if len(runs) > 1 else "run", inversion)
         if isinstance(seen, Survey):

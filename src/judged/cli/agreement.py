@@ -11,6 +11,7 @@ from judged.blocks import Display
 from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
 from judged.cli.options import measure_option, output_options, protocol_options
 from judged.cli.output import OutputOptions, emit
+from judged.cli.progress import Progress
 
 if TYPE_CHECKING:
     from judged.profiles.profile import Profile
@@ -106,22 +107,23 @@ def command(
     from judged.measures.parse import split_measures
 
     named = [name for text in measures for name in split_measures(text)]
-    found = agreement(
-        labels,
-        human,
-        judges=further,
-        runs=ranked,
-        measures=named or profile.default_measures or [DEFAULT_MEASURE],
-        protocol=profile,
-        threshold=threshold,
-        level=level,
-        resamples=resamples,
-        seed=seed,
-    )
-    if traces:
-        from judged.sessions.compare import rank_sessions
+    with Progress("Comparing labels", enabled=not output.quiet):
+        found = agreement(
+            labels,
+            human,
+            judges=further,
+            runs=ranked,
+            measures=named or profile.default_measures or [DEFAULT_MEASURE],
+            protocol=profile,
+            threshold=threshold,
+            level=level,
+            resamples=resamples,
+            seed=seed,
+        )
+        if traces:
+            from judged.sessions.compare import rank_sessions
 
-        sources = [split_name(trace) for trace in traces]
-        systems = rank_sessions(sources, labels, human, named or SESSION_MEASURES.split())
-        found = replace(found, systems=systems)
+            sources = [split_name(trace) for trace in traces]
+            systems = rank_sessions(sources, labels, human, named or SESSION_MEASURES.split())
+            found = replace(found, systems=systems)
     emit(found, output, display=Display(per_query=by == "task"))

@@ -21,7 +21,7 @@ Examples:
 @click.command("completion", epilog=EXAMPLES)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print the completion script of SHELL, for its start-up file."""
+    """Print the completion script for SHELL, for its start-up file."""
     from judged.cli.main import judged
 
     complete = get_completion_class(shell)

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from judged.cli.progress import Progress
 from judged.errors import JudgedError
 
 __all__ = ["command"]
@@ -34,7 +35,7 @@ Examples:
 )
 @click.option("--tag", help="Tag in every line of a TREC run; by default the file's name.")
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Write over DESTINATION if it exists.")
+@click.option("--force", is_flag=True, help="Overwrite DESTINATION if it exists.")
 def command(
     *,
     source: str,
@@ -46,23 +47,25 @@ def command(
     intents: bool,
     force: bool,
 ) -> None:
-    """Turn the judgments or the run in SOURCE into another format.
+    """Convert the judgments or the run in SOURCE to another format.
 
     Formats are recognised by extension (.run, .qrels, .trec, .txt, .jsonl, .json, .csv, .tsv, .parquet,
-    .arrow; then .gz, .zst, .bz2, .xz), or by what the file begins with. `-` is standard input or output.
+    .arrow; then .gz, .zst, .bz2, .xz), or by the first bytes of the file. `-` is standard input or output.
     """
     from judged.io.read import read_judgments, read_run
     from judged.io.write import write_judgments, write_run
 
     content, name = (sys.stdin.buffer.read(), "stdin") if source == "-" else (source, None)
-    if (kind or _kind(content, source, read_as)) == "judgments":
-        judgments = read_judgments(content, format=read_as, name=name, intents=intents)
-        write_judgments(judgments, destination, format=write_as, force=force)
-        _report(f"{judgments.to_arrow().num_rows:,} judgments", destination, judgments.notes)
-    else:
-        run = read_run(content, format=read_as, name=name)
-        write_run(run, destination, format=write_as, tag=tag, force=force)
-        _report(f"the run `{run.name}`", destination, run.notes)
+    with Progress("Converting"):
+        if (kind or _kind(content, source, read_as)) == "judgments":
+            judgments = read_judgments(content, format=read_as, name=name, intents=intents)
+            write_judgments(judgments, destination, format=write_as, force=force)
+            done, notes = f"{judgments.to_arrow().num_rows:,} judgments", judgments.notes
+        else:
+            run = read_run(content, format=read_as, name=name)
+            write_run(run, destination, format=write_as, tag=tag, force=force)
+            done, notes = f"the run `{run.name}`", run.notes
+    _report(done, destination, notes)
 
 
 def _kind(content: object, source: str, read_as: str | None) -> str:

@@ -29,7 +29,7 @@ Examples:
     help="Directory for the collection, the runs and the scores.",
 )
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Ask at most N queries.  [default: all]"
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Use at most N queries.  [default: all]"
 )
 def command(output: Path, limit: int | None) -> None:
     """Build a test collection from Python's own documentation, retrieve from it, score and compare.
@@ -37,22 +37,34 @@ def command(output: Path, limit: int | None) -> None:
     The first paragraph of a docstring of the standard library is the query, the rest of it the document to
     be found. Nothing is downloaded. Needs the extra `demo`.
     """
-    from judged.demo.demonstrate import check_directory, demonstrate, write, write_command
+    from judged.demo.demonstrate import (
+        demonstrate,
+        need_packages,
+        prepare_directory,
+        write,
+        write_command,
+        write_report,
+    )
 
     started = perf_counter()
 
     def show_step(step: str) -> None:
         click.echo(f"{perf_counter() - started:5.1f} s  {step}", err=True)
 
-    check_directory(output)
+    need_packages()
+    prepare_directory(output)
     demonstration = demonstrate(limit=limit, progress=show_step)
+    show_step(f"writing files and a picture to {output}")
     write(output, demonstration)
+    show_step("comparing, and writing the report")
+    report = write_report(output, demonstration)
     show_step("done\n")
     _show(demonstration)
     click.echo(
         f"\nThe result is in {output}, described in {output / 'README.md'}. To score it again:\n", err=True
     )
     click.echo(f"  {write_command(output, demonstration)}", err=True)
+    click.echo(f"\nOpen {report} in a browser: leaderboard, every query, ranked lists, curves.", err=True)
 
 
 def _show(demonstration: Demonstration) -> None:

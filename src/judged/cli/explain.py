@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,8 @@ from judged.blocks import Display
 from judged.cli.inputs import InputPath, check_standard_input, named_runs
 from judged.cli.options import output_options, protocol_options, queries_option, read_query_texts
 from judged.cli.output import OutputOptions, emit
+from judged.cli.progress import Progress
+from judged.profiles.profile import PROFILES
 
 if TYPE_CHECKING:
     from judged.profiles.profile import Profile
@@ -23,6 +26,7 @@ Examples:
   judged explain qrels.txt bm25.run -m nDCG@10 --against ranx
   judged explain qrels.txt bm25.run -m AP --against ties=input-order,missing=skip
   judged explain qrels.txt bm25.run -m AP --against pytrec_eval --against ranx
+  judged explain qrels.txt bm25.run -m map --against trec_eval.txt
   judged explain qrels.txt bm25.run -m nDCG@10 --published 0.7559
 """
 
@@ -42,17 +46,17 @@ Examples:
 @click.option(
     "--against",
     multiple=True,
-    metavar="PROFILE",
-    help="Explain the difference from another profile, or from changed conventions (ties=input-order);"
-    " give it twice to compare the two.",
+    metavar="PROFILE|FILE",
+    help="Explain the difference from another profile, from changed conventions (ties=input-order), or from a file"
+    " of another tool's values for every query. Repeat it to compare two profiles with each other.",
 )
 @click.option("--published", metavar="NUMBER", help="Find conventions that give this number.")
 @click.option(
     "--changes",
     type=click.IntRange(0, 5),
-    default=3,
-    show_default=True,
-    help="With --published: the largest number of conventions changed at once.",
+    default=None,
+    show_default="3, and 2 for a file",
+    help="With --published or a file: the largest number of conventions changed at once.",
 )
 @queries_option
 @output_options()
@@ -64,7 +68,7 @@ def command(
     query: str | None,
     against: tuple[str, ...],
     published: str | None,
-    changes: int,
+    changes: int | None,
     texts: str | None,
     output: OutputOptions,
     profile: Profile,
@@ -72,30 +76,71 @@ def command(
     """Show where a number of RUN, judged by QRELS, comes from.
 
     Choose what to explain with one of --query, --against and --published: the value of one query, the difference
-    between two sets of conventions, or a number that someone published.
+    from other conventions or another tool's output, or a number that someone published.
     """
     output.check()
     _check_question({"query": query, "against": against, "published": published})
     ((name, path),) = [(named.name, named.path) for named in named_runs((run,))]
     check_standard_input([qrels, path])
-    result: Result
+    with Progress("Explaining", enabled=not output.quiet) as progress:
+        result = _explain(
+            (qrels, path),
+            measure,
+            query,
+            against,
+            published,
+            protocol=profile,
+            changes=changes,
+            name=name,
+            progress=progress,
+        )
+    emit(result, output, display=Display(texts=read_query_texts(texts)))
+
+
+def _explain(
+    inputs: tuple[str, str],
+    measure: str,
+    query: str | None,
+    against: tuple[str, ...],
+    published: str | None,
+    *,
+    protocol: Profile,
+    changes: int | None,
+    name: str,
+    progress: Progress,
+) -> Result:
+    """Return the explanation that was asked for."""
     if query:
         from judged.explanation.api import explain
 
-        result = explain(qrels, path, measure, query=query, protocol=profile, name=name)
-    elif published:
-        from judged.explanation.published import explain_published
+        return explain(*inputs, measure, query=query, protocol=protocol, name=name)
+    if published or (len(against) == 1 and _is_reported(against[0])):
+        from judged.explanation.published import MAX_CHANGES, explain_published
+        from judged.explanation.reported import MAX_CHANGES as MAX_FOR_FILE, explain_reported
 
-        result = explain_published(
-            qrels, path, measure, published, protocol=profile, changes=changes, name=name
-        )
-    else:
-        from judged.explanation.difference import explain_difference
+        most = changes if changes is not None else MAX_CHANGES if published else MAX_FOR_FILE
+        settings: dict[str, Any] = {
+            "protocol": protocol,
+            "changes": most,
+            "name": name,
+            "progress": progress,
+        }
+        if published:
+            return explain_published(*inputs, measure, published, **settings)
+        return explain_reported(*inputs, measure, against[0], **settings)
+    from judged.explanation.difference import explain_difference
 
-        sides: tuple[Profile | str, ...] = (profile, *against)
-        first, second = sides[-2:]
-        result = explain_difference(qrels, path, measure, protocol=first, against=second, name=name)
-    emit(result, output, display=Display(texts=read_query_texts(texts)))
+    sides: tuple[Profile | str, ...] = (protocol, *against)
+    first, second = sides[-2:]
+    return explain_difference(*inputs, measure, protocol=first, against=second, name=name)
+
+
+def _is_reported(against: str) -> bool:
+    """Return whether this names a file; raise if it can be neither that nor a profile."""
+    if against.partition(",")[0] in PROFILES or "=" in against.partition(",")[0]:
+        return False
+    path = Path(against)
+    return path.is_file() or path.parent != Path() or bool(path.suffix)
 
 
 def _check_question(options: dict[str, str | tuple[str, ...] | None]) -> None:

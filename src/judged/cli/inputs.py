@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import click
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = ["STANDARD_INPUT", "Input", "InputPath", "check_standard_input", "named_runs", "stem"]
+__all__ = ["INPUTS", "STANDARD_INPUT", "Input", "InputPath", "check_standard_input", "named_runs", "stem"]
 
 STANDARD_INPUT = "-"
+INPUTS = "judged.inputs"
+"""The key under which the context of a command has the files that were given, by argument."""
 COMPRESSED = {".gz", ".zst", ".zstd"}
 
 
@@ -38,14 +41,17 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
     def __init__(self, *, named: bool = False) -> None:
         self.named = named
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the argument, after checking that the file exists: of several runs, a missing one is found at once."""
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT
-        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
+        pattern = self.named and bool(glob(path))  # noqa: PTH207 - it may be absolute or relative
+        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists() and not pattern:
             from judged.io.open import missing_file
 
             raise missing_file(Path(path))
+        if ctx is not None and param is not None and param.name is not None:
+            ctx.meta.setdefault(INPUTS, {}).setdefault(param.name, []).append(text)
         return text
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:

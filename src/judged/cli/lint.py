@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import io
+import shlex
 import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judged.cli.inputs import STANDARD_INPUT, InputPath, check_standard_input
+from judged.cli.progress import Progress
 
-__all__ = ["command"]
+if TYPE_CHECKING:
+    from judged.errors import BadInput
+    from judged.io.sniff import Kind as Role
+
+__all__ = ["command", "suggest_fix"]
 
 FAULTY = 2
 EXAMPLES = """\b
 Examples:
+  judged lint qrels.txt
   judged lint qrels.txt bm25.run
   judged lint qrels.txt *.run --strict --format json > lint.json
   judged lint qrels.txt bm25.run --fix best -o bm25.clean.run
@@ -24,20 +33,20 @@ Examples:
 
 @click.command("lint", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=InputPath())
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=InputPath())
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="What to print.",
+    help="Format of the output.",
 )
 @click.option(
     "--fix",
     "policy",
     type=click.Choice(["first", "last", "best"]),
-    help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the best number.",
+    help="Write cleaned copies; of repeated documents keep the first, the last, or the one with the highest score or grade.",
 )
 @click.option(
     "-o",
@@ -45,11 +54,12 @@ Examples:
     "outputs",
     multiple=True,
     metavar="FILE",
-    help="Where a cleaned copy goes: once for each RUN, or first for QRELS and then for each RUN.",
+    help="File for a cleaned copy: give one for each RUN, or one for QRELS and then one for each RUN.",
 )
 @click.option("--intents", is_flag=True, help="Read the second column of TREC judgments as intents.")
-@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
-@click.option("--strict", is_flag=True, help="Let warnings count as errors.")
+@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code is the answer.")
 def command(
     *,
     qrels: str,
@@ -60,11 +70,12 @@ def command(
     intents: bool,
     force: bool,
     strict: bool,
+    quiet: bool,
 ) -> None:
-    """Report what is wrong or notable with the judgments in QRELS and with each RUN.
+    """Check the judgments in QRELS and each RUN, and report what is wrong or notable.
 
-    Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads on, and
-    names every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
+    Errors are what `judged score` refuses; the exit code is 2 if there are any. Unlike it, lint reads whole files,
+    and lists every kind of finding with its count and first places. With --fix, cleaned copies of TREC files are
     written, never in place, and only files that were not fixed count for the exit code.
     """
     check_standard_input([qrels, *runs])
@@ -74,8 +85,10 @@ def command(
     from judged.cli.output import to_screen
 
     given = {path: _content(path) for path in (qrels, *runs)}
-    report = lint(given[qrels], *(given[run] for run in runs), intents=intents)
-    click.echo(report.render(kind, to_screen(Display())), nl=False)
+    with Progress("Checking", enabled=not quiet) as progress:
+        report = lint(given[qrels], *(given[run] for run in runs), intents=intents, progress=progress)
+    if not quiet:
+        click.echo(report.render(kind, to_screen(Display())), nl=False)
     for path, role, destination in fixed:
         _fix(given[path], destination, role=role, policy=policy, force=force, intents=intents)
     left = report.files[: len(report.files) - len(fixed)]  # copies are made of all runs, or of all inputs
@@ -89,11 +102,12 @@ def _copies(
 ) -> list[tuple[str, str, str]]:
     """Which inputs are to be fixed, what they are, and where the copies go."""
     if (policy is None) != (not outputs):
-        msg = "`--fix` and `-o` belong together: which of repeated documents is kept, and where copies go"
+        msg = "`--fix` and `-o` need each other: which of repeated documents to keep, and where to write the copy"
         raise click.UsageError(msg)
     inputs = [(qrels, "judgments"), *((run, "run") for run in runs)]
     if outputs and len(outputs) not in {len(runs), len(inputs)}:
-        msg = f"`-o` is given {len(outputs)} times, expected {len(runs)} (each RUN) or {len(inputs)} (QRELS too)"
+        expected = f"{len(runs)} (each RUN) or {len(inputs)} (QRELS too)" if runs else "once"
+        msg = f"`-o` is given {len(outputs)} times, expected {expected}"
         raise click.UsageError(msg)
     chosen = inputs[len(inputs) - len(outputs) :] if outputs else []
     return [(path, role, out) for (path, role), out in zip(chosen, outputs, strict=True)]
@@ -115,3 +129,23 @@ def _fix(given: Any, destination: str, **how: Any) -> None:
         given.seek(0)
     changes = fix(given, destination, **how)
     click.echo(f"wrote {destination}: {'; '.join(changes.sentences())}", err=True)
+
+
+def suggest_fix(error: BadInput, inputs: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the command that writes a copy without what was refused; None if there is none.
+
+    `inputs` are the files on the command line by argument: `qrels`, and `runs`, `run` or `baseline`.
+    """
+    from judged.checks.fix import is_fixable
+    from judged.cli.inputs import split_name
+
+    qrels = inputs.get("qrels", ())
+    runs = [split_name(run)[1] for name in ("runs", "run", "baseline") for run in inputs.get(name, ())]
+    roles: dict[str, Role] = {**dict.fromkeys(runs, "run"), **dict.fromkeys(qrels, "judgments")}
+    path = error.subject
+    if path not in roles or not is_fixable(error, path, roles[path]):
+        return None
+    name = Path(path)
+    copy = str(name.with_name(f"{name.stem}.clean{name.suffix}"))
+    files = [path] if path in qrels else [*qrels, path]
+    return shlex.join(["judged", "lint", *files, "--fix", "best", "-o", copy])

@@ -16,7 +16,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from judged import __version__
-from judged.errors import JudgedError, UnknownName
+from judged.errors import BadInput, JudgedError, UnknownName
 
 __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
@@ -29,13 +29,16 @@ COMMANDS = {
     "routing": "Score a router, a gate or a reranker by its decisions",
     "explain": "Show where a number comes from, and why two numbers differ",
     "label": "Grade the results of a run or of agents with a language model",
+    "index": "Benchmark vector indexes: recall, latency, throughput and cost",
     "agreement": "Measure how well labels agree with human grades",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
+    "report": "Join saved results into one HTML file",
+    "view": "Show results, runs or traces in a browser, and reload them when their files change",
     "trec_eval": "Print what trec_eval prints, byte for byte",
     "measures": "List the measures, or explain one",
     "convert": "Convert judgments and runs to another format",
     "demo": "Build a small test collection, retrieve, score and compare",
-    "completion": "Print the completion script of a shell",
+    "completion": "Print the completion script for a shell",
 }
 """Every command with its one line of help."""
 
@@ -133,6 +136,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except JudgedError as error:
+            _add_fix(error, ctx)
             raise UserError(error) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -142,6 +146,8 @@ class Commands(click.Group):
         except OSError as error:
             raise FileError(error) from error
         except Exception as error:
+            if _was_interrupted(error):
+                raise click.Abort from error
             raise InternalError(error, debug=_debug(ctx)) from error
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
@@ -184,7 +190,7 @@ Examples:
     "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
 )
 def judged(*, debug: bool) -> None:
-    """Measure retrieval: ranked runs against judgments, and agents' search sessions."""
+    """Measure retrieval: ranked runs against judgments, agents' search sessions, vector indexes."""
 
 
 def main() -> NoReturn:
@@ -200,6 +206,25 @@ def main() -> NoReturn:
 
 def _debug(ctx: click.Context) -> bool:
     return bool(ctx.params.get("debug")) or os.environ.get("JUDGED_DEBUG", "") not in {"", "0"}
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Return whether an error hides Ctrl-C, as that of an import does which could not be completed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _add_fix(error: JudgedError, ctx: click.Context) -> None:
+    """Name the command that mends a refused file, where there is one."""
+    if not isinstance(error, BadInput):
+        return
+    from judged.cli.inputs import INPUTS
+    from judged.cli.lint import suggest_fix
+
+    command = suggest_fix(error, ctx.meta.get(INPUTS, {}))
+    if command is not None:
+        error.hint = f"`{command}` writes a copy without {'it' if error.counts.total() == 1 else 'them'}"
 
 
 def _discard_output() -> None:

@@ -1,8 +1,9 @@
-"""`judged measures`: every measure by family, or the card of one."""
+"""`judged measures`: every measure by family, those that some words describe, or the card of one."""
 
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sys
 import textwrap
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.errors import BadMeasure, UnknownName
 from judged.profiles.profile import PROFILES
 
 if TYPE_CHECKING:
@@ -24,11 +26,20 @@ Examples:
   judged measures
   judged measures nDCG
   judged measures SRR AvgGain
+  judged measures normalised discounted gain
   judged measures ndcg_cut_10 --format markdown
   judged measures --format json
   judged measures --profile ranx
 """
 WIDEST = 100
+LONGEST_NAME = 18
+"""The names of measures that are longer have a line of their own in lists."""
+ROOM_FOR_COLUMNS = 60
+"""In narrower terminals every name has."""
+WORDS = re.compile(r"[\w\s'-]+")
+"""What is looked up in cards; a measure that is written wrongly, such as `nDCG@-1`, is not."""
+AMERICAN = re.compile(r"(?<=[a-z]{3})z(?=(e|ed|es|er|ing|ation)s?$)")
+"""The letter that is `s` in British spelling, at the end of a word."""
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
@@ -39,25 +50,26 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @click.command("measures", epilog=EXAMPLES)
-@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete)
+@click.argument("names", metavar="[NAME|WORDS]...", nargs=-1, shell_complete=_complete)
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
     show_default=True,
-    help="How to print.",
+    help="Format of the output.",
 )
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    help="List what a tool has, and how it computes it, instead.",
+    help="List the measures of another tool instead, and how it computes them.",
 )
 def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
-    """List the measures by family, or print the card of each NAME.
+    """List the measures by family, print the card of each NAME, or find measures by WORDS.
 
     A name may be written as judged, trec_eval or another known tool writes it, in any case. Where a measure of
-    rankings and one of sessions have the same name, both cards are printed.
+    rankings and one of sessions have the same name, both cards are printed. Anything else is looked up, word by
+    word, in full names and then in whole cards.
     """
     if profile is not None:
         from judged.cli.profile import describe_profile
@@ -71,16 +83,47 @@ def command(names: tuple[str, ...], kind: str, profile: str | None) -> None:
 
 
 def _render_cards(names: tuple[str, ...], kind: str) -> str:
-    """Return the card of every measure that has one of the names."""
+    """Return the card of every measure that has one of the names, or the list of those that the words describe."""
     from judged.measures.cards import make_card
     from judged.measures.parse import find_measures
 
-    cards = list(dict.fromkeys(make_card(measure) for name in names for measure in find_measures(name)))
+    try:
+        measures = [measure for name in names for measure in find_measures(name)]
+    except (UnknownName, BadMeasure) as error:
+        cards = _search(" ".join(names))
+        if not cards:
+            raise error from None
+        if len(cards) > 1 and kind != "json":
+            return "\n".join(_family_lists(kind, [(card.family, card.name) for card in cards]))
+    else:
+        cards = list(dict.fromkeys(map(make_card, measures)))
     if kind == "json":
         return _to_json(cards)
     if kind == "markdown":
         return "\n".join(card.to_markdown() for card in cards)
     return "\n\n".join("\n".join(_card_lines(card)) for card in cards) + "\n"
+
+
+def _search(text: str) -> list[Card]:
+    """Return the cards that have every word in their names; if none has, those with every word anywhere."""
+    if not WORDS.fullmatch(text):
+        return []
+    from judged.measures.cards import list_cards
+
+    cards, words = list_cards(), _split_words(text)
+    named = [
+        card for card in cards if words <= _split_words(" ".join((card.name, card.title, *card.spellings)))
+    ]
+    return named or [card for card in cards if words <= _split_words(card.to_markdown())]
+
+
+def _split_words(text: str) -> set[str]:
+    """Return the words of a text in lower case and British spelling.
+
+    >>> sorted(_split_words("Rank-biased, normalized size"))
+    ['biased', 'normalised', 'rank', 'size']
+    """
+    return {AMERICAN.sub("s", word) for word in re.findall(r"\w+", text.lower())}
 
 
 def _render_list(kind: str) -> str:
@@ -89,35 +132,49 @@ def _render_list(kind: str) -> str:
         from judged.measures.cards import list_cards
 
         return _to_json(list_cards())
-    return "\n".join([*_family_tables(kind), *_plugin_lines()])
-
-
-def _family_tables(kind: str) -> Iterator[str]:
-    """Yield a table for each family."""
-    from judged.blocks import Table
     from judged.measures.families import FAMILIES
+
+    every = [(family, name) for family, names in FAMILIES.items() for name in names]
+    return "\n".join([*_family_lists(kind, every), *_plugin_lines()])
+
+
+def _family_lists(kind: str, chosen: list[tuple[str, str]]) -> Iterator[str]:
+    """Yield the list of the chosen measures of each family."""
+    from judged.blocks import Table
     from judged.report.formula import prose_text
     from judged.report.markdown import to_markdown
-    from judged.report.text import to_text
 
-    render = to_markdown if kind == "markdown" else to_text
-    for family, names in FAMILIES.items():
-        entries = [(name, *_describe(name, family)) for name in names]
-        rows = tuple((name, prose_text(meaning), values) for name, values, meaning in entries)
-        yield render(Table(("measure", "meaning", "range"), rows, title=family.capitalize()))
+    for family in dict.fromkeys(family for family, _ in chosen):
+        entries = [(name, *_describe(name, family)) for owner, name in chosen if owner == family]
+        if kind == "markdown":
+            rows = tuple((name, full, prose_text(words), values) for name, full, values, words in entries)
+            columns = ("measure", "full name", "meaning", "range")
+            yield to_markdown(Table(columns, rows, title=family.capitalize()))
+        else:
+            lines = [line for name, full, _, words in entries for line in _list_lines(name, full, words)]
+            yield "\n".join([family.capitalize(), "", *lines, ""])
 
 
-def _describe(name: str, family: str) -> tuple[str, str]:
-    """Return the range of a measure's values and its meaning; only a user-defined measure is imported for that."""
+def _list_lines(name: str, full_name: str, meaning: str) -> list[str]:
+    """Return a measure's line: its name, its full name and its meaning; in a terminal, wrapped to fit."""
+    text = meaning if full_name in {name, meaning.removesuffix(".")} else f"{full_name}. {meaning}"
+    indent = LONGEST_NAME + 4 if _room() >= ROOM_FOR_COLUMNS else 4
+    if len(name) + 4 > indent:
+        return [f"  {name}", *_wrap(text, head=" " * indent, one_line=True)]
+    return _wrap(text, head=f"  {name:<{indent - 4}}  ", one_line=True)
+
+
+def _describe(name: str, family: str) -> tuple[str, str, str]:
+    """Return a measure's full name, range and meaning; only a user-defined measure is imported for that."""
     from judged.measures._index import MEASURE_INDEX
 
     if name in MEASURE_INDEX.get(family, {}):
-        _, values, meaning = MEASURE_INDEX[family][name]
-        return values, meaning
+        _, full_name, values, meaning = MEASURE_INDEX[family][name]
+        return full_name, values, meaning
     from judged.measures.cards import make_card
 
     card = make_card(name)
-    return card.range, card.meaning
+    return card.full_name, card.range, card.meaning
 
 
 def _plugin_lines() -> Iterator[str]:
@@ -150,7 +207,7 @@ def _card_lines(card: Card) -> Iterator[str]:
         yield from _wrap(card.meaning)
     if card.formula:
         yield ""
-        yield f"    {formula_text(card.formula)}"
+        yield from _wrap(formula_text(card.formula), head="    ")
     if card.symbols:
         yield ""
         yield from _wrap(card.symbols)
@@ -169,11 +226,19 @@ def _card_lines(card: Card) -> Iterator[str]:
     yield from _parameter_lines(card)
     if card.example:
         yield ""
-        yield from card.example.splitlines()
-    if card.references:
-        yield ""
+        yield from _example_lines(card.example)
     for reference in card.references:
         yield from _wrap(reference)
+
+
+def _example_lines(example: str) -> Iterator[str]:
+    """Yield an example: its words wrapped, its code as it is."""
+    for paragraph in example.split("\n\n"):
+        if not paragraph.startswith(">>> "):
+            yield from _wrap(paragraph)
+        else:
+            yield from paragraph.splitlines()
+        yield ""
 
 
 def _parameter_lines(card: Card) -> Iterator[str]:
@@ -186,16 +251,21 @@ def _parameter_lines(card: Card) -> Iterator[str]:
         yield from _wrap(meaning, head=f"{parameter.name + ':':<14}")
 
 
-def _wrap(text: str, *, head: str = "") -> list[str]:
-    """Wrap a text to the width of the terminal, under a head to its left."""
+def _wrap(text: str, *, head: str = "", one_line: bool = False) -> list[str]:
+    """Wrap a text to the width of the terminal, under a head to its left; `one_line` leaves it whole elsewhere."""
     from judged.report.formula import prose_text
 
-    room = shutil.get_terminal_size((WIDEST, 24)).columns if sys.stdout.isatty() else WIDEST
+    if one_line and not sys.stdout.isatty():
+        return [head + prose_text(text)]
     return textwrap.wrap(
         prose_text(text),
-        width=min(room, WIDEST),
+        width=min(_room(), WIDEST),
         initial_indent=head,
         subsequent_indent=" " * len(head),
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _room() -> int:
+    return shutil.get_terminal_size((WIDEST, 24)).columns if sys.stdout.isatty() else WIDEST

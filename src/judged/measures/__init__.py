@@ -1,9 +1,9 @@
 """Measures, each imported when it is first used: `from judged.measures import nDCG, AP`.
 
-Those of sessions are in `judged.measures.session`, because some have the same names. The stub beside this file lists
-all names.
+Those of sessions are in `judged.measures.session` and those of vector indexes in `judged.measures.neighbour`, because
+some have the same names. The stub beside this file lists all names.
 """
 
 from judged._exports import export_lazily
 
-__getattr__, __dir__, __all__ = export_lazily(__name__, __file__)
+__getattr__, __dir__ = export_lazily(__name__, __file__)

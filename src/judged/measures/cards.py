@@ -16,14 +16,15 @@ from judged.measures.families import FAMILIES, SCOPES, find_measure
 from judged.measures.laws import Law
 from judged.measures.measure import Measure
 from judged.measures.parameters import describe_values, format_value
-from judged.measures.parse import list_aliases
 
 __all__ = [
+    "EXAMPLE_SETUP",
     "Card",
     "CardParameter",
     "describe_range",
     "list_cards",
     "make_card",
+    "read_full_name",
     "read_summary",
     "render_catalogue",
 ]
@@ -75,8 +76,10 @@ class Card:
     family: str
     heading: str
     """The name, and the family where other families have measures of the same name."""
+    full_name: str
+    """The name in words: "Normalised discounted cumulative gain"."""
     title: str
-    """The name in words."""
+    """The name in words, and what the measure is for."""
     meaning: str
     formula: str
     """LaTeX, without dollar signs around it."""
@@ -99,7 +102,7 @@ class Card:
     aggregate: str
     parameters: tuple[CardParameter, ...]
     spellings: tuple[str, ...]
-    """The names that other tools have for it."""
+    """Its other names, those of other tools for the most part, each with the parameters that it implies."""
 
     def to_markdown(self, level: int = 2) -> str:
         """Return the card as Markdown, under a heading of that level."""
@@ -130,7 +133,8 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
         name=bare.name,
         family=bare.family,
         heading=bare.name if scope.name == "ranked" else f"{bare.name} ({scope.name})",
-        title=bare.title or _join(sections.get("Title", "")) or f"Defined in `{bare.function.__module__}`.",
+        full_name=read_full_name(bare),
+        title=_read_title(bare) or f"Defined in `{bare.function.__module__}`.",
         meaning=read_summary(bare),
         formula=formula,
         symbols=" ".join(filter(None, (symbols, bare.note, _explain_companions(bare)))),
@@ -139,7 +143,7 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
         ties=_join(sections.get("Ties", "")) or _ties_by_law(bare),
         empty=_join(sections.get("Empty", "")) or _empty_by_law(bare),
         agrees_with=_join(sections.get("Agrees with", "")),
-        example=_make_runnable(bare, sections.get("Example", "")),
+        example=_make_runnable(scope.name, sections.get("Example", "")),
         references=_split_references(sections.get("References", "")),
         bounds=None if bare.text else bare.bounds,
         range=describe_range(bare),
@@ -148,7 +152,7 @@ def make_card(measure: Measure | str, *, family: str = "ranked") -> Card:
         if bare.text
         else _AGGREGATES[bare.aggregate].format(unit=scope.unit),
         parameters=tuple(_describe_parameters(bare)),
-        spellings=tuple(list_aliases(bare.name, _scope(bare))),
+        spellings=tuple(_list_spellings(bare)),
     )
 
 
@@ -159,6 +163,31 @@ def read_summary(measure: Measure) -> str:
     head, _ = _split_sections(inspect.getdoc(measure.function) or "")
     words = _join(_split_formula(head)[0]).removeprefix("Return ")
     return words[:1].upper() + words[1:] or "No description was given."
+
+
+def read_full_name(measure: Measure) -> str:
+    """Return the name of a measure in words; its short name if it has no other.
+
+    >>> read_full_name(find_measure("ERR"))
+    'Expected reciprocal rank'
+    """
+    return _read_title(measure).partition(": ")[0].removesuffix(".") or measure.name
+
+
+def _read_title(measure: Measure) -> str:
+    """Return a measure's title, or that in the docstring of its function."""
+    _, sections = _split_sections(inspect.getdoc(measure.function) or "")
+    return measure.title or _join(sections.get("Title", ""))
+
+
+def _list_spellings(measure: Measure) -> list[str]:
+    """Return the other names of a measure: `ndcg_cut`, `ndcg_burges (gain="exp")`."""
+    spellings = []
+    for name, alias in SCOPES[_scope(measure)].aliases.items():
+        if alias.measure == measure.name:
+            implied = ", ".join(f"{key}={format_value(value)}" for key, value in alias.parameters.items())  # type: ignore[arg-type]
+            spellings.append(f"{name} ({implied})" if implied else name)
+    return spellings
 
 
 def describe_range(measure: Measure) -> str:
@@ -178,9 +207,12 @@ def render_catalogue() -> str:
     for family in MEASURE_INDEX:
         about = SCOPES[_scope_of(family)].about.get(family, "")
         cards = [card for card in every if card.family == family]
-        rows = [f"| [{card.name}](#{_anchor(card.heading)}) | {card.meaning} |" for card in cards]
+        rows = [
+            f"| [{card.name}](#{_anchor(card.heading)}) | {card.full_name} | {card.meaning} |"
+            for card in cards
+        ]
         parts.append(f"## {family.capitalize()}\n\n{about}\n")
-        parts.append("\n".join(["| measure | meaning |", "|---|---|", *rows]) + "\n")
+        parts.append("\n".join(["| measure | full name | meaning |", "|---|---|---|", *rows]) + "\n")
         parts += [card.to_markdown(level=3) for card in cards]
     return "\n".join(parts)
 
@@ -196,6 +228,8 @@ def _scope(measure: Measure) -> str:
 
 def _scope_of(family: str) -> str:
     """Return the scope that a family's names are looked up in."""
+    if family in SCOPES:
+        return family
     return next(name for name in SCOPES if family in SCOPES[name].families)
 
 
@@ -212,7 +246,7 @@ def _ties_by_law(measure: Measure) -> str:
 
 def _explain_companions(measure: Measure) -> str:
     """Say why a rate of sessions is not shown alone."""
-    if Law.UNDEFINED_IF_NOTHING_FOUND not in measure.laws or not measure.companions:
+    if not measure.companions or not measure.laws & {Law.RATE, Law.UNDEFINED_IF_NOTHING_FOUND}:
         return ""
     moves = "rises" if measure.higher_is_better else "falls"
     beside = " and ".join(f"`{name}`" for name in measure.companions)
@@ -281,19 +315,27 @@ def _join(text: str) -> str:
     return " ".join(text.split())
 
 
-def _make_runnable(measure: Measure, text: str) -> str:
-    """Add the imports that an example does not need in its own module."""
-    if ">>> " not in text or measure.function.__module__ == "__main__":
-        return inspect.cleandoc("\n" + text)
+EXAMPLE_SETUP = {
+    "ranked": "import judged",
+    "timing": "import judged",
+    "neighbour": "import judged",
+    "session": """\
+import judged
+def iteration(**gains):
+    results = [{"id": id, "gain": gain} for id, gain in gains.items()]
+    return {"searches": [{"results": results}]}""",
+}
+"""What the examples of each scope need, and their docstrings leave out."""
+
+
+def _make_runnable(scope: str, text: str) -> str:
+    """Put the setup that an example needs before its first line."""
     words, prompt, session = inspect.cleandoc("\n" + text).partition(">>> ")
-    function = measure.function
-    made = sorted(set(_MADE_BY_HAND.findall(session)))
-    imports = [f"from {function.__module__} import {function.__name__}"]
-    imports += [f"from judged.kernels.examples import {', '.join(made)}"] if made else []
-    return words + "".join(f">>> {line}\n" for line in imports) + prompt + session
-
-
-_MADE_BY_HAND = re.compile(r"\bmake_(?:ranking|preferences|sessions|intents)\b")
+    if "judged." not in session:
+        return words + prompt + session
+    lines = EXAMPLE_SETUP[scope].splitlines()
+    setup = [f"{'...' if line.startswith(' ') else '>>>'} {line}\n" for line in lines]
+    return words + "".join(setup) + prompt + session
 
 
 def _split_references(text: str) -> tuple[str, ...]:
@@ -350,9 +392,15 @@ def _render_facts(card: Card) -> str:
         "Empty": card.empty,
         "Agrees with": card.agrees_with,
         "Values": f"{card.range}; {card.direction}; {card.aggregate}.",
-        "Also written": ", ".join(f"`{name}`" for name in card.spellings),
+        "Also written": ", ".join(_quote_name(name) for name in card.spellings),
     }
     return "\n".join(f"- **{name}:** {value}" for name, value in facts.items() if value)
+
+
+def _quote_name(spelling: str) -> str:
+    """Put the name in backticks, and the parameters that it implies."""
+    name, _, implied = spelling.partition(" (")
+    return f"`{name}` (`{implied.removesuffix(')')}`)" if implied else f"`{name}`"
 
 
 def _render_parameters(parameters: tuple[CardParameter, ...]) -> str:

@@ -127,7 +127,9 @@ SCOPES: Registry[Scope] = Registry("family of measures")
 """The scopes in which names of measures are looked up, by the family they are named for."""
 
 
-def load_index(measures: Mapping[str, Mapping[str, tuple[str, str, str]]], scopes: Mapping[str, str]) -> None:
+def load_index(
+    measures: Mapping[str, Mapping[str, tuple[str, str, str, str]]], scopes: Mapping[str, str]
+) -> None:
     """Add the measures and scopes of an index to the tables, without importing them; known ones are left alone."""
     for family, entries in measures.items():
         table = _REGISTRIES.setdefault(family, Registry(f"measure of the family {family}"))

@@ -17,7 +17,6 @@ __all__ = [
     "explain_taken_name",
     "find_measures",
     "is_valid_name",
-    "list_aliases",
     "parse_measure",
     "parse_measures",
     "parse_name",
@@ -164,11 +163,6 @@ def _choose_error(errors: Sequence[JudgedError]) -> JudgedError:
         return next(error for error in reversed(errors) if not isinstance(error, UnknownName))
     known = [name for family in SCOPES for name in _known_names(SCOPES[family])]
     return _unknown_measure("measure", unknown[0].name, known, example="nDCG@10")
-
-
-def list_aliases(measure: str, family: str = "ranked") -> list[str]:
-    """Return the other names, of other tools for the most part, of the measure of that canonical name."""
-    return [name for name, alias in SCOPES[family].aliases.items() if alias.measure == measure]
 
 
 def is_valid_name(name: str) -> bool:

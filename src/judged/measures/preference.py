@@ -68,7 +68,7 @@ def number_of_preferences(view: PreferenceView) -> Floats:
 
     where $S$ holds a pair for every preference of every group of the query.
 
-    Title: The number of preferences.
+    Title: Number of preferences.
     Ties: do not matter.
     Empty: 0 when no preference is stated.
     Agrees with: `trec_eval -R prefs` and `-R qrels_prefs`; for queries missing from the run, trec_eval 9 with
@@ -78,8 +78,10 @@ def number_of_preferences(view: PreferenceView) -> Floats:
     Example:
         Three documents of different levels, whatever is retrieved:
 
-        >>> number_of_preferences(make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}})))
-        array([3.])
+        >>> preferences = {"q1": {"ann": {"a": 3, "b": 2, "c": 1}}}
+        >>> run = {"q1": ["b", "a"]}
+        >>> judged.evaluate(preferences, run, "prefs_num_prefs_poss").mean()
+        {'prefs_num_prefs_poss': 3.0}
     """
     return count_possible(view).astype(np.float64)
 
@@ -99,9 +101,10 @@ def number_fulfilled(view: PreferenceView, *, count: Count) -> Floats:
     Example:
         Both documents retrieved come before c, which is not; the only preference between them is a > b:
 
-        >>> view = make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
-        >>> number_fulfilled(view, count="all"), number_fulfilled(view, count="retrieved")
-        (array([2.]), array([0.]))
+        >>> preferences = {"q1": {"ann": {"a": 3, "b": 2, "c": 1}}}
+        >>> run = {"q1": ["b", "a"]}
+        >>> judged.evaluate(preferences, run, "prefs_num_prefs_ful prefs_num_prefs_ful_ret").mean()
+        {'prefs_num_prefs_ful': 2.0, 'prefs_num_prefs_ful_ret': 0.0}
     """
     return count_fulfilled(view, _LEAST[count]).astype(np.float64)
 
@@ -120,17 +123,20 @@ def preference_share(view: PreferenceView, *, count: Count) -> Floats:
     References: Buckley. trec_eval, measures `prefs_simp`, `prefs_simp_imp` and `prefs_simp_ret`. NIST, 2008.
 
     Example:
-        Of a > b, a > c and b > c, the list b, a obeys two: c is not retrieved, so both are before it. Only
-        the first is between retrieved documents:
+        Of a > b, a > c and b > c, the list b, a obeys two: c is not retrieved, so both are before it. Only the
+        first is between retrieved documents:
 
-        >>> view = make_preferences((["b", "a"], {"ann": {"a": 3, "b": 2, "c": 1}}))
-        >>> preference_share(view, count="all").round(4), preference_share(view, count="retrieved")
-        (array([0.6667]), array([0.]))
+        >>> preferences = {"q1": {"ann": {"a": 3, "b": 2, "c": 1}}}
+        >>> run = {"q1": ["b", "a"]}
+        >>> judged.evaluate(preferences, run, "prefs_simp prefs_simp_ret").mean()
+        {'prefs_simp': 0.6666..., 'prefs_simp_ret': 0.0}
 
         The list c leaves a > b out, and obeys neither of the others:
 
-        >>> preference_share(make_preferences((["c"], {"ann": {"a": 3, "b": 2, "c": 1}})), count="implied")
-        array([0.])
+        >>> preferences = {"q1": {"ann": {"a": 3, "b": 2, "c": 1}}}
+        >>> run = {"q1": ["c"]}
+        >>> judged.evaluate(preferences, run, "prefs_simp_imp").mean()
+        {'prefs_simp_imp': 0.0}
     """
     return simple_share(view, _LEAST[count])
 
@@ -153,8 +159,10 @@ def pair_preference_share(view: PreferenceView, *, count: Count) -> Floats:
         Two of three groups prefer a to b, so a list with a first earns 2/3 of that pair:
 
         >>> groups = {"ann": {"a": 2, "b": 1}, "bob": {"a": 1, "b": 2}, "eve": {"a": 5, "b": 1}}
-        >>> pair_preference_share(make_preferences((["a", "b"], groups)), count="all").round(4)
-        array([0.6667])
+        >>> preferences = {"q1": groups}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(preferences, run, "prefs_pair").mean()
+        {'prefs_pair': 0.6666...}
     """
     return pair_share(view, _LEAST[count])
 
@@ -177,9 +185,10 @@ def group_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     Example:
         Ann's only preference is obeyed; of Bob's three, one is:
 
-        >>> groups = {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}
-        >>> group_preference_share(make_preferences((["a", "c", "b"], groups)), count="all").round(4)
-        array([0.6667])
+        >>> preferences = {"q1": {"ann": {"a": 2, "b": 1}, "bob": {"c": 3, "b": 2, "a": 1}}}
+        >>> run = {"q1": ["a", "c", "b"]}
+        >>> judged.evaluate(preferences, run, "prefs_avgjg").mean()
+        {'prefs_avgjg': 0.6666...}
     """
     return group_share(view, _LEAST[count])
 
@@ -206,9 +215,10 @@ def balanced_preference_share(view: PreferenceView, *, count: Count) -> Floats:
     Example:
         One relevant document and one other, in the right order; a second group judged only relevant ones:
 
-        >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}))
-        >>> balanced_preference_share(view, count="all"), balanced_preference_share(view, count="retrieved")
-        (array([0.8]), array([0.75]))
+        >>> preferences = {"q1": {"ann": {"a": 1, "b": 0}, "bob": {"a": 2, "c": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(preferences, run, "prefs_avgjg_Rnonrel prefs_avgjg_Rnonrel_ret").mean()
+        {'prefs_avgjg_Rnonrel': 0.8, 'prefs_avgjg_Rnonrel_ret': 0.75}
     """
     return balanced_share(view, retrieved_only=count == "retrieved")
 
@@ -227,7 +237,7 @@ prefs_num_prefs_poss = Measure(
 prefs_num_prefs_ful = Measure(
     "prefs_num_prefs_ful",
     number_fulfilled,
-    title="The number of preferences fulfilled.",
+    title="Number of preferences fulfilled.",
     family="preference",
     bounds=(0.0, math.inf),
     aggregate="sum",
@@ -239,7 +249,7 @@ prefs_num_prefs_ful = Measure(
 prefs_num_prefs_ful_ret = Measure(
     "prefs_num_prefs_ful_ret",
     number_fulfilled,
-    title="The number of preferences between retrieved documents fulfilled.",
+    title="Number of preferences between retrieved documents fulfilled.",
     family="preference",
     bounds=(0.0, math.inf),
     aggregate="sum",
@@ -329,8 +339,10 @@ def average_precision_of_judges(view: PreferenceView, *, rel: float | None = Non
     Example:
         Ann finds the first result relevant, Bob the second, so their average precisions are 1 and 1/2:
 
-        >>> average_precision_of_judges(make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}})))
-        array([0.75])
+        >>> preferences = {"q1": {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(preferences, run, "map_avgjg").mean()
+        {'map_avgjg': 0.75}
     """
     return mean_over_groups(view, average_precision(view.ranking, rel=rel))
 
@@ -354,9 +366,10 @@ def precision_of_judges(view: PreferenceView, *, cutoff: int, rel: float | None 
     Example:
         Ann finds the first result relevant, Bob does not:
 
-        >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
-        >>> precision_of_judges(view, cutoff=1)
-        array([0.5])
+        >>> preferences = {"q1": {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(preferences, run, "P_avgjg@1").mean()
+        {'P_avgjg@1': 0.5}
     """
     return mean_over_groups(view, precision(view.ranking, cutoff=cutoff, rel=rel))
 
@@ -381,9 +394,10 @@ def r_precision_of_judges(view: PreferenceView, *, rel: float | None = None, mul
     Example:
         One document is relevant to each, and among the first two:
 
-        >>> view = make_preferences((["a", "b"], {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}))
-        >>> r_precision_of_judges(view, multiple=2)
-        array([0.5])
+        >>> preferences = {"q1": {"ann": {"a": 1, "b": 0}, "bob": {"b": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(preferences, run, "Rprec_mult_avgjg@2").mean()
+        {'Rprec_mult_avgjg@2': 0.5}
     """
     return mean_over_groups(view, r_precision(view.ranking, rel=rel, multiple=multiple))
 

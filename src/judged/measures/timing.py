@@ -53,13 +53,14 @@ def latency(view: TimingView, *, p: float | None = None, unit: Literal["ms", "s"
     where $t_i$ is the time of request $i$. With `p`, the value over all requests is that percentile of the times
     instead of their mean, by linear interpolation between the two nearest samples.
 
-    References: Source documents 000 (mean latency) and 003 (percentiles), Metrics.
+    References: Documents 000 (mean latency) and 003 (percentiles) in docs/concepts/sources.md.
 
     Example:
         Three requests:
 
-        >>> latency(TimingView(np.array([0.010, 0.020, 0.030])))
-        array([10., 20., 30.])
+        >>> timings = judged.read_timings({"bm25": [0.010, 0.020, 0.030]})
+        >>> judged.evaluate(None, timings, "Latency").mean()
+        {'Latency': 20.0}
     """
     return view.seconds * (1000.0 if unit == "ms" else 1.0)
 
@@ -67,7 +68,7 @@ def latency(view: TimingView, *, p: float | None = None, unit: Literal["ms", "s"
 Latency = Measure(
     "Latency",
     latency,
-    title="The mean time of a request, or a percentile of the times.",
+    title="Latency: the mean time of a request, or a percentile of the times.",
     bounds=(0.0, math.inf),
     family="timing",
     higher_is_better=False,
@@ -88,13 +89,14 @@ def queries_per_second(view: TimingView) -> Floats:
     where $t_i$ is the time of request $i$ in seconds: 1000 divided by the mean latency in milliseconds. This is the
     throughput of a single thread, which sends a request when the one before has returned.
 
-    References: Source document 003, Metrics.
+    References: Metric Definitions for RAGdbEval (document 003 in docs/concepts/sources.md).
 
     Example:
         Requests of 10 and 40 milliseconds:
 
-        >>> queries_per_second(TimingView(np.array([0.010, 0.040])))
-        array([100.,  25.])
+        >>> timings = judged.read_timings({"bm25": [0.010, 0.040]})
+        >>> judged.evaluate(None, timings, "QPS").mean()
+        {'QPS': 40.0}
     """
     return divide(np.ones(len(view)), view.seconds)
 
@@ -106,7 +108,7 @@ def _count_and_time(view: TimingView) -> tuple[Floats, Floats]:
 QPS = Measure(
     "QPS",
     queries_per_second,
-    title="Queries per second on a single thread.",
+    title="Queries per second: the throughput of a single thread.",
     bounds=(0.0, math.inf),
     aggregate="pooled",
     family="timing",

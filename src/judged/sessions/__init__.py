@@ -5,4 +5,4 @@
 
 from judged._exports import export_lazily
 
-__getattr__, __dir__, __all__ = export_lazily(__name__, __file__)
+__getattr__, __dir__ = export_lazily(__name__, __file__)

@@ -6,4 +6,4 @@ imported earlier never hides a function.
 
 from judged._exports import export_lazily
 
-__getattr__, __dir__, __all__ = export_lazily(__name__, __file__)
+__getattr__, __dir__ = export_lazily(__name__, __file__)

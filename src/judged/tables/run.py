@@ -35,11 +35,13 @@ class Text:
     """Reads all lines into columns, for callers that need more than ranks."""
     file: str = "run"
     """The file as the user wrote it, for messages."""
+    before: int = 0
+    """The number of lines of the file before these."""
 
     def place(self, byte: int) -> Place:
         """Return the file and line that a byte is in."""
-        before = np.frombuffer(self.buffer, dtype=np.uint8, count=byte)
-        return Place(self.file, line=int(np.count_nonzero(before == ord("\n"))) + 1)
+        above = np.frombuffer(self.buffer, dtype=np.uint8, count=byte)
+        return Place(self.file, line=self.before + int(np.count_nonzero(above == ord("\n"))) + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ class Columns:
     score: NDArray[np.float64]
     place: Locate = locate_row
     """Returns the place of a row, for messages."""
+    self_matches: int = 0
+    """Rows that were removed because their document has the id of their query."""
 
 
 @dataclass(frozen=True, eq=False)

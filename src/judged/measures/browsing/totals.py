@@ -46,11 +46,12 @@ def expected_total(
         measurement of search effectiveness. TOIS 35(3), 2017. doi:10.1145/3052768
 
     Example:
-        A reader who goes on with a chance of 0.5 finds the whole of the first gain and a quarter of the
-        other:
+        A reader who goes on with a chance of 0.5 finds the whole of the first gain and a quarter of the other:
 
-        >>> expected_total(make_ranking([1, 0, 1]), model="rbp", p=0.5)
-        array([1.25])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, 'ETU(model="rbp", p=0.5)').mean()
+        {'ETU(model="rbp", p=0.5)': 1.25}
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     return browse(ranking, gain_share(ranking, gain, max_grade), reader).gain
@@ -95,8 +96,10 @@ def expected_depth(
     Example:
         One in two readers goes on from each of three results:
 
-        >>> expected_depth(make_ranking([0, 0, 0]), model="rbp", p=0.5, depth=3)
-        array([1.75])
+        >>> qrels = {"q1": {"a": 0, "b": 0, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, 'ED(model="rbp", p=0.5, depth=3)').mean()
+        {'ED(model="rbp", p=0.5, depth=3)': 1.75}
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     return browse(ranking, gain_share(ranking, gain, max_grade), reader).viewed
@@ -146,8 +149,10 @@ def expected_residual(
     Example:
         The second of two results is unjudged, and the reader goes no further; its weight is 0.5 of 1.5:
 
-        >>> expected_residual(make_ranking([1, None]), model="rbp", p=0.5, depth=2).round(4)
-        array([0.3333])
+        >>> qrels = {"q1": {"a": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, 'EU_residual(model="rbp", p=0.5, depth=2)').mean()
+        {'EU_residual(model="rbp", p=0.5, depth=2)': 0.3333...}
     """
     reader = make_reader(model, p=p, T=T, cutoff=cutoff, depth=depth)
     share = gain_share(ranking, gain, max_grade)

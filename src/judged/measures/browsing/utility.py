@@ -64,8 +64,10 @@ def inverse_squared_adaptive(
         The first result brings all that was wanted, so the reader goes on with a chance of $(1/2)^2$ to the
         second and, from there, of $(2/3)^2$ to the third, $1 / (1 + 1/4 + 1/9)$:
 
-        >>> inverse_squared_adaptive(make_ranking([1, 0, 0]), depth=3).round(4)
-        array([0.7347])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "INST(depth=3)").mean()
+        {'INST(depth=3)': 0.7346...}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), inst_reader(T, depth)).rate
 
@@ -97,8 +99,10 @@ def inverse_squared(
     Example:
         With $T = 1/2$ the three ranks weigh $1 : 1/4 : 1/9$, and only the first result has a gain:
 
-        >>> inverse_squared(make_ranking([1, 0, 0]), T=0.5, depth=3).round(4)
-        array([0.7347])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "INSQ(T=0.5, depth=3)").mean()
+        {'INSQ(T=0.5, depth=3)': 0.7346...}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), insq_reader(T, depth)).rate
 
@@ -139,9 +143,10 @@ def bejewelled_player(
     Example:
         The reader stops satisfied with the second result; with `T=2` after the fourth:
 
-        >>> ranking = make_ranking([0, 1, 0, 0])
-        >>> bejewelled_player(ranking, cutoff=4), bejewelled_player(ranking, cutoff=4, T=2)
-        (array([0.5]), array([0.25]))
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 0, "d": 0}}
+        >>> run = {"q1": ["a", "b", "c", "d"]}
+        >>> judged.evaluate(qrels, run, "BPM@4 BPM(T=2)@4").mean()
+        {'BPM@4': 0.5, 'BPM(T=2)@4': 0.25}
     """
     return browse(
         ranking, gain_share(ranking, gain, max_grade), bpm_reader(T, cutoff, hb, hc, gain_med, depth)
@@ -167,7 +172,7 @@ def scaled_discounted_gain(
     where $u(g)$ is the gain of a grade, $g_i$ the grade of the result at rank $i$. Unlike that of `nDCG`,
     the ideal ignores how many relevant documents there are.
 
-    Title: Scaled DCG: discounted gain as a share of what a list of nothing but the best would bring.
+    Title: Scaled discounted cumulative gain: discounted gain as a share of what a list of nothing but the best would bring.
     Agrees with: cwl_eval's `NDCGCWLMetric` and ir_measures' `SDCG(max_rel=…)@k`.
     References: Järvelin and Kekäläinen. Cumulated gain-based evaluation of IR techniques. TOIS 20(4), 2002.
         doi:10.1145/582415.582418
@@ -177,8 +182,10 @@ def scaled_discounted_gain(
     Example:
         The first of two ranks weighs $1$ and the second $1 / \log_2 3 = 0.6309$:
 
-        >>> scaled_discounted_gain(make_ranking([1, 0]), cutoff=2).round(4)
-        array([0.6131])
+        >>> qrels = {"q1": {"a": 1, "b": 0}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "SDCG@2").mean()
+        {'SDCG@2': 0.6131...}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), sdcg_reader(cutoff)).rate
 
@@ -212,8 +219,10 @@ def nearly_expected_reciprocal(
     Example:
         The second result satisfies:
 
-        >>> nearly_expected_reciprocal(make_ranking([0, 1, 1]), cutoff=3)
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "NERR8@3").mean()
+        {'NERR8@3': 0.5}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr8_reader(cutoff)).rate
 
@@ -240,11 +249,13 @@ def nearly_expected_reciprocal_falling(
         reciprocal rank and other metrics. ICTIR 2021. doi:10.1145/3471158.3472239
 
     Example:
-        The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one
-        third of all looks falls on the second:
+        The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$; one third
+        of all looks falls on the second:
 
-        >>> nearly_expected_reciprocal_falling(make_ranking([0, 1, 1]), cutoff=3).round(4)
-        array([0.3333])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "NERR9@3").mean()
+        {'NERR9@3': 0.3333...}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr9_reader(cutoff)).rate
 
@@ -279,8 +290,10 @@ def nearly_expected_reciprocal_patient(
     Example:
         The ranks are reached with the chances $1$, $1/2$ and, since the second result satisfies, $0$:
 
-        >>> nearly_expected_reciprocal_patient(make_ranking([0, 1, 1]), p=0.5).round(4)
-        array([0.3333])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "NERR10(p=0.5)").mean()
+        {'NERR10(p=0.5)': 0.3333...}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr10_reader(p, depth)).rate
 
@@ -313,8 +326,10 @@ def nearly_expected_reciprocal_goal(
     Example:
         The ranks are reached with the chances $1$, $1/4$ and, since the second result satisfies, $0$:
 
-        >>> nearly_expected_reciprocal_goal(make_ranking([0, 1, 1]), T=0.5)
-        array([0.2])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "NERR11(T=0.5)").mean()
+        {'NERR11(T=0.5)': 0.2}
     """
     return browse(ranking, gain_share(ranking, gain, max_grade), nerr11_reader(T, depth)).rate
 

@@ -39,8 +39,10 @@ def intent_aware_average_precision(
     Example:
         The first result is all that one intent needs; of the other, the only document comes third:
 
-        >>> intent_aware_average_precision(make_ranking([1, 0, 1], intents=[[{1}, {1}, {2}]])).round(4)
-        array([0.6667])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 0}, "c": {"2": 1}}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "AP_IA").mean()
+        {'AP_IA': 0.6666...}
     """
     apart = split_by_intent(ranking)
     return intent_mean(ranking, divide(precision_sum(apart, cutoff, rel), apart.relevant(rel)), rel)
@@ -74,8 +76,10 @@ def intent_aware_precision(ranking: Ranking, *, cutoff: int, rel: float | None =
     Example:
         Both results are relevant to the first intent, one to the second:
 
-        >>> intent_aware_precision(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=2)
-        array([0.75])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1, "2": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "P_IA@2").mean()
+        {'P_IA@2': 0.75}
     """
     return intent_mean(ranking, split_by_intent(ranking).hits_within(cutoff, rel) / cutoff, rel)
 
@@ -108,8 +112,10 @@ def subtopic_recall(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first two results answer one intent, twice; the second intent is not answered:
 
-        >>> subtopic_recall(make_ranking([1, 1, 1], intents=[[{1}, {1}, {2}]]), cutoff=2)
-        array([0.5])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1}, "c": {"2": 1}}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "StRecall@2").mean()
+        {'StRecall@2': 0.5}
     """
     return intent_mean(ranking, np.minimum(split_by_intent(ranking).hits_within(cutoff, rel), 1.0), rel)
 
@@ -145,8 +151,10 @@ def intent_aware(ranking: Ranking, *, of: str) -> Floats:
     Example:
         The first result answers one intent, the second another, so the reciprocal ranks are 1 and 1/2:
 
-        >>> intent_aware(make_ranking([1, 1], intents=[[{1}, {2}]]), of="RR")
-        array([0.75])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"2": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, 'IA(of="RR")').mean()
+        {'IA(of="RR")': 0.75}
     """
     measure = parse_measure(of)
     rel = measure.parameters.get("rel")
@@ -203,8 +211,14 @@ def diversity_recall(ranking: Ranking, *, cutoff: int, rel: float | None = None)
     Example:
         Three relevant documents answer two targets; the first two results answer the same one:
 
-        >>> diversity_recall(make_ranking([1, 1, 1], targets=[[7, 7, 8]]), cutoff=2)
-        array([0.5])
+        >>> targets = {"a": "t1", "b": "t1", "c": "t2"}
+        >>> qrels = [
+        ...     {"query": "q1", "document": document, "grade": 1, "target": target}
+        ...     for document, target in targets.items()
+        ... ]
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "DR@2").mean()
+        {'DR@2': 0.5}
     """
     return divide(targets_found(ranking, cutoff, rel), targets_judged(ranking, rel))
 
@@ -236,8 +250,14 @@ def diversity_count(ranking: Ranking, *, cutoff: int = 20, rel: float | None = N
     Example:
         Three relevant results answer two targets:
 
-        >>> diversity_count(make_ranking([1, 1, 1], targets=[[7, 7, 8]]))
-        array([2.])
+        >>> targets = {"a": "t1", "b": "t1", "c": "t2"}
+        >>> qrels = [
+        ...     {"query": "q1", "document": document, "grade": 1, "target": target}
+        ...     for document, target in targets.items()
+        ... ]
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "DiversityCount").mean()
+        {'DiversityCount': 2.0}
     """
     return targets_found(ranking, cutoff, rel).astype(np.float64)
 

@@ -35,7 +35,7 @@ def alpha_normalised_gain(
     greatest id. This greedy order approximates the best one, which is too hard to find: a ranking can be
     better than it, and then scores above 1, though never above $e / (e - 1)$.
 
-    Title: α-nDCG: α-DCG as a share of what the judged documents allow.
+    Title: α-normalised discounted cumulative gain: α-DCG as a share of what the judged documents allow.
     Ties: results are in the order that the protocol's tie rule gives; the order of ids in the divisor does
         not depend on it.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
@@ -44,11 +44,13 @@ def alpha_normalised_gain(
         information retrieval evaluation. SIGIR 2008. doi:10.1145/1390334.1390446
 
     Example:
-        The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ ·
-        0.6309 over 1 + 0.6309:
+        The second result answers what the first did, and so is worth half of one that was missed: 1 + ½ · 0.6309
+        over 1 + 0.6309:
 
-        >>> alpha_normalised_gain(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
-        array([0.8066])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1}, "c": {"2": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "alpha_nDCG@2").mean()
+        {'alpha_nDCG@2': 0.8065...}
     """
     best = best_novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
     return divide(novelty(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
@@ -78,7 +80,7 @@ def alpha_discounted_gain(
     Intents without a relevant document are left out. The divisor is what results would have that all answer
     every intent; it does not depend on which documents there are.
 
-    Title: α-DCG: gain that is discounted by rank, and for every intent that was answered before.
+    Title: α-discounted cumulative gain: gain that is discounted by rank, and for every intent that was answered before.
     Empty: 0 when nothing relevant is retrieved, and when no intent has a relevant document.
     Agrees with: ndeval's `alpha-DCG` and ir_measures' `alpha_DCG` for equal weights and from `@2` on; at 1
         they leave out the divisor, and a value may exceed 1.
@@ -90,8 +92,10 @@ def alpha_discounted_gain(
     Example:
         Of two intents, the first result answers one, so half of what a result can be worth:
 
-        >>> alpha_discounted_gain(make_ranking([1, 1], intents=[[{1}, {1, 2}]]), cutoff=1)
-        array([0.5])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1, "2": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "alpha_DCG@1").mean()
+        {'alpha_DCG@1': 0.5}
     """
     return share_of_bound(ranking, log_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
@@ -132,8 +136,10 @@ def intent_aware_err(
     Example:
         Of two intents, both results answer the first; of a possible 1 + 1/4 for each, it has all:
 
-        >>> intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2)
-        array([0.5])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1}, "c": {"2": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "ERR_IA@2").mean()
+        {'ERR_IA@2': 0.5}
     """
     return share_of_bound(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
 
@@ -177,8 +183,10 @@ def normalised_intent_aware_err(
     Example:
         Results that answer one intent twice bring 1 + 1/4, where 1 + 1/2 was possible:
 
-        >>> normalised_intent_aware_err(make_ranking([1, 1], missed=[[1]], intents=[[{1}, {1}, {2}]]), cutoff=2).round(4)
-        array([0.8333])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 1}, "c": {"2": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "nERR_IA@2").mean()
+        {'nERR_IA@2': 0.8333...}
     """
     best = best_novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff)
     return divide(novelty(ranking, reciprocal_discount, alpha=alpha, rel=rel, cutoff=cutoff), best)
@@ -218,8 +226,10 @@ def novelty_rank_biased(
     Example:
         One intent, answered first: of 1 + 1/4 + 1/16 and so on, the first term:
 
-        >>> novelty_rank_biased(make_ranking([1, 0]))
-        array([0.75])
+        >>> qrels = {"q1": {"a": {"1": 1}, "b": {"1": 0}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "NRBP").mean()
+        {'NRBP': 0.75}
     """
     got = novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
     return divide(got * (1.0 - (1.0 - alpha) * beta), intent_weight(ranking, rel))
@@ -262,8 +272,10 @@ def normalised_novelty_rank_biased(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> normalised_novelty_rank_biased(make_ranking([0, 1]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": {"1": 0}, "b": {"1": 1}}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "nNRBP").mean()
+        {'nNRBP': 0.5}
     """
     best = best_novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel)
     return divide(novelty(ranking, geometric_discount(beta), alpha=alpha, rel=rel), best)

@@ -31,7 +31,8 @@ def average_precision(
     where $g_i$ is the grade of the result at rank $i$ and $R$ the number of relevant documents of the query.
     With `over="cutoff"` the divisor is $\min(k, R)$. The mean over queries is known as MAP.
 
-    Title: Average precision: precision at each relevant document, averaged over all of them.
+    Title: Average precision: precision at each relevant document, averaged; over queries, mean average
+        precision (MAP).
     Empty: 0 when nothing relevant is retrieved, and when the query has no relevant document.
     Agrees with: `trec_eval -m map` and `-m map_cut`; ir_measures' `AP`; ranx' `map`.
     References: Buckley and Voorhees. Retrieval System Evaluation. In Voorhees and Harman (editors), TREC:
@@ -40,8 +41,10 @@ def average_precision(
     Example:
         Relevant documents come first and third, so the precisions are 1/1 and 2/3; a third one is missed:
 
-        >>> average_precision(make_ranking([1, 0, 1], missed=[[1]])).round(4)
-        array([0.5556])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1, "d": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "AP").mean()
+        {'AP': 0.5555...}
     """
     relevant = ranking.relevant(rel)
     if over == "cutoff" and cutoff is not None:
@@ -74,8 +77,10 @@ def geometric_average_precision(ranking: Ranking, *, rel: float | None = None) -
     Example:
         The query's own value is its average precision, (1/1 + 2/3) / 2:
 
-        >>> geometric_average_precision(make_ranking([1, 0, 1])).round(4)
-        array([0.8333])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "gm_AP").mean()
+        {'gm_AP': 0.8333...}
     """
     return divide(precision_sum(ranking, None, rel), ranking.relevant(rel))
 
@@ -107,8 +112,14 @@ def logit_average_precision(ranking: Ranking, *, rel: float | None = None) -> Fl
     Example:
         The one relevant document comes second, an average precision of 1/2:
 
-        >>> logit_average_precision(make_ranking([0, 1])), logit_average_precision(make_ranking([1])).round(4)
-        (array([0.]), array([0.6931]))
+        >>> qrels = {"q1": {"a": 0, "b": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "yaap").mean()
+        {'yaap': 0.0}
+        >>> qrels = {"q1": {"a": 1}}
+        >>> run = {"q1": ["a"]}
+        >>> judged.evaluate(qrels, run, "yaap").mean()
+        {'yaap': 0.6931...}
     """
     total = precision_sum(ranking, None, rel)
     return np.log((1.0 + total) / (1.0 + ranking.relevant(rel) - total))
@@ -141,8 +152,10 @@ def precision_at_recall(ranking: Ranking, *, recall: float, rel: float | None = 
     Example:
         Half of the relevant documents are found at rank 2, but precision is higher at rank 3:
 
-        >>> precision_at_recall(make_ranking([0, 1, 1]), recall=0.5).round(4)
-        array([0.6667])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "IPrec@0.5").mean()
+        {'IPrec@0.5': 0.6666...}
     """
     return interpolated_precision(ranking, recall, rel)
 
@@ -179,8 +192,10 @@ def eleven_point_average(
     Example:
         The one relevant document comes second, so precision is 1/2 at every point:
 
-        >>> eleven_point_average(make_ranking([0, 1]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0, "b": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "AP11").mean()
+        {'AP11': 0.5}
     """
     total = np.zeros(len(ranking))
     for point in reversed(points):

@@ -43,8 +43,10 @@ def expected_reciprocal(
     Example:
         On a scale from 0 to 1, the second reader in two goes on to rank 2, and half of those stop there:
 
-        >>> expected_reciprocal(make_ranking([1, 1]))
-        array([0.625])
+        >>> qrels = {"q1": {"a": 1, "b": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "ERR").mean()
+        {'ERR': 0.625}
     """
     highest = ranking.highest if max_grade is None else max_grade
     return expected_reciprocal_rank(ranking, highest, cutoff)
@@ -80,8 +82,10 @@ def normalised_expected_reciprocal(
     Example:
         The one relevant document comes second, half as good as first:
 
-        >>> normalised_expected_reciprocal(make_ranking([0, 1]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0, "b": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "nERR").mean()
+        {'nERR': 0.5}
     """
     highest = ranking.highest if max_grade is None else max_grade
     got = expected_reciprocal_rank(ranking, highest, cutoff)
@@ -138,8 +142,10 @@ def rank_biased_precision(
     Example:
         Relevant results come first and third, $0.5 (1 + 0.5^2)$:
 
-        >>> rank_biased_precision(make_ranking([1, 0, 1]), p=0.5)
-        array([0.625])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "RBP(p=0.5)").mean()
+        {'RBP(p=0.5)': 0.625}
     """
     worth = rbp_gain(ranking, rel, gain, max_grade)
     seen = np.where(ranking.within(cutoff), worth * reach_probability(ranking, p), 0.0)
@@ -168,7 +174,7 @@ def rank_biased_residual(
     `tail="unjudged"` that weight counts only if something unjudged was retrieved, and the residual is 0
     otherwise. True RBP lies between RBP and RBP plus this.
 
-    Title: The residual of rank-biased precision: how much higher it could be if all that is unknown were
+    Title: Residual of rank-biased precision: how much higher it could be if all that is unknown were
         relevant.
     Unjudged: is what it measures; a negative grade is unjudged too.
     Empty: 1 when nothing is retrieved, because nothing is known (0 with `tail="unjudged"`).
@@ -179,8 +185,10 @@ def rank_biased_residual(
     Example:
         The second result is unjudged, and nothing is known beyond the third, $0.5 \cdot 0.5 + 0.5^3$:
 
-        >>> rank_biased_residual(make_ranking([1, None, 0]), p=0.5)
-        array([0.375])
+        >>> qrels = {"q1": {"a": 1, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "RBP_residual(p=0.5)").mean()
+        {'RBP_residual(p=0.5)': 0.375}
     """
     judged = ranking.grade >= 0
     known = (1.0 - p) * segment_sum(np.where(judged, reach_probability(ranking, p), 0.0), ranking.offset)

@@ -46,11 +46,13 @@ def compatibility(
         doi:10.1145/1852102.1852106
 
     Example:
-        The two documents are in the wrong order, so the first depth has no overlap and the second all:
-        $(0 + 0.5 \cdot 2/2) / (1 + 0.5)$
+        The two documents are in the wrong order, so the first depth has no overlap and the second all: $(0 + 0.5
+        \cdot 2/2) / (1 + 0.5)$
 
-        >>> compatibility(make_ranking([1, 2]), p=0.5, depth=2).round(4)
-        array([0.3333])
+        >>> qrels = {"q1": {"a": 1, "b": 2}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "Compat(p=0.5, depth=2)").mean()
+        {'Compat(p=0.5, depth=2)': 0.3333...}
     """
     shared, ideal, deep = _to_the_longer(ranking, p) if depth == "longer" else _to(ranking, p, depth)
     return divide(shared, ideal) if over == "ideal" else shared * (1.0 - p) / (1.0 - p**deep)

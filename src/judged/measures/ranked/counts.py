@@ -27,7 +27,7 @@ def number_of_queries(ranking: Ranking) -> Floats:
 
     where missing queries count too, unless the protocol leaves them out.
 
-    Title: The number of queries.
+    Title: Number of queries.
     Unjudged: does not matter.
     Empty: 1, whatever is retrieved.
     Agrees with: `trec_eval -m num_q`; ir_measures' `NumQ`.
@@ -36,8 +36,10 @@ def number_of_queries(ranking: Ranking) -> Floats:
     Example:
         Two queries:
 
-        >>> number_of_queries(make_ranking([1], [0]))
-        array([1., 1.])
+        >>> qrels = {"q1": {"a": 1}, "q2": {"a": 0}}
+        >>> run = {"q1": ["a"], "q2": ["a"]}
+        >>> judged.evaluate(qrels, run, "NumQ").mean()
+        {'NumQ': 2.0}
     """
     return np.ones(len(ranking))
 
@@ -59,7 +61,7 @@ def number_retrieved(ranking: Ranking) -> Floats:
 
     where $n$ is counted after the protocol's depth, and without unjudged documents if it removes them.
 
-    Title: The number of retrieved documents.
+    Title: Number of retrieved documents.
     Unjudged: counts like any other.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m num_ret`; ir_measures' `NumRet`.
@@ -68,8 +70,10 @@ def number_retrieved(ranking: Ranking) -> Floats:
     Example:
         Three documents, one of them unjudged:
 
-        >>> number_retrieved(make_ranking([1, None, 0]))
-        array([3.])
+        >>> qrels = {"q1": {"a": 1, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "NumRet").mean()
+        {'NumRet': 3.0}
     """
     return ranking.retrieved.astype(np.float64)
 
@@ -88,7 +92,7 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
 
     where $g_d$ is the grade of the judged document $d$.
 
-    Title: The number of relevant documents.
+    Title: Number of relevant documents.
     Empty: 0 when the query has no relevant document; what is retrieved does not matter.
     Agrees with: `trec_eval -m num_rel` (whose sum under `-c` forgets `-l`); ir_measures' `NumRel`.
     References: Buckley. trec_eval, measure `num_rel`. NIST, 2008.
@@ -96,8 +100,10 @@ def number_relevant(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One relevant document is retrieved and one is missed:
 
-        >>> number_relevant(make_ranking([1, 0], missed=[[1]]))
-        array([2.])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "NumRel").mean()
+        {'NumRel': 2.0}
     """
     return ranking.relevant(rel).astype(np.float64)
 
@@ -117,7 +123,7 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
 
     where $g_i$ is the grade of the result at rank $i$.
 
-    Title: The number of relevant documents that are retrieved.
+    Title: Number of relevant documents that are retrieved.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m num_rel_ret`; ir_measures' `NumRet(rel=…)`.
     References: Buckley. trec_eval, measure `num_rel_ret`. NIST, 2008.
@@ -125,8 +131,10 @@ def number_relevant_retrieved(ranking: Ranking, *, rel: float | None = None) -> 
     Example:
         One of two relevant documents is retrieved:
 
-        >>> number_relevant_retrieved(make_ranking([1, 0], missed=[[1]]))
-        array([1.])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "NumRelRet").mean()
+        {'NumRelRet': 1.0}
     """
     return ranking.hits_within(None, rel).astype(np.float64)
 
@@ -148,7 +156,7 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
 
     where $g_i$ is the grade of the result at rank $i$.
 
-    Title: The number of retrieved documents that were judged and found not relevant.
+    Title: Number of retrieved documents that were judged and found not relevant.
     Unjudged: is not counted, negative grades neither.
     Empty: 0 when nothing is retrieved.
     Agrees with: `trec_eval -m num_nonrel_judged_ret`.
@@ -157,8 +165,10 @@ def number_refuted_retrieved(ranking: Ranking, *, rel: float | None = None) -> F
     Example:
         Of two results that are not relevant, one was judged:
 
-        >>> number_refuted_retrieved(make_ranking([1, 0, None]))
-        array([1.])
+        >>> qrels = {"q1": {"a": 1, "b": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "NumNonrelJudgedRet").mean()
+        {'NumNonrelJudgedRet': 1.0}
     """
     refuted = (ranking.grade >= 0) & ~ranking.hits(rel)
     return segment_count(refuted, ranking.offset).astype(np.float64)
@@ -189,8 +199,10 @@ def relevance_string(ranking: Ranking, *, cutoff: int = 10) -> NDArray[Any]:
     Example:
         A grade of 3, an unjudged result, a negative grade, and one beyond 9:
 
-        >>> relevance_string(make_ranking([3, None, -1, 12])).tolist()
-        ['3-.>']
+        >>> qrels = {"q1": {"a": 3, "c": -1, "d": 12}}
+        >>> run = {"q1": ["a", "b", "c", "d"]}
+        >>> judged.evaluate(qrels, run, "relstring").per_query().by_query("relstring")
+        {'q1': '3-.>'}
     """
     shown = np.minimum(ranking.retrieved, cutoff)
     width = max(int(shown.max(initial=0)), 1)

@@ -36,8 +36,10 @@ def preference(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of the two relevant documents is below the one judged non-relevant:
 
-        >>> preference(make_ranking([1, 0, None, 1]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "d": 1}}
+        >>> run = {"q1": ["a", "b", "c", "d"]}
+        >>> judged.evaluate(qrels, run, "Bpref").mean()
+        {'Bpref': 0.5}
     """
     return binary_preference(ranking, rel)
 
@@ -63,8 +65,10 @@ def geometric_preference(ranking: Ranking, *, rel: float | None = None) -> Float
     Example:
         The query's own value is its binary preference:
 
-        >>> geometric_preference(make_ranking([1, 0, None, 1]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "d": 1}}
+        >>> run = {"q1": ["a", "b", "c", "d"]}
+        >>> judged.evaluate(qrels, run, "gm_Bpref").mean()
+        {'gm_Bpref': 0.5}
     """
     return binary_preference(ranking, rel)
 
@@ -107,8 +111,14 @@ def inferred_average_precision(ranking: Ranking, *, rel: float | None = None) ->
     Example:
         The result above the relevant one is in the pool but was not judged, so nothing speaks against it:
 
-        >>> inferred_average_precision(make_ranking([-1, 1])), inferred_average_precision(make_ranking([0, 1])).round(4)
-        (array([0.75]), array([0.5]))
+        >>> qrels = {"q1": {"a": -1, "b": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "infAP").mean()
+        {'infAP': 0.75}
+        >>> qrels = {"q1": {"a": 0, "b": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "infAP").mean()
+        {'infAP': 0.5000...}
     """
     hit, above = ranking.hits(rel), ranking.rank - 1
     pooled = np.arange(len(hit)) - ranking.offset[ranking.query]
@@ -144,8 +154,10 @@ def judged_share(ranking: Ranking, *, cutoff: int | None = None) -> Floats:
     Example:
         One of two results was judged; the list has no tenth:
 
-        >>> judged_share(make_ranking([0, None]), cutoff=10)
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "Judged@10").mean()
+        {'Judged@10': 0.5}
     """
     judged = segment_count((ranking.grade >= 0) & ranking.within(cutoff), ranking.offset)
     shown = ranking.retrieved if cutoff is None else np.minimum(ranking.retrieved, cutoff)
@@ -179,8 +191,10 @@ def unjudged_share(ranking: Ranking, *, cutoff: int) -> Floats:
     Example:
         One of two results is unjudged, over four places:
 
-        >>> unjudged_share(make_ranking([0, None]), cutoff=4)
-        array([0.25])
+        >>> qrels = {"q1": {"a": 0}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "Unjudged@4").mean()
+        {'Unjudged@4': 0.25}
     """
     judged = segment_count((ranking.grade >= 0) & ranking.within(cutoff), ranking.offset)
     return (np.minimum(ranking.retrieved, cutoff) - judged) / cutoff

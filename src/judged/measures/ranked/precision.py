@@ -44,10 +44,14 @@ def precision(
     Example:
         Two of the first four results are relevant:
 
-        >>> precision(make_ranking([1, 0, 1, 0]), cutoff=4)
-        array([0.5])
-        >>> precision(make_ranking([1, 0]), cutoff=4), precision(make_ranking([1, 0]), cutoff=4, over="retrieved")
-        (array([0.25]), array([0.5]))
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1, "d": 0}}
+        >>> run = {"q1": ["a", "b", "c", "d"]}
+        >>> judged.evaluate(qrels, run, "P@4").mean()
+        {'P@4': 0.5}
+        >>> qrels = {"q1": {"a": 1, "b": 0}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, ["P@4", 'P(over="retrieved")@4']).mean()
+        {'P@4': 0.25, 'P(over="retrieved")@4': 0.5}
     """
     length = cutoff if over == "cutoff" else np.minimum(cutoff, ranking.retrieved)
     return divide(ranking.hits_within(cutoff, rel), np.asarray(length))
@@ -86,10 +90,12 @@ def recall(
     Example:
         Three documents are relevant, one of them comes among the first two results:
 
-        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2).round(4)
-        array([0.3333])
-        >>> recall(make_ranking([1, 0, 1], missed=[[1]]), cutoff=2, over="cutoff")
-        array([0.5])
+        >>> qrels = {"q1": {"a": 1, "b": 0, "c": 1, "d": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "R@2").mean()
+        {'R@2': 0.3333...}
+        >>> judged.evaluate(qrels, run, 'R(over="cutoff")@2').mean()
+        {'R(over="cutoff")@2': 0.5}
     """
     relevant = ranking.relevant(rel)
     divisor = relevant if over == "relevant" else np.minimum(relevant, cutoff)
@@ -116,8 +122,10 @@ def f1(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Floats:
     Example:
         Precision is 1/2 and recall is 1:
 
-        >>> f1(make_ranking([1, 0]), cutoff=2).round(4)
-        array([0.6667])
+        >>> qrels = {"q1": {"a": 1, "b": 0}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "F1@2").mean()
+        {'F1@2': 0.6666...}
     """
     return divide(2 * ranking.hits_within(cutoff, rel), cutoff + ranking.relevant(rel))
 
@@ -133,7 +141,7 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
     where $g_i$ is the grade of the result at rank $i$. The mean over queries is the share of queries that are
     answered, known as hit rate or `Hit@k`.
 
-    Title: Success: whether anything relevant is shown at all; many call it hit rate.
+    Title: Success, or hit rate: whether anything relevant is shown at all.
     Empty: 0 when nothing relevant is retrieved.
     Agrees with: `trec_eval -m success`; ir_measures' `Success`; ranx' `hit_rate`.
     References: Tomlinson. Early precision measures: implications from the downside of blind feedback. SIGIR
@@ -142,8 +150,10 @@ def success(ranking: Ranking, *, cutoff: int, rel: float | None = None) -> Float
     Example:
         The relevant result comes third:
 
-        >>> success(make_ranking([0, 0, 1]), cutoff=2), success(make_ranking([0, 0, 1]), cutoff=3)
-        (array([0.]), array([1.]))
+        >>> qrels = {"q1": {"a": 0, "b": 0, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "Success@2 Success@3").mean()
+        {'Success@2': 0.0, 'Success@3': 1.0}
     """
     return (ranking.hits_within(cutoff, rel) > 0).astype(float)
 
@@ -165,7 +175,7 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
 
     where $g_i$ is the grade of the result at rank $i$.
 
-    Title: Reciprocal rank: how soon the first relevant result comes.
+    Title: Reciprocal rank: how soon the first relevant result comes; over queries, mean reciprocal rank (MRR).
     Ties: the rank is the one the protocol's tie rule gives.
     Empty: 0 when no relevant result is retrieved (among the first `cutoff`, if that is set).
     Agrees with: `trec_eval -m recip_rank`; ir_measures' `RR` except for the tie rule of its `RR@k`.
@@ -174,8 +184,10 @@ def reciprocal_rank(ranking: Ranking, *, cutoff: int | None = None, rel: float |
     Example:
         The first relevant result comes second:
 
-        >>> reciprocal_rank(make_ranking([0, 1, 1]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "RR").mean()
+        {'RR': 0.5}
     """
     hit = ranking.hits(rel) & ranking.within(cutoff)
     return segment_max(hit / ranking.rank, ranking.offset)
@@ -209,8 +221,10 @@ def r_precision(ranking: Ranking, *, rel: float | None = None, multiple: float =
     Example:
         Two documents are relevant; one of them comes among the first two, both among the first four:
 
-        >>> r_precision(make_ranking([0, 1, 1])), r_precision(make_ranking([0, 1, 1]), multiple=2)
-        (array([0.5]), array([0.5]))
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "Rprec Rprec(multiple=2)").mean()
+        {'Rprec': 0.5, 'Rprec(multiple=2)': 0.5}
     """
     cutoff = np.floor(multiple * ranking.relevant(rel) + 0.9)
     near = ranking.rank <= cutoff[ranking.query]
@@ -240,8 +254,14 @@ def fall_out(
     Example:
         One of the two judged non-relevant documents comes first:
 
-        >>> fall_out(make_ranking([0, 1, 0]), cutoff=2), fall_out(make_ranking([0, 1, None]), cutoff=3, collection=101)
-        (array([0.5]), array([0.02]))
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "FallOut@2").mean()
+        {'FallOut@2': 0.5}
+        >>> qrels = {"q1": {"a": 0, "b": 1}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "FallOut(collection=101)@3").mean()
+        {'FallOut(collection=101)@3': 0.02}
     """
     if collection is not None:
         shown = ranking.retrieved if cutoff is None else np.minimum(ranking.retrieved, cutoff)

@@ -35,8 +35,10 @@ def set_precision(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of four retrieved documents is relevant:
 
-        >>> set_precision(make_ranking([0, 1, 0, None]))
-        array([0.25])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 0}}
+        >>> run = {"q1": ["a", "b", "c", "d"]}
+        >>> judged.evaluate(qrels, run, "SetP").mean()
+        {'SetP': 0.25}
     """
     return divide(ranking.hits_within(None, rel), ranking.retrieved)
 
@@ -59,8 +61,10 @@ def set_recall(ranking: Ranking, *, rel: float | None = None) -> Floats:
     Example:
         One of two relevant documents is retrieved:
 
-        >>> set_recall(make_ranking([0, 1], missed=[[1]]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "SetR").mean()
+        {'SetR': 0.5}
     """
     return divide(ranking.hits_within(None, rel), ranking.relevant(rel))
 
@@ -87,8 +91,10 @@ def set_f(
     Example:
         Precision is 1 and recall 1/2:
 
-        >>> set_f(make_ranking([1], missed=[[1]])).round(4), set_f(make_ranking([1], missed=[[1]]), beta=2).round(4)
-        (array([0.6667]), array([0.5556]))
+        >>> qrels = {"q1": {"a": 1, "b": 1}}
+        >>> run = {"q1": ["a"]}
+        >>> judged.evaluate(qrels, run, "SetF SetF(beta=2)").mean()
+        {'SetF': 0.6666..., 'SetF(beta=2)': 0.5555...}
     """
     found = ranking.hits_within(None, rel)
     square = beta * beta if weight is None else weight
@@ -115,8 +121,10 @@ def set_average_precision(ranking: Ranking, *, rel: float | None = None) -> Floa
     Example:
         Set precision and set recall are 1/2 each:
 
-        >>> set_average_precision(make_ranking([0, 1], missed=[[1]]))
-        array([0.25])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "SetAP").mean()
+        {'SetAP': 0.25}
     """
     found = ranking.hits_within(None, rel)
     return divide(found * found, ranking.retrieved * ranking.relevant(rel))
@@ -143,8 +151,10 @@ def set_relative_precision(ranking: Ranking, *, rel: float | None = None) -> Flo
     Example:
         Two documents are retrieved and one of them is relevant; two could have been:
 
-        >>> set_relative_precision(make_ranking([0, 1], missed=[[1, 1]]))
-        array([0.5])
+        >>> qrels = {"q1": {"a": 0, "b": 1, "c": 1, "d": 1}}
+        >>> run = {"q1": ["a", "b"]}
+        >>> judged.evaluate(qrels, run, "SetRelP").mean()
+        {'SetRelP': 0.5}
     """
     return divide(ranking.hits_within(None, rel), np.minimum(ranking.retrieved, ranking.relevant(rel)))
 
@@ -179,8 +189,10 @@ def utility(
     Example:
         One relevant document and two others are retrieved:
 
-        >>> utility(make_ranking([1, 0, None]))
-        array([-1.])
+        >>> qrels = {"q1": {"a": 1, "b": 0}}
+        >>> run = {"q1": ["a", "b", "c"]}
+        >>> judged.evaluate(qrels, run, "Utility").mean()
+        {'Utility': -1.0}
     """
     found, relevant = ranking.hits_within(None, rel), ranking.relevant(rel)
     other = collection - ranking.retrieved - relevant + found

@@ -14,7 +14,6 @@ from judged.kernels.sessions import (
     average_gain,
     discounted_total_until,
     iteration_count,
-    mask_not_found,
     total_until,
     value_at,
     weight_sum,
@@ -52,17 +51,18 @@ def iteration_yield(
     less that is new.
 
     Title: Average good gain: what an iteration brings for each result that it returns.
-    Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all.
-    References: Source document 001, Retrieved Good Gain Metrics, section 5.
+    Empty: 0 for an iteration that returned nothing, and for a session that never searched or found nothing,
+        which stays in the mean.
+    References: Retrieved Good Gain Metrics, section 5 (document 001 in docs/concepts/sources.md).
 
     Example:
         The second iteration brings 2 with two results:
 
-        >>> iteration_yield(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
-        array([1.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "AvgGain@2").mean()
+        {'AvgGain@2': 1.0}
     """
-    return mask_not_found(view, value_at(view, average_gain(view, good, gain), iteration, beyond))
+    return value_at(view, average_gain(view, good, gain), iteration, beyond)
 
 
 AvgGain = _rate("AvgGain", iteration_yield, extra_parameters=LOOKED_AT)
@@ -85,16 +85,17 @@ def yield_rate(
     retrieval-augmented generation.
 
     Title: Rate of average gain: what a result brings, averaged over iterations.
-    References: Source document 001, Retrieved Good Gain Metrics, section 6.
+    References: Retrieved Good Gain Metrics, section 6 (document 001 in docs/concepts/sources.md).
 
     Example:
         The mean of $7/3$ and $2/2$:
 
-        >>> yield_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
-        array([1.6667])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "RAG").mean()
+        {'RAG@last': 1.6666...}
     """
     added = total_until(view, average_gain(view, good, gain), iteration)
-    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
+    return divide(added, iteration_count(view, iteration, beyond))
 
 
 RAG = _rate("RAG", yield_rate)
@@ -118,16 +119,17 @@ def discounted_yield_rate(
     2 has the value 1.420620 after three iterations. The weighted mean proper is `nDRAG`.
 
     Title: Discounted rate of average gain: what a result brings, less the later it comes.
-    References: Source document 001, Retrieved Good Gain Metrics, section 7.
+    References: Retrieved Good Gain Metrics, section 7 (document 001 in docs/concepts/sources.md).
 
     Example:
         A constant yield of 2, three times:
 
-        >>> discounted_yield_rate(make_sessions(["a2", "b2", "c2"])).round(6)
-        array([1.42062])
+        >>> session = {"iterations": [iteration(a=2), iteration(b=2), iteration(c=2)]}
+        >>> judged.evaluate_sessions([session], "DRAG").mean()
+        {'DRAG@last': 1.4206...}
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
+    return divide(added, iteration_count(view, iteration, beyond))
 
 
 DRAG = _rate("DRAG", discounted_yield_rate)
@@ -150,16 +152,17 @@ def weighted_yield(
     yield is its own mean, however many iterations there are, which `DRAG` does not grant.
 
     Title: Weighted mean of average gain: what a result brings, early iterations weighing more.
-    References: Source document 001, Retrieved Good Gain Metrics, section 7.
+    References: Retrieved Good Gain Metrics, section 7 (document 001 in docs/concepts/sources.md).
 
     Example:
         A constant yield of 2, three times:
 
-        >>> weighted_yield(make_sessions(["a2", "b2", "c2"]))
-        array([2.])
+        >>> session = {"iterations": [iteration(a=2), iteration(b=2), iteration(c=2)]}
+        >>> judged.evaluate_sessions([session], "nDRAG").mean()
+        {'nDRAG@last': 2.0}
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount)))
+    return divide(added, weight_sum(iteration_count(view, iteration, beyond), discount))
 
 
 nDRAG = _rate("nDRAG", weighted_yield)

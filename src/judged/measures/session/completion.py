@@ -39,14 +39,16 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
     Title: Iterations for all good results: how soon everything good had been found.
     Unlabelled: is not good; more labels may move the value either way.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
-    References: Source document 001, Retrieved Good Gain Metrics, section 10.
+    References: Retrieved Good Gain Metrics, section 10 (document 001 in docs/concepts/sources.md).
 
     Example:
         The last good result comes in iteration 2; `z` of the reference is never found:
 
-        >>> view = make_sessions(["a3 x0", "b2", "a3 x0"], reference=["a3 b2 z2"])
-        >>> iterations_for_all_good(view), iterations_for_all_good(view, reference="given")
-        (array([2.]), array([100.]))
+        >>> session = {"task": "t1", "iterations": [iteration(a=3, x=0), iteration(b=2), iteration(a=3, x=0)]}
+        >>> reference = {"t1": {"a": 3, "b": 2, "z": 2}}
+        >>> measures = ["IterationsForAllGoodResults", 'IterationsForAllGoodResults(reference="given")']
+        >>> judged.evaluate_sessions([session], measures, reference=reference).mean()
+        {'IterationsForAllGoodResults': 2.0, 'IterationsForAllGoodResults(reference="given")': 100.0}
     """
     last, reached, to_find = completion_iteration(view, good, reference)
     return np.where(to_find, np.where(reached, np.minimum(last, MOST), MOST), np.nan)
@@ -73,17 +75,20 @@ def all_good_reached(view: SessionView, *, good: int = 2, reference: ReferenceKi
     systems found. Its mean is the share of sessions to which `IterationsForAllGoodResults` gives an
     iteration.
 
-    Title: Whether everything good was found: the difference between a hundred iterations and never.
+    Title: All good results reached: the difference between a hundred iterations and never.
     Unlabelled: is not good.
     Empty: undefined (NaN, left out of the mean and counted) where there was nothing good to find.
-    References: Source document 001, Retrieved Good Gain Metrics, section 10.
+    References: Retrieved Good Gain Metrics, section 10 (document 001 in docs/concepts/sources.md).
 
     Example:
         The second session never finds `b`:
 
-        >>> view = make_sessions(["a3 x0", "b2"], ["a3"], reference=["a3 b2", "a3 b2"])
-        >>> all_good_reached(view, reference="given")
-        array([1., 0.])
+        >>> first = {"task": "t1", "iterations": [iteration(a=3, x=0), iteration(b=2)]}
+        >>> second = {"task": "t2", "iterations": [iteration(a=3)]}
+        >>> reference = {"t1": {"a": 3, "b": 2}, "t2": {"a": 3, "b": 2}}
+        >>> measure = 'AllGoodReached(reference="given")'
+        >>> judged.evaluate_sessions([first, second], measure, reference=reference).mean()
+        {'AllGoodReached(reference="given")': 0.5}
     """
     _, reached, to_find = completion_iteration(view, good, reference)
     return np.where(to_find, reached, np.nan)
@@ -113,8 +118,10 @@ def reference_recall(
     Example:
         Two of three good results are found:
 
-        >>> reference_recall(make_sessions(["a4 b0", "d2"], reference=["a4 d2 z3"])).round(4)
-        array([0.6667])
+        >>> session = {"task": "t1", "iterations": [iteration(a=4, b=0), iteration(d=2)]}
+        >>> reference = {"t1": {"a": 4, "d": 2, "z": 3}}
+        >>> judged.evaluate_sessions([session], "Recall", reference=reference).mean()
+        {'Recall@last': 0.6666...}
     """
     found = count_until(view, reference_gain_found(view, good, gain), iteration)
     to_find = reference_gain_total(view, good, gain)

@@ -26,14 +26,15 @@ def results_returned(view: SessionView, *, iteration: Iteration = "last") -> Flo
     where $R^k$ holds everything that iteration $k$ returned, each time that it did: it is what `SRE` and
     `SRR` divide by. $R@i = UR@i + \mathrm{Dup}@i$. In a ranking, `R` is recall; of sessions that is `Recall`.
 
-    Title: The number of results that were returned.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    Title: Number of results that were returned.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         Three results, then two:
 
-        >>> results_returned(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([5.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "R").mean()
+        {'R@last': 5.0}
     """
     return count_until(view, view.results, iteration).astype(float)
 
@@ -48,14 +49,15 @@ def unique_results(view: SessionView, *, iteration: Iteration = "last") -> Float
 
     where $UR^k$ holds the results that iteration $k$ was the first to bring.
 
-    Title: The number of different results that were returned.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    Title: Number of different results that were returned.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         Three new results, then one:
 
-        >>> unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([4.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "UR").mean()
+        {'UR@last': 4.0}
     """
     return count_until(view, view.new, iteration).astype(float)
 
@@ -71,15 +73,16 @@ def good_unique_results(view: SessionView, *, iteration: Iteration = "last", goo
     where $GR^k$ holds the results that iteration $k$ was the first to bring and whose gain is at least
     `good`. It is `CG(gain="binary")`.
 
-    Title: The number of different good results that were returned.
+    Title: Number of different good results that were returned.
     Unlabelled: is not good, so that more labels can only raise the value.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         `a`, `b` and `d` are good:
 
-        >>> good_unique_results(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([3.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "GR").mean()
+        {'GR@last': 3.0}
     """
     return count_until(view, good_results(view, good), iteration).astype(float)
 
@@ -100,14 +103,15 @@ def duplicate_results(view: SessionView, *, iteration: Iteration = "last") -> Fl
     where $\mathrm{Dup}^k$ holds the results of iteration $k$ that the agent had been given before in the same
     turn.
 
-    Title: The number of results that repeat an earlier one.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    Title: Number of results that repeat an earlier one.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         `a` comes twice:
 
-        >>> duplicate_results(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([1.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "Dup").mean()
+        {'Dup@last': 1.0}
     """
     return count_until(view, view.duplicates, iteration).astype(float)
 
@@ -123,15 +127,16 @@ def iterations_searched(view: SessionView) -> Floats:
     where an iteration is one step of the agent, with all the searches that it asked for. One that searched
     and found nothing counts; one that did not search does not. Rates mean little without it.
 
-    Title: The number of iterations that searched.
+    Title: Number of iterations that searched.
     Empty: 0 for a session that never searched, which stays in the mean.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         Three iterations, of which the second finds nothing:
 
-        >>> iterations_searched(make_sessions(["a4 b3 c1", "", "d2 a4"]))
-        array([3.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "N").mean()
+        {'N': 3.0}
     """
     return view.iterations.astype(float)
 
@@ -154,15 +159,17 @@ def searches_made(view: SessionView, *, iteration: Iteration = "last") -> Floats
     where $S^k$ holds the searches of iteration $k$: several where the agent asked for several at once, or one
     call held several queries.
 
-    Title: The number of searches that were made.
+    Title: Number of searches that were made.
     Empty: 0 for a session that never searched, which stays in the mean.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         Two searches in the first iteration, one in the second:
 
-        >>> searches_made(make_sessions(["a4 b3 | c1", "d2 a4"]))
-        array([3.])
+        >>> two = iteration(a=4, b=3)["searches"] + iteration(c=1)["searches"]
+        >>> session = {"iterations": [{"searches": two}, iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "Searches").mean()
+        {'Searches@last': 3.0}
     """
     return count_until(view, view.searches, iteration).astype(float)
 
@@ -181,13 +188,14 @@ def label_coverage(view: SessionView, *, iteration: Iteration = "last") -> Float
     Title: Coverage: how many of the results have a label.
     Unlabelled: is what is counted.
     Empty: undefined (NaN, left out of the mean and counted) while nothing has been returned.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
 
     Example:
         `b` has no label:
 
-        >>> label_coverage(make_sessions(["a3 b? c0", "d2"]))
-        array([0.75])
+        >>> session = {"iterations": [iteration(a=3, b=None, c=0), iteration(d=2)]}
+        >>> judged.evaluate_sessions([session], "Coverage").mean()
+        {'Coverage@last': 0.75}
     """
     unique = count_until(view, view.new, iteration)
     labelled = count_until(view, view.new - view.grades[:, 0], iteration)

@@ -22,6 +22,7 @@ __all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "
 
 _measure = partial(Measure, family="session", at_parameter="iteration")
 _rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))
+_per_cost = partial(_rate, bounds=(0.0, math.inf), laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND})
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
@@ -33,17 +34,18 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
 
     Title: Search result efficiency: the share of all returned results that were new and good.
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all.
-    References: Source document 001, Retrieved Good Gain Metrics, section 8.
+    Empty: 0 while nothing has been returned yet, and for a session that never searched or found nothing, which
+        stays in the mean.
+    References: Retrieved Good Gain Metrics, section 8 (document 001 in docs/concepts/sources.md).
 
     Example:
         Three of five results are good and new:
 
-        >>> result_efficiency(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([0.6])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "SRE").mean()
+        {'SRE@last': 0.6}
     """
-    return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
+    return divide(*good_of_all(view, iteration=iteration, good=good))
 
 
 def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
@@ -66,22 +68,28 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
         good.
     Unlabelled: is not good, so that more labels can only raise the value.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
-    References: Source document 001, Retrieved Good Gain Metrics, section 8.
+    References: Retrieved Good Gain Metrics, section 8 (document 001 in docs/concepts/sources.md).
 
     Example:
         One of two results in one session, one of ten in the other: 2 of 12, while the mean of the shares is
         0.3.
 
-        >>> from judged.measures.measure import pooled_value
-        >>> view = make_sessions(["a3 b0"], ["a2 b0 c0 d0 e0 f0 g0 h0 i0 j0"])
-        >>> pooled_result_efficiency(view), round(pooled_value(SRE_micro, view), 6)
-        (array([0.5, 0.1]), 0.166667)
+        >>> first = {"task": "t1", "iterations": [iteration(a=3, b=0)]}
+        >>> found = iteration(a=2, b=0, c=0, d=0, e=0, f=0, g=0, h=0, i=0, j=0)
+        >>> second = {"task": "t2", "iterations": [found]}
+        >>> judged.evaluate_sessions([first, second], "SRE_micro SRE").mean()
+        {'SRE_micro@last': 0.1666..., 'SRE@last': 0.3}
     """
-    return result_efficiency(view, iteration=iteration, good=good)
+    return mask_not_found(view, result_efficiency(view, iteration=iteration, good=good))
 
 
 SRE_micro = _rate(
-    "SRE_micro", pooled_result_efficiency, aggregate="pooled", parts=good_of_all, compare_by="SRE"
+    "SRE_micro",
+    pooled_result_efficiency,
+    aggregate="pooled",
+    laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND} | {Law.UNDEFINED_IF_NOTHING_FOUND},
+    parts=good_of_all,
+    compare_by="SRE",
 )
 
 
@@ -96,13 +104,14 @@ def result_redundancy(view: SessionView, *, iteration: Iteration = "last") -> Fl
     Title: Search result redundancy: the share of all returned results that were duplicates.
     Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
         session that never searched or found nothing at all, so that nobody wins by not searching.
-    References: Source document 001, Retrieved Good Gain Metrics, section 9.
+    References: Retrieved Good Gain Metrics, section 9 (document 001 in docs/concepts/sources.md).
 
     Example:
         One of five results repeats another:
 
-        >>> result_redundancy(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([0.2])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "SRR").mean()
+        {'SRR@last': 0.2}
     """
     return mask_not_found(view, divide(*again_of_all(view, iteration=iteration)))
 
@@ -132,16 +141,16 @@ def pooled_result_redundancy(view: SessionView, *, iteration: Iteration = "last"
 
     Title: Search result redundancy, pooled: the share of all sessions' results together that were duplicates.
     Empty: a session without results adds nothing; undefined (NaN) when no session has any.
-    References: Source document 001, Retrieved Good Gain Metrics, section 9.
+    References: Retrieved Good Gain Metrics, section 9 (document 001 in docs/concepts/sources.md).
 
     Example:
-        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is
-        0.25.
+        One of two results in one session, none of six in the other: 1 of 8, while the mean of the shares is 0.25.
 
-        >>> from judged.measures.measure import pooled_value
-        >>> view = make_sessions(["a3 a3"], ["a2 b0 c0", "d0 e0 f0"])
-        >>> pooled_result_redundancy(view), pooled_value(SRR_micro, view)
-        (array([0.5, 0. ]), 0.125)
+        >>> twice = {"searches": iteration(a=3)["searches"] * 2}
+        >>> first = {"task": "t1", "iterations": [twice]}
+        >>> second = {"task": "t2", "iterations": [iteration(a=2, b=0, c=0), iteration(d=0, e=0, f=0)]}
+        >>> judged.evaluate_sessions([first, second], "SRR_micro SRR").mean()
+        {'SRR_micro@last': 0.125, 'SRR@last': 0.25}
     """
     return result_redundancy(view, iteration=iteration)
 
@@ -167,19 +176,23 @@ def gain_per_search(
     where several searches of one iteration, asked for at once, are counted each.
 
     Title: Good gain for each search.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
     Example:
         9 with three searches:
 
-        >>> gain_per_search(make_sessions(["a4 b3 | c1", "d2 a4"]))
-        array([3.])
+        >>> two = iteration(a=4, b=3)["searches"] + iteration(c=1)["searches"]
+        >>> session = {"iterations": [{"searches": two}, iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "GainPerSearch").mean()
+        {'GainPerSearch@last': 3.0}
     """
     return gain_per_cost(view, view.searches, iteration, good, gain)
 
 
-GainPerSearch = _rate("GainPerSearch", gain_per_search, bounds=(0.0, math.inf))
+GainPerSearch = _per_cost("GainPerSearch", gain_per_search)
 
 
 def gain_per_kilo_token(
@@ -192,21 +205,23 @@ def gain_per_kilo_token(
     where tokens are those that the trace gives for each iteration.
 
     Title: Good gain for a thousand tokens.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all, and where the trace does not say what its iterations took.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
     Example:
         9 with 1,500 tokens:
 
-        >>> gain_per_kilo_token(make_sessions(["a4 b3 c1", "d2 a4"], tokens=[[1000, 500]]))
-        array([6.])
+        >>> first = {**iteration(a=4, b=3, c=1), "tokens": 1000}
+        >>> session = {"iterations": [first, {**iteration(d=2, a=4), "tokens": 500}]}
+        >>> judged.evaluate_sessions([session], "GainPerKiloToken").mean()
+        {'GainPerKiloToken@last': 6.0}
     """
     return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
 
-GainPerKiloToken = _rate("GainPerKiloToken", gain_per_kilo_token, bounds=(0.0, math.inf))
+GainPerKiloToken = _per_cost("GainPerKiloToken", gain_per_kilo_token)
 
 
 def gain_per_second(
@@ -219,18 +234,20 @@ def gain_per_second(
     where seconds are those that the trace gives for each iteration.
 
     Title: Good gain for each second.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all, and where the trace does not say what its iterations took.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
     References: Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
         doi:10.1145/2348283.2348300
 
     Example:
         9 in 4.5 seconds:
 
-        >>> gain_per_second(make_sessions(["a4 b3 c1", "d2 a4"], seconds=[[2.5, 2.0]]))
-        array([2.])
+        >>> first = {**iteration(a=4, b=3, c=1), "seconds": 2.5}
+        >>> session = {"iterations": [first, {**iteration(d=2, a=4), "seconds": 2.0}]}
+        >>> judged.evaluate_sessions([session], "GainPerSecond").mean()
+        {'GainPerSecond@last': 2.0}
     """
     return gain_per_cost(view, view.seconds, iteration, good, gain)
 
 
-GainPerSecond = _rate("GainPerSecond", gain_per_second, bounds=(0.0, math.inf))
+GainPerSecond = _per_cost("GainPerSecond", gain_per_second)

@@ -19,7 +19,6 @@ from judged.kernels.sessions import (
     discounted_total_until,
     iteration_count,
     iteration_gain,
-    mask_not_found,
     value_at,
 )
 from judged.measures.laws import SESSION_RATE, Law
@@ -44,13 +43,14 @@ def cumulative_gain(
     it stays.
 
     Title: Cumulative good gain: what all new good results are worth together.
-    References: Source document 001, Retrieved Good Gain Metrics, section 1.
+    References: Retrieved Good Gain Metrics, section 1 (document 001 in docs/concepts/sources.md).
 
     Example:
         The second iteration brings 2 more, the duplicate of `a` nothing:
 
-        >>> cumulative_gain(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([9.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "CG").mean()
+        {'CG@last': 9.0}
     """
     return count_until(view, iteration_gain(view, good, gain), iteration).astype(float)
 
@@ -78,16 +78,17 @@ def gain_rate(
     where $i$ is at most the number of the session's iterations, unless they are padded.
 
     Title: Rate of good gain: what an iteration brings on average.
-    References: Source document 001, Retrieved Good Gain Metrics, section 2.
+    References: Retrieved Good Gain Metrics, section 2 (document 001 in docs/concepts/sources.md).
 
     Example:
         7 and then 2 make 4.5 on average:
 
-        >>> gain_rate(make_sessions(["a4 b3 c1", "d2 a4"]))
-        array([4.5])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "RG").mean()
+        {'RG@last': 4.5}
     """
     total = count_until(view, iteration_gain(view, good, gain), iteration)
-    return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
+    return divide(total, iteration_count(view, iteration, beyond))
 
 
 RG = _rate("RG", gain_rate)
@@ -110,15 +111,16 @@ def discounted_iteration_gain(
     `CG`.
 
     Title: Discounted cumulative good gain: what new good results are worth, less the later they come.
-    References: Source document 001, Retrieved Good Gain Metrics, section 3.
+    References: Retrieved Good Gain Metrics, section 3 (document 001 in docs/concepts/sources.md).
         Järvelin, Price, Delcambre and Nielsen. Discounted cumulated gain based evaluation of multiple-query
         IR sessions. ECIR 2008. doi:10.1007/978-3-540-78646-7_4
 
     Example:
         The first iteration's 7 count whole, the second's 2 are divided by $\log_2 3$:
 
-        >>> discounted_iteration_gain(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
-        array([8.2619])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "DCG").mean()
+        {'DCG@last': 8.2618...}
     """
     return discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
 
@@ -148,16 +150,17 @@ def discounted_gain_rate(
     diminished twice, by its weight and by the divisor.
 
     Title: Discounted rate of good gain: what an iteration brings on average, less the later it comes.
-    References: Source document 001, Retrieved Good Gain Metrics, section 4.
+    References: Retrieved Good Gain Metrics, section 4 (document 001 in docs/concepts/sources.md).
 
     Example:
         $(7 + 2 / \log_2 3) / 2$:
 
-        >>> discounted_gain_rate(make_sessions(["a4 b3 c1", "d2 a4"])).round(4)
-        array([4.1309])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "DRG").mean()
+        {'DRG@last': 4.1309...}
     """
     total = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
+    return divide(total, iteration_count(view, iteration, beyond))
 
 
 DRG = _rate("DRG", discounted_gain_rate)
@@ -192,8 +195,9 @@ def order_of_gain(
     Example:
         With `c` and `a` exchanged, 4 would have come at once and 0 after:
 
-        >>> order_of_gain(make_sessions(["c0", "a4"])).round(4)
-        array([0.6309])
+        >>> session = {"iterations": [iteration(c=0), iteration(a=4)]}
+        >>> judged.evaluate_sessions([session], "nDCG").mean()
+        {'nDCG@last': 0.6309...}
     """
     reached = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
     best = discounted_total_until(view, best_gain(view, good, gain), iteration, discount)
@@ -220,15 +224,16 @@ def marginal_gain(
 
     Title: Marginal gain: what a single iteration adds.
     Empty: 0 for an iteration that returned nothing new and good, and for a session that never searched.
-    References: Source document 001, Retrieved Good Gain Metrics, Preliminaries.
+    References: Retrieved Good Gain Metrics, Preliminaries (document 001 in docs/concepts/sources.md).
         Maxwell, Azzopardi, Järvelin and Keskustalo. An initial investigation into fixed and adaptive stopping
         strategies. SIGIR 2015. doi:10.1145/2766462.2767802
 
     Example:
         The second iteration adds 2:
 
-        >>> marginal_gain(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=2)
-        array([2.])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "MarginalGain@2").mean()
+        {'MarginalGain@2': 2.0}
     """
     return value_at(view, iteration_gain(view, good, gain), iteration, beyond)
 
@@ -261,8 +266,9 @@ def gain_lost(
     Example:
         Two of nine would have been lost:
 
-        >>> gain_lost(make_sessions(["a4 b3 c1", "d2 a4"]), iteration=1).round(4)
-        array([0.2222])
+        >>> session = {"iterations": [iteration(a=4, b=3, c=1), iteration(d=2, a=4)]}
+        >>> judged.evaluate_sessions([session], "Lost@1").mean()
+        {'Lost@1': 0.2222...}
     """
     kept, everything = (
         count_until(view, iteration_gain(view, good, gain), place) for place in (iteration, "last")

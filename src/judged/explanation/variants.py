@@ -1,0 +1,174 @@
+"""Variants of a scoring rule: every convention changed, alone and together, and the scores of a run under each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+from judged.arrays import Floats
+from judged.blocks import Value
+from judged.engine.evaluate import evaluate
+from judged.errors import BadMeasure, JudgedError
+from judged.explanation.scoring_rule import ScoringRule, diff, parse_rule
+from judged.measures.measure import Measure
+from judged.profiles.profile import PROFILES
+from judged.protocol import Protocol
+from judged.tables.judgments import Judgments
+from judged.tables.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Change", "Trials", "Variant", "list_changes", "list_profiles", "list_variants"]
+
+NUMBERS: dict[str, tuple[float, ...]] = {
+    "cutoff": (1, 3, 5, 10, 20, 30, 50, 100, 1000),
+    "rel": (1, 2, 3),
+    "max_grade": (1, 2, 3, 4),
+    "p": (0.5, 0.8, 0.9, 0.95),
+}
+"""Values of numeric parameters that people publish; the neighbours of a cutoff are tried as well."""
+SPECIAL = frozenset({"recall_points"})
+"""Conventions that matter only to measures that list them in `conventions`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A convention with another value."""
+
+    name: str
+    value: object
+
+    def __str__(self) -> str:
+        shown = f"{self.value:g}" if isinstance(self.value, float) else self.value
+        return f"{self.name}={'none' if self.value is None else shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A measure under a protocol, and the changes that lead to it."""
+
+    changes: tuple[Change, ...]
+    measure: Measure
+    protocol: Protocol
+    detail: str = ""
+    """What a profile changes, in words."""
+
+    def __str__(self) -> str:
+        changed = ", ".join(map(str, self.changes)) or "nothing"
+        return f"{changed} ({self.detail})" if self.detail else changed
+
+
+class Trials:
+    """Variants, and the value of the run under each."""
+
+    def __init__(
+        self, judgments: Judgments, run: Run, progress: Callable[[int, int | None], None] | None = None
+    ) -> None:
+        self.judgments, self.run = judgments, run
+        self.variants: list[Variant] = []
+        self.values: list[float] = []
+        self.scores: list[tuple[pa.Array, Floats]] = []
+        """For each variant the queries that are scored, and their values."""
+        self._progress = progress
+
+    def add(self, variants: Iterable[Variant]) -> None:
+        """Evaluate variants, all measures of one protocol at once."""
+        new, before = list(variants), len(self.variants)
+        values: dict[int, float] = {}
+        scores: dict[int, tuple[pa.Array, Floats]] = {}
+        by_protocol: dict[Protocol, list[int]] = {}
+        for i, variant in enumerate(new):
+            by_protocol.setdefault(variant.protocol, []).append(i)
+        for protocol, own in by_protocol.items():
+            measures = [new[i].measure for i in own]
+            evaluation = evaluate(self.judgments, self.run, measures, protocol=protocol)
+            values |= {i: evaluation[new[i].measure] for i in own}
+            scores |= {i: (evaluation.scores.queries, evaluation.scores[new[i].measure]) for i in own}
+            if self._progress is not None:
+                self._progress(before + len(values), before + len(new))
+        self.variants += new
+        self.values += [values[i] for i in range(len(new))]
+        self.scores += [scores[i] for i in range(len(new))]
+
+    def __iter__(self) -> Iterator[tuple[Variant, float]]:
+        return zip(self.variants, self.values, strict=True)
+
+    def row(self, i: int) -> tuple[Value, ...]:
+        """Return a variant as a row of a table: how many changes, which, the measure, the value."""
+        variant = self.variants[i]
+        return len(variant.changes), str(variant), str(variant.measure), self.values[i]
+
+    def range_over_ties(self, rule: ScoringRule) -> tuple[float, float] | None:
+        """Return the lowest and highest value over all orders of tied results; None without ties, or if unknown."""
+        evaluation = evaluate(self.judgments, self.run, [rule.measure], protocol=rule.protocol)
+        try:
+            return evaluation.tie_range(rule.measure) if evaluation.counts.tied_documents else None
+        except BadMeasure:
+            return None
+
+
+def list_changes(base: ScoringRule) -> list[list[Change]]:
+    """Return the possible changes of every convention that can be changed."""
+    parameters, defaults = base.measure.parameters, base.measure.defaults
+    protocol = {name: list(item.alternatives) for name, item in Protocol.conventions().items()}
+    if "rel" not in defaults or parameters["rel"] is not None:
+        del protocol["rel"]
+    for name in SPECIAL - set(base.measure.conventions):
+        del protocol[name]
+    axes = [
+        [Change(name, value) for value in options if value != getattr(base.protocol, name)]
+        for name, options in protocol.items()
+    ]
+    axes += [
+        [Change(name, value) for value in _options(base.measure, name) if value != parameters.get(name)]
+        for name in defaults
+    ]
+    return [axis for axis in axes if axis]
+
+
+def list_profiles(base: ScoringRule, measure: Measure | str) -> Iterator[Variant]:
+    """Return the measure as every profile that has it means it, and how that differs."""
+    for name in PROFILES:
+        try:
+            rule = parse_rule(name, measure)
+        except JudgedError:
+            continue
+        detail = ", ".join(f"{change.name}={change.words[1]}" for change in diff(base, rule))
+        yield Variant((Change("profile", name),), rule.measure, rule.protocol, detail)
+
+
+def list_variants(base: ScoringRule, axes: Sequence[Sequence[Change]], count: int) -> Iterator[Variant]:
+    """Return every consistent variant with `count` changes, each of another convention."""
+    for chosen in combinations(axes, count):
+        for changes in product(*chosen):
+            variant = _apply(base, changes)
+            if variant is not None:
+                yield variant
+
+
+def _apply(base: ScoringRule, changes: tuple[Change, ...]) -> Variant | None:
+    """Return the variant, or None if the changes contradict each other."""
+    given = {change.name: change.value for change in changes}
+    own = {name: value for name, value in given.items() if name in base.measure.defaults and name != "rel"}
+    rest = {name: value for name, value in given.items() if name not in own}
+    if base.measure.parameters.get("rel") is not None and "rel" in rest:
+        own["rel"] = rest.pop("rel")
+    try:
+        return Variant(changes, base.measure(**own), base.protocol.replace(**rest))
+    except JudgedError:
+        return None
+
+
+def _options(measure: Measure, name: str) -> list[object]:
+    """Return the values that a parameter may have had: its words, or numbers that people publish."""
+    own = measure.parameters.get(name)
+    if name == "rel" and own is None:
+        return []  # the protocol's threshold is changed instead
+    numbers = list(NUMBERS.get(name, ()))
+    if name == "cutoff" and isinstance(own, int):
+        numbers += [cutoff for cutoff in (own - 1, own + 1) if cutoff > 0]
+    optional = [None] if numbers and measure.defaults[name] is None else []
+    return list(dict.fromkeys([*measure.words[name], *optional, *sorted(numbers)]))
