@@ -252,7 +252,7 @@ SEVERAL = [
 def test_routers_are_compared_and_gated() -> None:
     """By the statistics that runs are compared by; a slash in a name does no harm."""
     found = judged.evaluate_routing(SEVERAL, "Accuracy")
-    comparison = judged.compare(list(found.evaluations.values()), baseline="old/1")
+    comparison = judged.compare(list(found.evaluations()), baseline="old/1")
 
     assert comparison.contrast("new").difference == pytest.approx(0.4)
     assert judged.gate(found["new"], baseline=found["old/1"]).passed

@@ -80,8 +80,8 @@ def command(
     if baseline is None:
         emit(report, output, display=replace(display, intervals=True))
         return
-    systems = list(report.evaluations.values())
-    tested = [measure for measure in report.evaluations.measures if measure.higher_is_better is not None]
+    systems = list(report.evaluations())
+    tested = [measure for measure in report.scored.measures if measure.higher_is_better is not None]
     emit(compare(systems, measures=tested, baseline=baseline, level=level), output, display=display)
 
 

@@ -132,15 +132,17 @@ def accuracy(view: RoutingView, *, cutoff: int | None = None) -> Floats:
 
     where $\mathrm{route}_q$ is the expert chosen for query $q$. With a cutoff, a query without an order is undefined.
 
-    References: Source document 004, §4.1.
+    References: Retrieval Metrics Specification, §4.1 (document 004 in docs/concepts/sources.md).
 
     Example:
-        The second choice is wrong; its optimal expert was ranked second:
+        The second choice is wrong, and its optimal expert was ranked second:
 
-        >>> one, nothing = np.ones(2), np.full(2, np.nan)
-        >>> view = RoutingView(np.array([True, False]), np.array([1.0, 2.0]), nothing, nothing, one, np.array([3, 3]))
-        >>> accuracy(view), accuracy(view, cutoff=2)
-        (array([1., 0.]), array([1., 1.]))
+        >>> rows = [
+        ...     {"query": "q1", "chosen": "dense", "optimal": "dense", "ranked": ["dense", "bm25"]},
+        ...     {"query": "q2", "chosen": "dense", "optimal": "bm25", "ranked": ["dense", "bm25"]},
+        ... ]
+        >>> judged.evaluate_routing(rows, "Accuracy Accuracy@2", name="router")["router"].mean()
+        {'Accuracy': 0.5, 'Accuracy@2': 1.0}
     """
     if cutoff is None:
         return view.right.astype(np.float64)
@@ -167,14 +169,15 @@ def regret(view: RoutingView) -> Floats:
 
     where $m_q(e)$ is the value of any measure for expert $e$ on query $q$. Queries without qualities are undefined.
 
-    References: Source document 004, §4.1, has the accuracy alone; a wrong choice may cost nothing or everything.
+    References: Added to §4.1 of document 004 in docs/concepts/sources.md: a wrong choice may cost nothing or everything.
 
     Example:
-        The best expert, and one that is 0.3 worse:
+        The best expert, and one that is 0.5 worse:
 
-        >>> chosen, best = np.array([0.5, 0.25]), np.array([0.5, 0.55])
-        >>> regret(RoutingView(chosen == best, chosen, chosen, best, np.ones(2), np.array([2, 2]))).round(4)
-        array([0. , 0.3])
+        >>> quality = {"bm25": [0.25, 0.75], "dense": [0.5, 0.25]}
+        >>> choices = judged.Choices.from_columns(["q1", "q2"], ["dense", "dense"], quality=quality)
+        >>> judged.evaluate(None, choices, "Regret").mean()
+        {'Regret': 0.25}
     """
     return view.best - view.chosen
 
@@ -199,9 +202,10 @@ def chosen_quality(view: RoutingView) -> Floats:
     References: The value of the measure for the routed system as a whole.
 
     Example:
-        >>> chosen = np.array([0.5, 0.25])
-        >>> chosen_quality(RoutingView(chosen > 0, chosen, chosen, chosen, np.ones(2), np.array([2, 2])))
-        array([0.5 , 0.25])
+        >>> quality = {"bm25": [0.25, 0.75], "dense": [0.5, 0.25]}
+        >>> choices = judged.Choices.from_columns(["q1", "q2"], ["dense", "dense"], quality=quality)
+        >>> judged.evaluate(None, choices, "Quality").mean()
+        {'Quality': 0.375}
     """
     return view.chosen
 
@@ -225,11 +229,11 @@ def entropy(view: RoutingView) -> Floats:
     References: Shannon. A mathematical theory of communication. 1948. doi:10.1002/j.1538-7305.1948.tb01338.x
 
     Example:
-        Half of the queries went to this expert:
+        Two experts with half of the queries each:
 
-        >>> half = np.array([0.5])
-        >>> entropy(RoutingView(half > 0, half, half, half, half, np.array([4])))
-        array([1.])
+        >>> choices = judged.Choices.from_columns(["q1", "q2"], ["dense", "bm25"], optimal=["dense", "graph"])
+        >>> judged.evaluate(None, choices, "Entropy").mean()
+        {'Entropy': 1.0}
     """
     return 0.0 - np.log2(view.share)
 
@@ -255,11 +259,11 @@ def balance(view: RoutingView) -> Floats:
     References: Shannon. A mathematical theory of communication. 1948. doi:10.1002/j.1538-7305.1948.tb01338.x
 
     Example:
-        Half of the queries went to this expert, one of four:
+        Two of four experts, with half of the queries each:
 
-        >>> half = np.array([0.5])
-        >>> balance(RoutingView(half > 0, half, half, half, half, np.array([4])))
-        array([0.5])
+        >>> choices = judged.Choices.from_columns(["q1", "q2"], ["dense", "bm25"], optimal=["graph", "web"])
+        >>> judged.evaluate(None, choices, "Balance")["Balance"]
+        0.5
     """
     found, most = np.full(len(view), np.nan), np.log2(view.experts)
     np.divide(entropy(view), most, out=found, where=most > 0)
@@ -285,13 +289,19 @@ def gate_efficiency(view: GateView) -> Floats:
     A gate that always skips has the highest value there is, so precision, recall, wrong skips and the quality lost are
     always shown with it.
 
-    References: Source document 004, §4.2.
+    References: Retrieval Metrics Specification, §4.2 (document 004 in docs/concepts/sources.md).
 
     Example:
-        Skipped rightly, skipped wrongly, and retrieved:
+        One of four queries was rightly skipped:
 
-        >>> gate_efficiency(GateView(np.array([1, 1, 0]) > 0, np.array([0, 1, 1]) > 0, np.zeros(3), np.zeros(3)))
-        array([100.,   0.,   0.])
+        >>> rows = [
+        ...     {"query": "q1", "retrieved": False, "needed": False},
+        ...     {"query": "q2", "retrieved": False, "needed": True},
+        ...     {"query": "q3", "retrieved": True, "needed": True},
+        ...     {"query": "q4", "retrieved": True, "needed": False},
+        ... ]
+        >>> judged.evaluate_routing(rows, "GateEfficiency", name="gate")["gate"]["GateEfficiency"]
+        25.0
     """
     return 100.0 * (view.skipped & ~view.needed).astype(np.float64)
 
@@ -314,11 +324,19 @@ def skip_precision(view: GateView) -> Floats:
 
     Queries that were not skipped are undefined and left out of the mean.
 
-    References: Source document 004, §4.2, lacks it, and its efficiency means nothing without it.
+    References: Added to §4.2 of document 004 in docs/concepts/sources.md, whose efficiency means nothing without it.
 
     Example:
-        >>> skip_precision(GateView(np.array([1, 1, 0]) > 0, np.array([0, 1, 1]) > 0, np.zeros(3), np.zeros(3)))
-        array([ 1.,  0., nan])
+        Of two skipped queries one needed no retrieval:
+
+        >>> rows = [
+        ...     {"query": "q1", "retrieved": False, "needed": False},
+        ...     {"query": "q2", "retrieved": False, "needed": True},
+        ...     {"query": "q3", "retrieved": True, "needed": True},
+        ...     {"query": "q4", "retrieved": True, "needed": False},
+        ... ]
+        >>> judged.evaluate_routing(rows, "SkipPrecision", name="gate")["gate"]["SkipPrecision"]
+        0.5
     """
     return np.where(view.skipped, ~view.needed, np.nan)
 
@@ -339,11 +357,19 @@ def skip_recall(view: GateView) -> Floats:
 
     Queries that needed retrieval are undefined and left out of the mean.
 
-    References: Source document 004, §4.2, lacks it.
+    References: Added to §4.2 of document 004 in docs/concepts/sources.md.
 
     Example:
-        >>> skip_recall(GateView(np.array([1, 1, 0]) > 0, np.array([0, 1, 0]) > 0, np.zeros(3), np.zeros(3)))
-        array([ 1., nan,  0.])
+        Of two queries without need one was skipped:
+
+        >>> rows = [
+        ...     {"query": "q1", "retrieved": False, "needed": False},
+        ...     {"query": "q2", "retrieved": False, "needed": True},
+        ...     {"query": "q3", "retrieved": True, "needed": True},
+        ...     {"query": "q4", "retrieved": True, "needed": False},
+        ... ]
+        >>> judged.evaluate_routing(rows, "SkipRecall", name="gate")["gate"]["SkipRecall"]
+        0.5
     """
     return np.where(view.needed, np.nan, view.skipped)
 
@@ -362,11 +388,19 @@ def wrong_skips(view: GateView) -> Floats:
 
     $$\mathrm{WrongSkips} = 100 \cdot \frac{|\mathrm{skipped} \cap \mathrm{needed}|}{|Q|}$$
 
-    References: Source document 004, §4.2, lacks it.
+    References: Added to §4.2 of document 004 in docs/concepts/sources.md.
 
     Example:
-        >>> wrong_skips(GateView(np.array([1, 1, 0]) > 0, np.array([0, 1, 1]) > 0, np.zeros(3), np.zeros(3)))
-        array([  0., 100.,   0.])
+        One of four queries was wrongly skipped:
+
+        >>> rows = [
+        ...     {"query": "q1", "retrieved": False, "needed": False},
+        ...     {"query": "q2", "retrieved": False, "needed": True},
+        ...     {"query": "q3", "retrieved": True, "needed": True},
+        ...     {"query": "q4", "retrieved": True, "needed": False},
+        ... ]
+        >>> judged.evaluate_routing(rows, "WrongSkips", name="gate")["gate"]["WrongSkips"]
+        25.0
     """
     return 100.0 * (view.skipped & view.needed).astype(np.float64)
 
@@ -390,12 +424,17 @@ def quality_lost(view: GateView) -> Floats:
     where $m_q$ is the value of any measure on query $q$. A wrong skip without both qualities is undefined, and so is every
     query where no qualities are known at all.
 
-    References: Source document 004, §4.2, lacks it.
+    References: Added to §4.2 of document 004 in docs/concepts/sources.md.
 
     Example:
-        >>> skipped, needed = np.array([1, 1, 0]) > 0, np.array([0, 1, 1]) > 0
-        >>> quality_lost(GateView(skipped, needed, np.array([0.5, 0.75, 1.0]), np.array([0.5, 0.25, 0.0])))
-        array([0. , 0.5, 0. ])
+        One of two skips cost half a point:
+
+        >>> rows = [
+        ...     {"query": "q1", "retrieved": False, "quality_retrieved": 0.5, "quality_skipped": 0.5},
+        ...     {"query": "q2", "retrieved": False, "quality_retrieved": 0.75, "quality_skipped": 0.25},
+        ... ]
+        >>> judged.evaluate_routing(rows, "QualityLost", name="gate")["gate"].mean()
+        {'QualityLost': 0.25}
     """
     difference = view.retrieved_quality - view.skipped_quality
     if np.isnan(difference).all():
@@ -421,14 +460,14 @@ def improvement(view: RerankingView) -> Floats:
     where $\overline{m}$ is the mean of any measure over the queries. This is the ratio of means, not the mean of ratios,
     which a few queries near 0 decide. With a mean of 0 (or below) before, it is undefined, not infinite.
 
-    References: Source document 004, §4.3.
+    References: Retrieval Metrics Specification, §4.3 (document 004 in docs/concepts/sources.md).
 
     Example:
         Means of 0.5 and 0.75, a change of 50 %:
 
-        >>> before, after = np.array([0.25, 0.75]), np.array([0.75, 0.75])
-        >>> improvement(RerankingView(before, after, np.full(2, 0.5)))
-        array([100.,   0.])
+        >>> rows = [{"query": "q1", "before": 0.25, "after": 0.75}, {"query": "q2", "before": 0.75, "after": 0.75}]
+        >>> judged.evaluate_routing(rows, name="reranker")["reranker"].mean()
+        {'Improvement': 50.0}
     """
     found = np.full(len(view), np.nan)
     np.divide(100.0 * (view.after - view.before), view.base, out=found, where=view.base > 0)

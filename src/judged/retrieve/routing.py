@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -61,7 +61,7 @@ def evaluate_routing(
     has the scores of every expert's run (`evaluate_many` by one measure): the best on a query is then the optimal one.
 
     >>> rows = [{"query": "q1", "chosen": "dense", "optimal": "dense"}, {"query": "q2", "chosen": "dense", "optimal": "bm25"}]
-    >>> evaluate_routing(rows, "Accuracy").evaluations.first["Accuracy"]
+    >>> evaluate_routing(rows, "Accuracy", name="router")["router"]["Accuracy"]
     0.5
     """
     decisions = read_decisions(source, name=name)
@@ -81,7 +81,7 @@ def evaluate_routing(
     )
     return RoutingReport(
         subject=decisions.family,
-        evaluations=Evaluations(by_system, ends),
+        scored=Evaluations(by_system, ends),
         confusions=tuple(_find_confusions(decisions)),
         level=level,
         notes=Evaluations(by_system).notes,
@@ -114,7 +114,8 @@ class RoutingReport(Result):
 
     subject: str
     """`routing`, `gating` or `reranking`."""
-    evaluations: Evaluations
+    scored: Evaluations
+    """The evaluation of each system, with intervals."""
     confusions: tuple[Confusion, ...] = ()
     level: float = 0.95
     notes: tuple[Note, ...] = ()
@@ -122,11 +123,15 @@ class RoutingReport(Result):
 
     def __getitem__(self, system: str) -> Evaluation:
         """Return the evaluation of one system."""
-        return self.evaluations[system]
+        return self.scored[system]
+
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluation of each system."""
+        return tuple(self.scored.values())
 
     def tables(self) -> Mapping[str, pa.Table]:
         """Return systems × measures, confusion matrix, shares of the experts, and the value of every query."""
-        tables = dict(self.evaluations.tables())
+        tables = dict(self.scored.tables())
         scores = tables.pop("scores")
         confusion: list[dict[str, Value]] = [
             {"system": one.system, "optimal": row, "chosen": column, "queries": count}
@@ -145,7 +150,7 @@ class RoutingReport(Result):
     def blocks(self, display: Display) -> Iterable[Block]:
         """Return the answer, the measures with their intervals, confusion matrix, shares, and the notes."""
         yield Sentence(self._answer(display.digits))
-        yield from self.evaluations.blocks(replace(display, notes=False))
+        yield from self.scored.blocks(replace(display, notes=False))
         for one in self.confusions:
             yield from self._confusion_blocks(one)
         if display.notes and self.notes:
@@ -170,19 +175,19 @@ class RoutingReport(Result):
 
     def _answer(self, digits: int) -> str:
         """Return the first measure of every system in words."""
-        measure = self.evaluations.measures[0]
+        measure = self.scored.measures[0]
         facts = []
-        for system, found in self.evaluations.items():
+        for system, found in self.scored.items():
             value = found[measure]
-            low, high = self.evaluations.intervals.get(system, {}).get(str(measure), (None, None))
+            low, high = self.scored.intervals.get(system, {}).get(str(measure), (None, None))
             known = format_value(Estimate(value, low, high), digits=digits) + _unit(measure)
             facts.append(f"{system} {'undefined' if np.isnan(value) else known}")
-        many = counted(len(self.evaluations.first.scores.queries), "query")
+        many = counted(len(self.scored.first.scores.queries), "query")
         return f"{measure} on {many}: {', '.join(facts)}"
 
     def summary(self) -> Mapping[str, object]:
         """Return the subject, and what was counted for each system."""
-        return {"subject": self.subject, "level": self.level, **self.evaluations.summary()}
+        return {"subject": self.subject, "level": self.level, **self.scored.summary()}
 
 
 def _unit(measure: Measure) -> str:
