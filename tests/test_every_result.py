@@ -52,6 +52,8 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "labelling": label,
     "index": benchmark,
     "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
+    "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
+    "fusion": lambda: judged.tune_fusion(QRELS, {"one": RUN, "other": OTHER}, "RR", folds=2, step=0.5),
 }
 
 
