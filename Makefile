@@ -171,5 +171,4 @@ $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt
 $(ENGINES)/.installed: $(ENGINES)/.made $(SOURCES) tests/engines.txt
 	@$(FRESH)
 	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . --requirement tests/engines.txt
-	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps milvus==2.3.5
 	@touch $@
