@@ -24,8 +24,8 @@ EVERY = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relativ
 OURS = re.compile(r"(?<![\w./-])judged (?P<command>[a-z_]+)(?P<rest>[^`\n|#]*)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 PYTHON = re.compile(r"(?<![\w/.`-])`?judged(?P<path>(?:\.[A-Za-z_]\w*)+)(?![\w/])")
-ATTRIBUTES = {".task", ".system"}
-"""Attributes of spans, which begin with `judged.` as well."""
+ATTRIBUTES = {".task", ".system", ".engines", ".tar.gz"}
+"""Attributes of spans, groups of entry points and files, which begin with `judged.` as well."""
 FOREIGN = {"--help", "--debug", "--version"}
 
 

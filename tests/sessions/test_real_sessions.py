@@ -75,7 +75,7 @@ def test_gold_titles_are_labels_of_react_sessions(shared_data: Callable[[str], P
     trace = folder / "react_base_100q.parsed.json.gz"
     found = evaluate_sessions(trace, ["N", "Recall"], labels=labels, reference=labels)
     opened = {
-        session.task: {result.title for result, _ in session.results()} & gold[session.task]
+        session.conversation: {result.title for result, _ in session.results()} & gold[session.conversation]
         for session in read_sessions(trace)
     }
     to_the_letter = sum(len(titles) / len(gold[task]) for task, titles in opened.items()) / len(gold)

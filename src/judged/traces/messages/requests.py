@@ -85,6 +85,7 @@ class RequestLog:
         own = [list(filter(_is_random, self._shape.call_ids(item))) for item in items]
         ids = {name for names in own for name in names} | set(links)
         held, start = self._find(hashes, ids, items, document.place)
+        adds_nothing = held is not None and start == len(items)
         if held is None:
             held = _Held(document)
             self._held[id(held)] = held
@@ -95,7 +96,7 @@ class RequestLog:
         held.ids |= ids
         self._by_id.update(dict.fromkeys(ids, held))
         self._begun.update(dict.fromkeys(hashes, held))
-        if start == len(items):
+        if adds_nothing:
             return
         held.document = document
         held.parts.append((document, items[start:]))
