@@ -16,7 +16,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from judged import __version__
-from judged.errors import BadInput, JudgedError, UnknownName
+from judged.errors import BadInput, JudgedError, TooLarge, UnknownName
 
 __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
@@ -140,6 +140,8 @@ class Commands(click.Group):
             raise click.exceptions.Exit(CLOSED) from None
         except OSError as error:
             raise FileError(error) from error
+        except MemoryError as error:
+            raise UserError(TooLarge()) from error
         except Exception as error:
             if _was_interrupted(error):
                 raise click.Abort from error

@@ -29,6 +29,10 @@ from judged.tables.run import Columns, Mappings, Run, Text
 __all__ = ["Located", "apply_run_conventions", "locate_judged", "raise_run_problems", "to_index"]
 
 
+HEAD = 4096
+"""Bytes of a line that a message may show."""
+
+
 @dataclass(frozen=True, eq=False)
 class Located:
     """The ranks of the judged documents of a run."""
@@ -132,8 +136,11 @@ def _scan(
             raise Unreadable(msg) from None
     index, source = to_index(judgments), run.source
     if isinstance(source, Text):
-        text = np.frombuffer(source.buffer, dtype=np.uint8)
-        found = align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
+        text = (
+            source.buffer if hasattr(source.buffer, "read_into") else np.frombuffer(source.buffer, np.uint8)
+        )
+        with source.reading():
+            found = align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
         return found, run
     assert isinstance(source, Columns)  # noqa: S101 - the only kind left
     query, document = to_bytes(source.query), to_bytes(source.document)
@@ -160,7 +167,7 @@ def raise_run_problems(ranks: Aligned, run: Run) -> None:
 
 def _text_problem(source: Text, problem: RowProblem) -> Problem:
     """Return a problem of a text, with its line."""
-    where, rest = source.place(problem.position), source.buffer[problem.position :]
+    where, rest = source.place(problem.position), source.buffer[problem.position : problem.position + HEAD]
     if problem.kind == KINDS[FEW_COLUMNS]:
         columns = f"{problem.detail} column{'s' if problem.detail != 1 else ''}"
         return Problem.error(
@@ -169,7 +176,7 @@ def _text_problem(source: Text, problem: RowProblem) -> Problem:
     if problem.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(rest[: problem.detail]).decode(errors="replace")
         return Problem.error(problem.kind, where, f"score is `{token}`, expected a number")
-    document = bytes(rest[:4096]).split(None, 1)[0].decode(errors="replace")
+    document = bytes(rest).split(None, 1)[0].decode(errors="replace")
     first = source.place(problem.detail)
     return Problem.error(
         problem.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, Unreadable, Unwritable
-from judged.io.open import BOM, Buffer, File, is_number_text, read_text
+from judged.io.open import BOM, Buffer, DiskFile, File, is_number_text, load, locate_text
 from judged.io.sniff import Format, Kind, Writing
 from judged.io.table import RawTable
 from judged.kernels.scan.strings import Strings
@@ -150,10 +150,10 @@ def _looks_like_run(head: bytes) -> bool:
 
 def read_run(file: File) -> Run:
     """Return a run whose lines stay bytes until they are scored."""
-    data = read_line_text(file)
-    if 0 < len(_split_first_line(data)) < 6:
-        _parse_run(data, file)  # raises, with every malformed line
-    return Run(Text(data, lambda: _parse_run(data, file), file=file.label), name=file.name)
+    lines = _locate_lines(file)
+    if 0 < len(_split_first_line(lines)) < 6:
+        _parse_run(load(lines), file)  # raises, with every malformed line
+    return Run(Text(lines, lambda: _parse_run(load(lines), file), file=file.label), name=file.name)
 
 
 def _parse_run(data: Buffer, file: File) -> pa.Table:
@@ -179,16 +179,20 @@ def _check_run(columns: dict[str, Any], problems: Problems) -> None:
 
 
 def read_line_text(file: File) -> Buffer:
-    """Return the bytes of a text whose lines end with a line feed."""
-    data = read_text(file)
-    head = bytes(data[:65_536])
+    """Return the bytes of a text whose lines end with a line feed, all of them in memory."""
+    return load(_locate_lines(file))
+
+
+def _locate_lines(file: File) -> Buffer | DiskFile:
+    lines = locate_text(file)
+    head = bytes(lines[:65_536])
     if b"\r" in head.rstrip() and b"\n" not in head:
         msg = f"{file.label} ends its lines with a bare carriage return, expected a line feed"
         raise Unreadable(msg, hint=r"convert it: `tr '\r' '\n' < FILE`")
-    return data
+    return lines
 
 
-def _split_first_line(data: Buffer | NDArray[np.uint8]) -> list[bytes]:
+def _split_first_line(data: Buffer | DiskFile | NDArray[np.uint8]) -> list[bytes]:
     """Return the fields of the first line that is neither blank nor a comment."""
     lines = bytes(data[:65_536]).removeprefix(BOM).split(b"\n")
     rows = (line.split() for line in lines)
