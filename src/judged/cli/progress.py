@@ -92,10 +92,12 @@ class Progress:
 
         columns = (
             TextColumn(
-                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24)
+                "{task.description}",
+                table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24),
+                markup=False,
             ),
             BarColumn(bar_width=BAR),
-            TextColumn("{task.fields[text]}"),
+            TextColumn("{task.fields[text]}", markup=False),  # it may quote a server
         )
         with self._lock:
             if self._enabled:
