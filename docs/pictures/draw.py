@@ -38,7 +38,7 @@ def run_in_terminal(command: list[str]) -> str:
     """Run a command on a terminal of its own; return what it printed on standard output."""
     reader, writer = pty.openpty()
     fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
-    with subprocess.Popen(command, stdout=writer, stderr=subprocess.DEVNULL) as process:  # noqa: S603 - our own
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.DEVNULL) as process:
         os.close(writer)
         parts = []
         try:

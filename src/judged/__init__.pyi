@@ -22,6 +22,8 @@ from judged.explanation.published import explain_published as explain_published
 from judged.explanation.result import Explanation as Explanation
 from judged.gates.api import gate as gate
 from judged.gates.result import GateReport as GateReport
+from judged.index.api import benchmark_index as benchmark_index
+from judged.index.result import IndexBenchmark as IndexBenchmark
 from judged.io.read import (
     read_judgments as read_judgments,
     read_labels as read_labels,
@@ -43,6 +45,7 @@ from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
 from judged.sessions.protocol import SessionProtocol as SessionProtocol
 from judged.tables.judgments import Judgments as Judgments
 from judged.tables.labels import Labels as Labels
+from judged.tables.neighbours import Answers as Answers, Neighbours as Neighbours
 from judged.tables.preferences import Preferences as Preferences
 from judged.tables.run import Run as Run
 from judged.tables.scores import Scores as Scores

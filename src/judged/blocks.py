@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TypeAlias
 
 from judged.errors import UnknownName
@@ -136,6 +137,9 @@ class Figure:
     spec: Mapping[str, object]
     note: str = ""
     """A caption: how to read the chart."""
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> object:  # noqa: ARG002 - IPython's
+        return import_module("judged.report.notebook").to_bundle(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@
     ├── TooLarge         (MemoryError)   an input needs more memory than there is
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     ├── EndpointFailed   (ConnectionError)  a model's endpoint refuses all requests, or answers none
+    ├── EngineFailed     (RuntimeError)  a vector index refuses its settings, ignores one, or answers nothing
     └── MissingExtra     (ImportError)   an optional package is not installed
 
 The command line prints `str(error)` and exits with `error.exit_code`, never with a traceback.
@@ -33,6 +34,7 @@ __all__ = [
     "BadProtocol",
     "BadSample",
     "EndpointFailed",
+    "EngineFailed",
     "JudgedError",
     "MissingExtra",
     "MissingQueries",
@@ -108,6 +110,10 @@ class MissingQueries(JudgedError, ValueError):
 
 class EndpointFailed(JudgedError, ConnectionError):
     """The endpoint of a model refuses every request, or answers none; what was answered before is kept."""
+
+
+class EngineFailed(JudgedError, RuntimeError):
+    """A vector index that refuses its settings, ignores one of them, or answers no query."""
 
 
 class MissingExtra(JudgedError, ImportError):

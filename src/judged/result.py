@@ -12,19 +12,23 @@ From these follow, once for all results: printing, notebooks, data frames, JSON,
 from __future__ import annotations
 
 import gzip
+import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from judged._optional import need
 from judged._version import __version__
-from judged.blocks import Block, Display, Estimate, Table, Value
+from judged.blocks import Block, Display, Estimate, Figure, Table, Value
 from judged.errors import UnknownName, Unreadable
 from judged.files import write_file
 from judged.problem import Note
 from judged.registry import Registry
 from judged.state import from_state, to_state
+from judged.storage import is_remote, read_bytes, write_bytes
 
 if TYPE_CHECKING:
     import os
@@ -33,9 +37,20 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["InputFile", "LazyTables", "ProtocolRecord", "Provenance", "Result", "load", "tabulate"]
+__all__ = [
+    "InputFile",
+    "LazyTables",
+    "ProtocolRecord",
+    "Provenance",
+    "Result",
+    "find_kind",
+    "load",
+    "tabulate",
+]
 
 SCHEMA_VERSION = 1
+HEAD = 4096
+"""Bytes of a file that show whether it is a saved result."""
 
 Renderer: TypeAlias = Callable[["Result", Display], str | bytes]
 
@@ -68,6 +83,8 @@ for _kind, _home in {
     "reported": "judged.explanation.reported:Reported",
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
+    "index": "judged.index.result:IndexBenchmark",
+    "index-diff": "judged.index.diff:IndexDiff",
 }.items():
     RESULTS.add(_kind, _home)
 
@@ -81,6 +98,8 @@ class InputFile:
     path: str
     digest: str | None = None
     """The SHA-256 recorded when the result was saved."""
+    system: str | None = None
+    """The system that the file belongs to, if it is one system's."""
 
     @property
     def sha256(self) -> str | None:
@@ -93,8 +112,9 @@ class InputFile:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def to_dict(self) -> dict[str, str | None]:
-        """Return role, path and SHA-256."""
-        return {"role": self.role, "path": self.path, "sha256": self.sha256}
+        """Return role, path and SHA-256, and the system if the file belongs to one."""
+        system = {} if self.system is None else {"system": self.system}
+        return {"role": self.role, "path": self.path, "sha256": self.sha256, **system}
 
 
 @dataclass(frozen=True)
@@ -173,9 +193,17 @@ class Result:
         """Return what people see, the answer first."""
         raise NotImplementedError
 
+    def charts(self) -> Iterable[Figure]:
+        """Return the charts that a notebook shows below the tables."""
+        return [block for block in self.blocks(Display()) if isinstance(block, Figure)]
+
     def summary(self) -> Mapping[str, object]:
         """Return the few facts that stand before the tables in JSON."""
         return {}
+
+    def evaluations(self) -> Sequence[Result]:
+        """Return the evaluations that the result holds, each of one system, which can be compared and gated."""
+        return ()
 
     def render(self, format: str = "table", display: Display | None = None) -> str | bytes:  # noqa: A002 - the word users know
         """Return the result in a format: table, csv, tsv, json, jsonl, markdown, latex, parquet or html."""
@@ -230,9 +258,17 @@ class Result:
         return f'{document[:-2]},\n  "state": {msgspec.json.encode(state).decode()}\n}}\n'
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result to a JSON file (`.json` or `.json.gz`) that `judged.load` reads back."""
+        """Write the result to a JSON file (`.json` or `.json.gz`), or to a URI, that `judged.load` reads back."""
         data = self.to_json().encode()
-        write_file(Path(path), gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+        data = gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data
+        if is_remote(path):
+            write_bytes(path, data)
+        else:
+            write_file(Path(path), data)
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the result to one HTML file that needs no network; `options` are those of `judged.report.page.render_report`."""
+        write_file(Path(path), import_module("judged.report.page").render_report([self], **options))
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the rows of the main table, as dicts from column to value."""
@@ -243,18 +279,27 @@ class Result:
         return text.rstrip("\n") if isinstance(text, str) else ""
 
     def _repr_html_(self) -> str:
-        return str(self.render("html"))
+        html: str = import_module("judged.report.notebook").to_static_html(self)
+        return html
+
+    def _ipython_display_(self) -> None:
+        """Show tables and figures as outputs of their own, so that a notebook draws each as well as it can."""
+        display = import_module("IPython.display").display
+        for forms, metadata in import_module("judged.report.notebook").to_bundles(self):
+            display(forms, raw=True, metadata=metadata)
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """Return the result that `Result.save` wrote to a file."""
+    """Return the result that `Result.save` wrote to a file, or to object storage (`s3://bucket/result.json`)."""
     import msgspec
 
     try:
-        data = Path(path).read_bytes()
+        data = read_bytes(path) if is_remote(path) else Path(path).read_bytes()
         document = msgspec.json.decode(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         kind, _, version = str(document["schema"]).removeprefix("judged.").partition("/")
         state = document["state"]
+    except Unreadable:
+        raise
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None
@@ -272,6 +317,19 @@ def load(path: str | os.PathLike[str]) -> Result:
         msg = f"{path} is damaged: {error}"
         raise Unreadable(msg) from None
     return result
+
+
+def find_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of the result that a file holds, by its beginning; None if it holds something else."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(HEAD)
+            if head[:2] == b"\x1f\x8b":
+                head = zlib.decompressobj(wbits=31).decompress(head, HEAD)
+    except (OSError, zlib.error):
+        return None
+    found = re.match(rb'\s*\{\s*"schema":\s*"judged\.(\w+)/', head)
+    return found and found[1].decode()
 
 
 class LazyTables(Mapping[str, "pa.Table"]):

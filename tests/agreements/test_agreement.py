@@ -344,7 +344,7 @@ def test_whatever_is_given_there_is_a_report_without_nan(labels: Grades, human: 
         assert "has no result in common" in str(refused)
         return
     document = json.dumps(found.to_dict(), allow_nan=False)
-    texts = [repr(found), found._repr_html_(), json.dumps(found.figure().spec), document]
+    texts = [repr(found), str(found.render("html")), json.dumps(found.figure().spec), document]
     cells = [cell for table in found.tables().values() for row in table.to_pylist() for cell in row.values()]
 
     assert not any(re.search(r"\bnan\b", text, re.IGNORECASE) for text in texts)
@@ -405,3 +405,13 @@ def test_a_saved_agreement_is_the_same_again(tmp_path: Path) -> None:
 
 def _defined(value: float | Undefined) -> float | None:
     return None if isinstance(value, Undefined) else value
+
+
+def test_calibration_is_the_mean_human_grade_of_each_label() -> None:
+    """Averaged by hand, with Student's interval where there is one."""
+    human = [{"task": "t", "id": f"d{at}", "gain": grade} for at, grade in enumerate((0, 1, 1, 2, 4))]
+    labels = [{"task": "t", "id": f"d{at}", "gain": grade} for at, grade in enumerate((0, 0, 2, 2, 4))]
+    found = judged.agreement(labels, human, resamples=10).calibration
+
+    assert [(row.label, row.results, row.mean) for row in found] == [(0, 2, 0.5), (2, 2, 1.5), (4, 1, 4.0)]
+    assert found[0].interval.low == pytest.approx(0.5 - 12.706204736432095 * 0.5)  # type: ignore[union-attr]

@@ -77,7 +77,7 @@ def test_files_are_written_in_the_format_of_their_names(invoke: Invoke, collecti
     assert done.exit_code == 0, done.output
     assert "labels against qrels" in (collection / "a.svg").read_text()
     assert ET.parse(collection / "a.svg").getroot().tag.endswith("svg")  # noqa: S314 - our own
-    assert "<svg" in (collection / "a.html").read_text()
+    assert 'data-block="1/agreement/blocks"' in (collection / "a.html").read_text()
     assert document["tables"]["figures"][0]["name"] == "results with both"
     assert document["tables"]["figures"][0]["value"] == 5
     assert document["provenance"]["inputs"][0]["path"] == "labels.jsonl"

@@ -61,6 +61,7 @@ def test_it_writes_the_collection_the_runs_and_the_scores(finished: tuple[Path, 
         "per-query.csv",
         "qrels.txt",
         "queries.jsonl",
+        "report.html",
         "scores.csv",
         "scores.json",
         "scores.svg",
@@ -166,3 +167,12 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(monkeypatch: 
 
     assert result.exit_code == 2
     assert "`/proc/judged-demo` cannot be written to" in result.output
+
+
+def test_it_ends_by_naming_the_report(finished: tuple[Path, Result]) -> None:
+    """The last line says what to open, and the file is a page with texts and ranked lists."""
+    place, result = finished
+    page = (place / "report.html").read_text(encoding="utf-8")
+
+    assert result.stderr.rstrip().splitlines()[-1].startswith(f"Open {place / 'report.html'} in a browser")
+    assert 'data-block="1/query/lists:0"' in page

@@ -134,7 +134,7 @@ def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
     """One object holds version, protocol, inputs with their hashes, measures, and runs with their scores."""
     result = invoke("score", "qrels.txt", "bm25.run", "-m", "AP RR", "--per-query", "--format", "json")
     document = json.loads(result.stdout)
-    system = document["systems"]["bm25"]
+    scored = document["systems"]["bm25"]
     (protocol,) = document["provenance"]["protocols"]
 
     assert list(document) == ["schema", "judged", "measures", "systems", "provenance", "notes", "tables"]
@@ -146,12 +146,13 @@ def test_json_says_everything(invoke: Invoke, collection: Path) -> None:
             "role": role,
             "path": name,
             "sha256": hashlib.sha256((collection / name).read_bytes()).hexdigest(),
+            **system,
         }
-        for role, name in (("judgments", "qrels.txt"), ("run", "bm25.run"))
+        for role, name, system in (("judgments", "qrels.txt", {}), ("run", "bm25.run", {"system": "bm25"}))
     ]
     assert [measure["name"] for measure in document["measures"]] == ["AP", "RR"]
-    assert (system["units"], document["tables"]["systems"][0]["RR"]) == (3, 0.5)
-    assert system["counts"]["missing"] == ["q3"]
+    assert (scored["units"], document["tables"]["systems"][0]["RR"]) == (3, 0.5)
+    assert scored["counts"]["missing"] == ["q3"]
     assert [(row["query"], row["measure"], row["value"]) for row in document["tables"]["scores"]] == [
         ("q1", "AP", 0.5),
         ("q2", "AP", 0.5),

@@ -63,7 +63,7 @@ def sample(nodes: Any) -> str:
     return "".join(map(sample_node, nodes))
 
 
-def sample_node(node: tuple[Any, Any]) -> str:
+def sample_node(node: tuple[Any, Any]) -> str:  # noqa: PLR0911 - one for each kind
     """Return a text that one item of a parsed pattern is likely to match."""
     kind, value = node
     if kind is codes.LITERAL:
@@ -141,7 +141,9 @@ def make_seeds(nodes: Any, before: str = "") -> Iterator[tuple[str, str]]:
 def make_probes(pattern: re.Pattern[Any], length: int) -> Iterator[Any]:
     """Yield texts that make a pattern try and fail as often as it can."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
-    nodes = parser.parse(text, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags)
+    nodes = parser.parse(
+        text, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
+    )
     plain = [("", body) for body in (" ", "\n", "a", "0", "<", "(", "[", '"', "a.", "a b ", "/a", "\n ")]
     for before, body in dict.fromkeys([*make_seeds(nodes), *plain]):
         for end in ("\x01", "\n\x01"):

@@ -15,6 +15,8 @@ from judged.blocks import Figure
 from judged.errors import MissingExtra, UnknownName
 from judged.figures import (
     COLOURS,
+    GROUND,
+    PALE,
     Record,
     draw_bars,
     draw_critical_difference,
@@ -99,7 +101,7 @@ def test_points_show_names_intervals_sizes_and_which_are_filled() -> None:
 
     assert {"<one>", "two & more", "ms", "AP", "DR"} <= set(texts(figure))
     assert len(shapes(figure, "rule")) == 1
-    assert (first.get("fill"), second.get("fill")) == (COLOURS[0], "white")
+    assert (first.get("fill"), second.get("fill")) == (COLOURS[0], GROUND)
     assert first.get("d") != second.get("d")
 
 
@@ -201,7 +203,7 @@ def test_the_critical_difference_is_drawn_to_scale() -> None:
     figure = draw_critical_difference({"a": 1.0, "b": 1.5, "c": 3.0, "d": 4.0}, [["b", "c"]], 1.5)
     bar = next(rule for rule in shapes(figure, "rule") if rule.get("stroke") == COLOURS[1])
     longest = max(
-        abs(float(rule.get("x2", 0))) for rule in shapes(figure, "rule") if rule.get("stroke") == "#e8e8e8"
+        abs(float(rule.get("x2", 0))) for rule in shapes(figure, "rule") if rule.get("stroke") == PALE
     )
 
     assert abs(float(bar.get("x2", 0))) == pytest.approx(longest / 2, abs=0.5)

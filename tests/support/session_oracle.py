@@ -159,7 +159,7 @@ class Oracle:
         return sum(self.gain(name) for new in self.fresh[: self.i] for name in new)
 
     def RG(self) -> float:
-        return NAN if self.nothing else self.CG() / self.divisor
+        return self.CG() / self.divisor if self.divisor else 0.0
 
     def DCG(self) -> float:
         return self._discounted(self.fresh)
@@ -168,32 +168,35 @@ class Oracle:
         return sum(self.weight(k) * sum(map(self.gain, new)) for k, new in enumerate(dealt[: self.i], 1))
 
     def DRG(self) -> float:
-        return NAN if self.nothing else self.DCG() / self.divisor
+        return self.DCG() / self.divisor if self.divisor else 0.0
 
     def AvgGain(self) -> float:
-        return NAN if self.nothing else 0.0 if self.outside else self.yields()[self.i - 1]
+        return 0.0 if self.outside else self.yields()[self.i - 1]
 
     def RAG(self) -> float:
-        return NAN if self.nothing else sum(self.yields()[: self.i]) / self.divisor
+        return sum(self.yields()[: self.i]) / self.divisor if self.divisor else 0.0
 
     def DRAG(self) -> float:
-        return NAN if self.nothing else self._weighted_yield() / self.divisor
+        return self._weighted_yield() / self.divisor if self.divisor else 0.0
 
     def _weighted_yield(self) -> float:
         return sum(self.weight(k) * gained for k, gained in enumerate(self.yields()[: self.i], 1))
 
     def nDRAG(self) -> float:
-        if self.nothing:
-            return NAN
+        if not self.divisor:
+            return 0.0
         return self._weighted_yield() / sum(self.weight(k) for k in range(1, self.divisor + 1))
 
     def SRE(self) -> float:
-        return NAN if self.nothing else self.GR() / self.R() if self.R() else 0.0
+        return self.GR() / self.R() if self.R() else 0.0
 
     def SRR(self) -> float:
         return NAN if self.nothing else self.Dup() / self.R() if self.R() else 0.0
 
-    SRE_micro, SRR_micro = SRE, SRR
+    SRR_micro = SRR
+
+    def SRE_micro(self) -> float:
+        return NAN if self.nothing else self.SRE()
 
     def _wanted(self) -> set[str]:
         own = {name for new in self.fresh for name in new if (self.case.labels[name] or 0) >= self.good}
@@ -240,7 +243,7 @@ class Oracle:
         return sum(self.case.labels[name] is not None for name in found) / len(found) if found else NAN
 
     def _for_each(self, spent: float) -> float:
-        return NAN if self.nothing or not spent > 0 else self.CG() / spent
+        return self.CG() / spent if spent > 0 else NAN
 
     def GainPerSearch(self) -> float:
         return self._for_each(self.Searches())

@@ -89,7 +89,9 @@ def test_a_log_of_growing_requests_is_one_conversation() -> None:
     )
 
     assert ids(session) == [["d1"]]
-    assert problems.notes == ["objects: 2 documents are the beginning of the next one and were skipped"]
+    assert problems.notes == [
+        "objects: 2 documents are the beginning of another one, or the same again, and were joined"
+    ]
 
 
 def test_recordings_of_requests_and_responses_are_one_conversation_with_its_tokens() -> None:

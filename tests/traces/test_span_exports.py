@@ -174,7 +174,7 @@ def test_two_systems_that_share_names_of_sessions_are_kept_apart() -> None:
     one = [replace(act, further={"judged.system": "a"}) for act in agent()]
     two = [replace(act, further={"judged.system": "b"}) for act in agent(trace="2")]
 
-    assert [(item.system, item.task, item.turns) for item in read([*one, *two])] == [
+    assert [(item.system, item.conversation, item.turns) for item in read([*one, *two])] == [
         ("a", "s1", 1),
         ("b", "s1", 1),
     ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeAlias, cast
 
+from judged.dedup.label_index import LabelIndex
 from judged.dedup.rules import Rules
 from judged.dedup.url import strict_key
 from judged.errors import BadInput, Unreadable, WrongKind
@@ -20,9 +20,6 @@ __all__ = ["Grade", "GradedResult", "Grades", "GradesLike", "describe_result", "
 Grade: TypeAlias = int | float
 GradesLike: TypeAlias = "Grades | LabelsLike | JudgmentsLike"
 """Anything that labels or judgments can be read from."""
-_Key: TypeAlias = tuple[str | None, str | None, str]
-_ANY_TOOL = "\0"
-"""Index entry for an id of any tool; no tool has this name."""
 _RULES = Rules()
 
 
@@ -30,18 +27,19 @@ _RULES = Rules()
 class GradedResult:
     """One result of one task, the keys that identify it, and its grade."""
 
-    task: str | None
-    """None if the grade is valid for every task."""
+    label: Label
     keys: tuple[str, ...]
     """Id, domain id and URL, as far as known; else the text."""
-    grade: Grade
-    tool: str | None = None
-    """The tool that the first key, an id, belongs to; None for any tool."""
 
     @property
-    def scoped_keys(self) -> Iterator[tuple[str | None, str]]:
-        """Every key with the tool it belongs to."""
-        return zip((self.tool, *(None for _ in self.keys[1:])), self.keys, strict=True)
+    def task(self) -> str | None:
+        """None if the grade is valid for every task."""
+        return self.label.task
+
+    @property
+    def grade(self) -> Grade:
+        """The grade, on the scale of the judge."""
+        return self.label.gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,51 +52,22 @@ class Grades:
     """How many further grades were given to a result that already had one."""
     conflicts: int = 0
     """How many of those differ from the first, which counts."""
-    _index: Mapping[_Key, int] = field(default_factory=dict, repr=False)
-    """Position by task, tool and key; under `_ANY_TOOL`, the first of any tool."""
+    _index: LabelIndex = field(default_factory=LabelIndex, repr=False)
 
     @classmethod
-    def from_items(cls, items: Iterable[GradedResult], name: str) -> Grades:
+    def from_labels(cls, labels: Iterable[Label], name: str) -> Grades:
         """Build the index; of a result graded twice, keep the first grade."""
-        kept: list[GradedResult] = []
-        index: dict[_Key, int] = {}
-        repeated = conflicts = 0
-        for item in items:
-            own = [(item.task, tool, key) for tool, key in item.scoped_keys]
-            earlier = next((index[key] for key in own if key in index), None)
-            if earlier is None:
-                for task, tool, key in own:
-                    index[task, tool, key] = len(kept)
-                    if tool is not None:
-                        index.setdefault((task, _ANY_TOOL, key), len(kept))
-                kept.append(item)
-            else:
-                repeated += 1
-                conflicts += item.grade != kept[earlier].grade
-        return cls(tuple(kept), name, repeated, conflicts, index)
+        index = LabelIndex(labels)
+        items = tuple(map(describe_result, index.labels))
+        return cls(items, name, index.repeated, index.contradictions, index)
 
     def find(self, item: GradedResult) -> int | None:
-        """Return the position of a result that another judge graded, by any of its keys; None if it is not here.
+        """Return the position of a result that another judge graded; None if it is not here.
 
-        On either side, a result without a task matches any task, and an id without a tool any tool.
+        Results are looked up as those of sessions are. On either side, a result without a task matches any task, and an
+        id without a tool any tool.
         """
-        for task in dict.fromkeys((item.task, None)):
-            for own, key in item.scoped_keys:
-                for tool in (own, None) if own is not None else (None, _ANY_TOOL):
-                    if (task, tool, key) in self._index:
-                        return self._index[task, tool, key]
-        if item.task is not None:
-            return None
-        return next((self._any_task[key] for key in item.keys if key in self._any_task), None)
-
-    @cached_property
-    def _any_task(self) -> dict[str, int]:
-        """First position of each key, whatever its task."""
-        positions: dict[str, int] = {}
-        for position, item in enumerate(self.items):
-            for key in item.keys:
-                positions.setdefault(key, position)
-        return positions
+        return self._index.find_label(item.label)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -114,13 +83,13 @@ def read_grades(source: GradesLike, *, name: str | None = None) -> Grades:
         return source
     table = _read_table(source)
     if isinstance(table, Labels):
-        return Grades.from_items(map(describe_result, table), name or table.name)
+        return Grades.from_labels(table, name or table.name)
     columns = (table.table.column(column).to_pylist() for column in ("query", "document", "grade"))
-    items = (
-        GradedResult(task, (document,), int(grade) if grade.is_integer() else grade)
+    labels = (
+        Label(task=task, id=document, gain=int(grade) if grade.is_integer() else grade)
         for task, document, grade in zip(*columns, strict=True)
     )
-    return Grades.from_items(items, name or table.name)
+    return Grades.from_labels(labels, name or table.name)
 
 
 def _read_table(source: LabelsLike | JudgmentsLike) -> Labels | Judgments:
@@ -146,4 +115,4 @@ def describe_result(label: Label) -> GradedResult:
     page = None if url is None else strict_key(url, _RULES) or url
     keys = tuple(key for key in (label.id, domain, page) if key is not None)
     text = "\n".join(text for text in (label.title, label.snippet) if text is not None)
-    return GradedResult(label.task, keys or (text,), label.gain, label.tool if label.id else None)
+    return GradedResult(label, keys or (text,))

@@ -19,7 +19,7 @@ from judged.errors import BadSample
 from judged.figures import draw_heat_map
 from judged.problem import Note
 from judged.result import Provenance, Result, tabulate
-from judged.stats.intervals import Interval
+from judged.stats.intervals import Interval, defined_student_interval
 from judged.stats.outcome import Undefined
 from judged.stats.prediction_powered import (
     CorrectedRate,
@@ -46,7 +46,7 @@ from judged.stats.rater_agreement import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Agreement", "MeanEstimates"]
+__all__ = ["Agreement", "Calibrated", "MeanEstimates"]
 
 Number: TypeAlias = int | float | Estimate | Undefined
 Cell: TypeAlias = Number | str | None
@@ -98,6 +98,17 @@ class MeanEstimates:
         if self.rate is not None:
             rate = {"value": self.rate.value, "error": None, "weight": None}
             yield {"mean": self.name, "estimate": "Rogan–Gladen", **rate}
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """The human grades of all results with one label."""
+
+    label: Grade
+    results: int
+    mean: float
+    interval: Interval | Undefined
+    """Of the mean, by Student's t."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -191,6 +202,20 @@ class Agreement(Result):
     def grade_bias(self) -> GradeBias:
         """Mean label of each human grade."""
         return grade_bias(_to_grades(self.truth), _to_grades(self.given))
+
+    @cached_property
+    def calibration(self) -> tuple[Calibrated, ...]:
+        """Mean human grade of the results with each label: labels that mean what they say are equal to it."""
+        return tuple(
+            Calibrated(
+                _to_grade(label),
+                len(own),
+                float(own.mean()),
+                defined_student_interval(own, level=self.level),
+            )
+            for label in np.unique(self.given).tolist()
+            for own in [self.truth[self.given == label]]
+        )
 
     def kappa(self, weights: Weights = "equal") -> Kappa:
         """Return Cohen's κ of the grades."""
@@ -338,6 +363,16 @@ class Agreement(Result):
                     "bias": row.bias,
                 }
                 for row in self.grade_bias.grades
+            ],
+            "calibration": [
+                {
+                    "label": row.label,
+                    "results": row.results,
+                    "mean": row.mean
+                    if isinstance(row.interval, Undefined)
+                    else Estimate(row.mean, row.interval.low, row.interval.high),
+                }
+                for row in self.calibration
             ],
             "tasks": [
                 {"task": task or "any", "results": kappa.items, "kappa": kappa.value}

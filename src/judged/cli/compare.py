@@ -12,6 +12,7 @@ from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     comparison_options,
     difference_options,
+    documents_option,
     measure_option,
     output_options,
     protocol_options,
@@ -107,6 +108,7 @@ Examples:
     help="Also draw the critical-difference diagram of the first measure (Friedman, Nemenyi).",
 )
 @output_options()
+@documents_option
 @protocol_options
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many threads read the runs.")
 def command(

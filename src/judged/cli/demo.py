@@ -43,6 +43,7 @@ def command(output: Path, limit: int | None) -> None:
         prepare_directory,
         write,
         write_command,
+        write_report,
     )
 
     started = perf_counter()
@@ -55,12 +56,15 @@ def command(output: Path, limit: int | None) -> None:
     demonstration = demonstrate(limit=limit, progress=show_step)
     show_step(f"writing files and a picture to {output}")
     write(output, demonstration)
+    show_step("comparing, and writing the report")
+    report = write_report(output, demonstration)
     show_step("done\n")
     _show(demonstration)
     click.echo(
         f"\nThe result is in {output}, described in {output / 'README.md'}. To score it again:\n", err=True
     )
     click.echo(f"  {write_command(output, demonstration)}", err=True)
+    click.echo(f"\nOpen {report} in a browser: leaderboard, every query, ranked lists, curves.", err=True)
 
 
 def _show(demonstration: Demonstration) -> None:

@@ -6,6 +6,7 @@ A gate is described by the command line, or several by a YAML file.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["INCONCLUSIVE", "Inconclusive", "command", "exit_code"]
 
 FORMATS = ("table", "markdown", "junit", "json")
-EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json"}
+EXTENSIONS = {".txt": "table", ".md": "markdown", ".xml": "junit", ".json": "json", ".html": "html"}
 DEFAULT_MEASURES = ("nDCG@10",)
 REGRESSION, FAULTY, INCONCLUSIVE = 1, 2, 3
 TAKEN = {FAULTY, 70, 130, 141}
@@ -151,7 +152,8 @@ def command(
     """Compare RUN with a baseline on the judgments in QRELS, and exit with 0 only if it is shown to be no worse.
 
     The verdict is `pass` if the difference is shown to lie above --min-delta, `fail` if it is shown to lie below,
-    and otherwise `inconclusive`, each by a one-sided paired test. Exit codes: 0 pass, 1 fail, 2 an error,
+    and otherwise `inconclusive`, each by a one-sided paired test. A benchmark of `judged index` in place of QRELS, with
+    another one as --baseline and no RUN, is gated setting by setting: recall and latency. Exit codes: 0 pass, 1 fail, 2 an error,
     3 inconclusive unless --inconclusive says otherwise.
     """
     from judged.blocks import Display
@@ -166,6 +168,8 @@ def command(
         _check_config_alone(click.get_current_context())
         file = read_gates(config)
         gates, chosen = [_try_gate(gate) for gate in file.gates], _read_code(file.inconclusive, config)
+    elif run is None and qrels is not None and baseline is not None and _is_benchmark(qrels):
+        gates = _gate_benchmarks(qrels, baseline, alpha)
     else:
         gate = Gate(
             *_check_inputs(qrels, run, baseline),
@@ -188,6 +192,21 @@ def command(
     code = exit_code(gates, INCONCLUSIVE if chosen is None else chosen)
     if code:
         raise click.exceptions.Exit(code)
+
+
+def _is_benchmark(path: str) -> bool:
+    """Return whether a path is a folder or a file of `judged index`."""
+    if Path(path).is_dir():
+        return (Path(path) / "benchmark.json").is_file()
+    return path.endswith(".json") and b'"judged.index/' in Path(path).read_bytes()[:200]
+
+
+def _gate_benchmarks(new: str, old: str, alpha: float) -> list[Gated]:
+    """Return a gate for each setting of two benchmarks of vector indexes."""
+    from judged.cli.index import load_benchmark
+    from judged.index.diff import gate_benchmarks
+
+    return [*gate_benchmarks(load_benchmark(Path(new)), load_benchmark(Path(old)), alpha=alpha)]
 
 
 def _check_inputs(qrels: str | None, run: str | None, baseline: str | None) -> tuple[str, str, str]:
@@ -233,12 +252,34 @@ def _make_renderer(
         if kind == "json":
             code = exit_code(gates, inconclusive)
             return to_json({"judged": __version__, **to_document(gates, exit_code=code)})
+        if kind == "html":
+            return _render_report(gates, display)
         if kind == "junit":
             return render_junit(gates, inconclusive_passes=inconclusive == 0, seconds=seconds)
         render_blocks = render_markdown if kind == "markdown" else render_text
         return render_blocks(gates, display)
 
     return render
+
+
+def _render_report(gates: Sequence[Gated], display: Display) -> str:
+    """Return the report of all gates; those that could not be decided are warnings of the first."""
+    from judged.cli.output import describe_command
+    from judged.gates.result import GateReport, RefusedGate
+    from judged.problem import Note
+    from judged.report.page import render_report
+
+    reports = [gate for gate in gates if isinstance(gate, GateReport)]
+    refused = [gate for gate in gates if isinstance(gate, RefusedGate)]
+    if not reports:
+        msg = f"no gate could be decided, so there is no report: {refused[0].message.splitlines()[0]}"
+        raise click.UsageError(msg)
+    notes = [
+        Note("refused-gate", "warning", f"{gate.name} could not be decided: {gate.message}")
+        for gate in refused
+    ]
+    first = replace(reports[0], notes=(*notes, *reports[0].notes))
+    return render_report([first, *reports[1:]], queries=display.texts or None, command=describe_command())
 
 
 def _print_result(gates: Sequence[Gated], text: str, output: OutputOptions) -> None:

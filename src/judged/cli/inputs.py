@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ class InputPath(click.ParamType):  # type: ignore[type-arg]  # only the newest c
         """Return the argument, after checking that the file exists: of several runs, a missing one is found at once."""
         text = str(value)
         path = split_name(text)[1] if self.named else STANDARD_INPUT
-        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists():
+        pattern = self.named and bool(glob(path))  # noqa: PTH207 - it may be absolute or relative
+        if path != STANDARD_INPUT and ":" not in path and not Path(path).exists() and not pattern:
             from judged.io.open import missing_file
 
             raise missing_file(Path(path))

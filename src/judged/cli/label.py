@@ -28,6 +28,7 @@ __all__ = ["command"]
 INCOMPLETE = 4
 """Exit code if results are left without a label."""
 SIMILARITY = "--similarity"
+SAMPLE = "--sample"
 EXAMPLES = """\b
 Examples:
   judged label traces.jsonl --endpoint http://localhost:8000/v1 --model qwen3 -o labels.jsonl
@@ -39,12 +40,16 @@ Examples:
 
 
 class Command(click.Command):
-    """`judged label`; with `--similarity`, which needs no endpoint, another command."""
+    """`judged label`; with `--similarity` or `--sample`, which need no endpoint, another command."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """Return the context of this command, or of the one without a language model."""
+        if any(word == SAMPLE or word.startswith(f"{SAMPLE}=") for word in args):
+            from judged.cli.label_sample import sample
+
+            return sample.make_context(f"{info_name} {SAMPLE}", args, parent, **extra)
         if SIMILARITY not in args:
             return super().make_context(info_name, args, parent, **extra)
         from judged.cli.label_similarity import similar
@@ -232,7 +237,7 @@ def command(
     is read from the environment only. Every answer is stored as it arrives: after an interruption, the same command
     asks only what is missing. An answer that states no grade is counted as a failure, never as a 0. If a result is
     left without a label, or the budget is reached, the exit code is 4. For labels without a language model see
-    `judged label --similarity --help`.
+    `judged label --similarity --help`, for a sheet that people grade `judged label --sample --help`.
     """
     from judged.label.budget import Prices
     from judged.label.client import Endpoint, RetryPolicy

@@ -28,8 +28,11 @@ COMMANDS = {
     "sessions": "Score agents' search sessions: gain by iteration, efficiency, redundancy",
     "explain": "Show where a number comes from, and why two numbers differ",
     "label": "Grade the results of a run or of agents with a language model",
+    "index": "Benchmark vector indexes: recall, latency, throughput and cost",
     "agreement": "Measure how well labels agree with human grades",
     "lint": "Report what is wrong with judgments and runs, or write cleaned copies",
+    "report": "Join saved results into one HTML file",
+    "view": "Show results, runs or traces in a browser, and reload them when their files change",
     "trec_eval": "Print what trec_eval prints, byte for byte",
     "measures": "List the measures, or explain one",
     "convert": "Convert judgments and runs to another format",
@@ -185,7 +188,7 @@ Examples:
     "--debug", is_flag=True, help="Show the traceback when judged itself fails (or set JUDGED_DEBUG=1)."
 )
 def judged(*, debug: bool) -> None:
-    """Measure retrieval: ranked runs against judgments, and agents' search sessions."""
+    """Measure retrieval: ranked runs against judgments, agents' search sessions, vector indexes."""
 
 
 def main() -> NoReturn:

@@ -21,6 +21,7 @@ __all__ = [
     "comparison_options",
     "convention_option",
     "difference_options",
+    "documents_option",
     "marks_option",
     "measure_option",
     "output_options",
@@ -35,8 +36,13 @@ F = TypeVar("F", bound=Callable[..., object])
 Command: TypeAlias = Callable[..., None]
 
 
-def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Callable[[Command], Command]:
-    """Add the options that say what is printed and written; the command receives `output`."""
+def output_options(
+    formats: Sequence[str] = FORMATS, *, note: str = "", folder: bool = False
+) -> Callable[[Command], Command]:
+    """Add the options that say what is printed and written; the command receives `output`.
+
+    With `folder`, what is written may be a folder as well, whose name has no extension.
+    """
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -67,7 +73,7 @@ def output_options(formats: Sequence[str] = FORMATS, *, note: str = "") -> Calla
                 "paths",
                 multiple=True,
                 metavar="FILE",
-                type=click.Path(dir_okay=False, path_type=Path),
+                type=click.Path(dir_okay=folder, path_type=Path),
                 help=f"Also write FILE, in the format of its extension{note}; may be repeated.",
             ),
             click.option(
@@ -135,8 +141,23 @@ queries_option = click.option(
     "--queries",
     "texts",
     metavar="FILE",
-    help="Texts of queries (TSV, JSONL, CSV, Parquet), shown beside their ids.",
+    help="Texts of queries (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown beside their ids.",
 )
+
+
+def documents_option(command: Command) -> Command:
+    """Add the option that names the texts of documents, which the report shows; `output` has them."""
+
+    @wraps(command)
+    def receive(*, documents: str | None, output: OutputOptions, **options: object) -> None:
+        command(output=replace(output, documents=documents), **options)
+
+    return click.option(
+        "--documents",
+        metavar="FILE",
+        type=click.Path(exists=True),
+        help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder), shown in `-o report.html`.",
+    )(receive)
 
 
 marks_option = click.option(
@@ -188,9 +209,9 @@ def read_query_texts(path: str | None) -> dict[str, str]:
     """Return the text of every query in the file, if one is named."""
     if path is None:
         return {}
-    from judged.io.texts import read_queries
+    from judged.io.texts import find_texts, read_queries
 
-    return read_queries(path)
+    return read_queries(find_texts(path, "queries"))
 
 
 def comparison_options(command: Command) -> Command:

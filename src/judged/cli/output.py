@@ -27,6 +27,7 @@ __all__ = [
     "FORMATS",
     "OutputOptions",
     "check_extension",
+    "describe_command",
     "emit",
     "print_line",
     "print_notes",
@@ -61,6 +62,8 @@ class OutputOptions:
     digits: int = 4
     quiet: bool = False
     verbose: bool = False
+    documents: str | None = None
+    """Texts of documents, for the report."""
 
     def check(self, *, pictures: bool = False) -> None:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
@@ -102,7 +105,7 @@ def emit(
 
     shown = replace(display or Display(), digits=output.digits, notes=False)
     for path in output.paths:
-        write_file(path, _render_file(result, path.suffix.lower(), shown))
+        write_file(path, _render_file(result, path.suffix.lower(), shown, output.documents))
     doubts, others = split_doubts((*result.notes, *notes))
     print_notes(doubts)
     click.echo(result.render(output.format, to_screen(shown)), nl=False)
@@ -125,7 +128,7 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _render_file(result: Result, extension: str, display: Display) -> str | bytes:
+def _render_file(result: Result, extension: str, display: Display, documents: str | None) -> str | bytes:
     """Return a result as the content of a file; a picture is of its first figure."""
     if extension in PICTURES:
         from judged.blocks import Figure
@@ -133,12 +136,25 @@ def _render_file(result: Result, extension: str, display: Display) -> str | byte
 
         return draw(next(block for block in result.blocks(display) if isinstance(block, Figure)), extension)
     if extension == ".html":
-        from judged.report.html import render_page
-
-        return render_page(result, display)
+        return _render_report(result, display, documents)
     if extension == ".json":
         return result.to_json(per_query=display.per_query)
     return result.render(EXTENSIONS[extension], display)
+
+
+def _render_report(result: Result, display: Display, documents: str | None) -> str:
+    from judged.report.page import render_report
+
+    return render_report(
+        [result], queries=display.texts or None, documents=documents, command=describe_command()
+    )
+
+
+def describe_command() -> str:
+    """Return the command line, as a shell would read it."""
+    from shlex import join
+
+    return join(["judged", *sys.argv[1:]])
 
 
 def separate_notes() -> None:

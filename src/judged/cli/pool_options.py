@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["INPUT", "OUTPUT", "PoolInputs", "pool_options"]
 
 INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
+SOURCE = click.Path(exists=True, path_type=Path)
+"""A file, or a folder of traces."""
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 _OPTIONS = (
-    click.argument("sources", metavar="TRACE|RUN...", nargs=-1, required=True, type=INPUT),
+    click.argument("sources", metavar="TRACE|RUN...", nargs=-1, required=True, type=SOURCE),
     click.option(
         "--queries",
         type=INPUT,

@@ -28,17 +28,25 @@ LINE_INTERVAL = 30.0
 class Progress:
     """Displays how much of a piece of work is done.
 
-    On a terminal it is a bar. Elsewhere nothing is shown, or, with `lines`, a line every half minute.
+    On a terminal it is a bar. Elsewhere nothing is shown, or, with `lines`, a line every half minute. `rate` names what
+    is counted, to show how many there are each second.
 
     >>> with Progress("Scoring", enabled=False) as progress:
     ...     progress(1, 2)
     """
 
     def __init__(
-        self, title: str, *, enabled: bool = True, delay: float = DELAY, lines: bool = False
+        self,
+        title: str,
+        *,
+        enabled: bool = True,
+        delay: float = DELAY,
+        lines: bool = False,
+        rate: str = "",
     ) -> None:
         terminal = sys.stderr.isatty()
         self._title = title
+        self._rate = rate
         self._lines = enabled and lines and not terminal
         self._enabled = enabled and terminal
         self._lock = Lock()
@@ -58,12 +66,12 @@ class Progress:
 
     def __call__(self, done: int, total: int | None = None, detail: str = "") -> None:
         """Show that `done` of `total` is done; without a total, the count alone."""
-        left = (
-            f"{_clock((total - done) * (monotonic() - self._started) / done)} left" if total and done else ""
-        )
+        passed = max(monotonic() - self._started, 1e-9)
+        left = f"{_clock((total - done) * passed / done)} left" if total and done else ""
+        rate = f"{done / passed:,.0f} {self._rate}/s" if self._rate and done else ""
         with self._lock:
             self._done, self._total = done, total
-            self._text = ", ".join(part for part in (detail, left) if part)
+            self._text = ", ".join(part for part in (detail, rate, left) if part)
             self._update()
         if self._lines and total and monotonic() - self._last_line >= LINE_INTERVAL:
             self._last_line = monotonic()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from judged.cli.inputs import InputPath, check_standard_input, named_runs
+from judged.cli.inputs import Input, InputPath, check_standard_input, named_runs
 from judged.cli.options import (
     ProfileChoice,
+    documents_option,
     marks_option,
     measure_option,
     output_options,
@@ -42,6 +43,7 @@ Examples:
   judged score qrels.txt *.run -o table.tex -o scores.parquet
   judged score qrels.txt old=2023/run.txt new=2024/run.txt
   zcat bm25.run.gz | judged score qrels.txt -
+  judged score qrels.txt s3://bucket/runs/ --engine spark --master spark://host:7077
 """
 
 
@@ -62,12 +64,22 @@ Examples:
     help="Show how far unjudged results and the order of ties could move each number.",
 )
 @output_options()
+@documents_option
 @profile_options
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="YAML file of settings; options on the command line take precedence.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "streaming", "spark"]),
+    help="What reads the runs: at once, as streams in blocks of queries, or Apache Spark."
+    "  [default: streaming for folders, patterns, URIs and files over 1 GiB, else local]",
+)
+@click.option(
+    "--master", metavar="URL", help="With --engine spark: `local[4]`, `spark://…`, `yarn` or `sc://…`."
 )
 @click.option(
     "--threads", type=click.IntRange(min=1), metavar="N", help="Number of threads that read the runs."
@@ -84,12 +96,15 @@ def command(
     output: OutputOptions,
     choice: ProfileChoice,
     config: Path | None,
+    engine: Literal["local", "streaming", "spark"] | None,
+    master: str | None,
     threads: int | None,
 ) -> None:
     """Score each RUN against the judgments in QRELS.
 
-    Inputs are TREC, JSONL, CSV, TSV, Parquet or Arrow files, compressed or not, or `-` for standard input. A run is
-    named after its file; NAME=FILE gives it another name. Results go to standard output, the protocol and notes to
+    Inputs are TREC, JSONL, CSV, TSV, Parquet or Arrow files, compressed or not, or `-` for standard input. A run may
+    also be a folder, a quoted pattern or a URI (`s3://…`) of Parquet or TREC files; a column `system` in them holds
+    several runs. A run is named after its file; NAME=FILE gives it another name. Results go to standard output, the protocol and notes to
     standard error.
     """
     from judged.cli.progress import Progress
@@ -110,11 +125,14 @@ def command(
     binary = file is not None and file.binary
     evaluations = evaluate_many(
         _read_judgments(qrels, chosen, profile, binary=binary, intents=intents),
-        {run.name: run.path for run in inputs},
+        _open_runs(inputs, engine, master),
         chosen,
         protocol=profile,
+        engine=None if engine == "spark" else engine,
         threads=threads or (file.threads if file else None),
-        progress=lambda name: Progress(f"Scoring {name}", enabled=not output.quiet),
+        progress=lambda name: Progress(
+            f"Scoring {name}", enabled=not output.quiet, rate="rows" if engine == "streaming" else ""
+        ),
     )
     evaluations = replace(evaluations, bounds=bounds)
     if file is not None:
@@ -122,6 +140,18 @@ def command(
     shown = replace(display, marks=not no_marks, digits=output.digits)
     notes = _list_notes(evaluations, file, shown, by_default=by_default)
     emit(evaluations, output, display=shown, notes=tuple(notes))
+
+
+def _open_runs(inputs: list[Input], engine: str | None, master: str | None) -> dict[str, Any]:
+    """Return every run by name: its path, or its data frame in Spark."""
+    if master is not None and engine != "spark":
+        msg = "`--master` names a Spark cluster, and needs `--engine spark`"
+        raise click.UsageError(msg)
+    if engine != "spark":
+        return {run.name: run.path for run in inputs}
+    from judged.engine.spark import read_frame
+
+    return {run.name: read_frame(run.path, master=master) for run in inputs}
 
 
 def _read_configuration(path: Path) -> Configuration:

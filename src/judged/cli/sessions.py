@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from judged.engine.evaluation import Evaluation
     from judged.gates.result import GateReport
     from judged.measures.measure import Measure
-    from judged.sessions.report import SessionReport
+    from judged.sessions.report import Section, SessionReport
 
-__all__ = ["command"]
+__all__ = ["choose_measures", "command"]
 
 Traces: TypeAlias = list[tuple[str | None, str]]
 """The name that each trace is given, if any, and its path."""
@@ -93,6 +93,25 @@ class Weight(click.ParamType):  # type: ignore[type-arg]  # as in `judged.cli.in
 @click.option("--curve", is_flag=True, help="Show every measure at every iteration.")
 @click.option(
     "--stopping", is_flag=True, help="Show what would have been lost and saved by stopping earlier."
+)
+@click.option(
+    "--budget",
+    "budgets",
+    multiple=True,
+    type=Weight(),
+    metavar="searches|tokens|seconds=N",
+    help="With --stopping: also stop when this much is spent; may be repeated.",
+)
+@click.option(
+    "--redundancy", is_flag=True, help="Show where repeats come from: iterations, tools, queries, documents."
+)
+@click.option(
+    "--attempts", is_flag=True, help="Show mean and spread over repeated attempts, and what k attempts find."
+)
+@click.option(
+    "--human",
+    metavar="FILE",
+    help="Human grades of a random sample of the results (`judged label --sample`): correct CG and SRE by them.",
 )
 @click.option("--overlap", is_flag=True, help="Show which good results several systems found.")
 @click.option("--explain", is_flag=True, help="Show why each result is new or a duplicate.")
@@ -180,6 +199,7 @@ def command(
         from judged.report.draw import check_picture_path
 
         check_picture_path(picture)
+    options["report"] = any(path.suffix.lower() == ".html" for path in output.paths)
     report = _make_report(
         named, settings, options, curves=options["curve"] or picture is not None, quiet=output.quiet
     )
@@ -230,7 +250,27 @@ def _make_report(
         single=alone(evaluation, good=good) if options["overlap"] else (),
         comparison=compare_systems(evaluation, baseline=compared, settings=settings) if compared else None,
         gates=_gate(evaluation, settings, options) if options["min_delta"] is not None else (),
+        sections=dict(_make_sections(evaluation, settings, options, good=good)),
+        explained=options["explain"],
+        good=good,
     )
+
+
+def _make_sections(
+    evaluation: Evaluation, settings: Settings, options: dict[str, Any], *, good: int
+) -> Iterator[tuple[str, Section]]:
+    """Yield what was asked for besides means, curves and comparisons."""
+    from judged.sessions.analysis import attempts, corrected, redundancy, stopping_rules
+
+    if options["human"]:
+        yield "corrected", corrected(evaluation)
+    if options["redundancy"]:
+        yield "redundancy", redundancy(evaluation)
+    if options["stopping"] or options["budgets"]:
+        rules = stopping_rules(evaluation, budgets=options["budgets"], good=good, level=settings.level)
+        yield "stopping_rules", rules
+    if options["attempts"]:
+        yield "attempts", attempts(evaluation, good=good)
 
 
 def _gate(evaluation: Evaluation, settings: Settings, options: dict[str, Any]) -> tuple[GateReport, ...]:
@@ -267,7 +307,7 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
     with Progress("Reading sessions", enabled=not quiet) as progress:
         evaluation = evaluate_sessions(
             named,
-            _choose_measures(options),
+            choose_measures(options),
             labels=options["labels"],
             reference=reference,
             rules=_make_rules(options),
@@ -278,10 +318,12 @@ def _evaluate(named: Traces, options: dict[str, Any], *, quiet: bool) -> Evaluat
             tools=options["tools"],
             lenient=options["lenient"],
             conversations=options["chosen"],
-            explain=options["explain"],
+            explain=options["explain"] or options["report"],
+            searches=options["redundancy"],
+            human=options["human"],
             progress=progress,
         )
-    if session_totals(evaluation).labelled or options["measures"]:
+    if session_totals(evaluation).labelled or options["measures"] or options["labels"]:
         return evaluation
     return evaluation.measure(WITHOUT_GAINS)
 
@@ -298,7 +340,7 @@ def _make_rules(options: dict[str, Any]) -> Rules:
     return Rules(weights=Weights(**dict(options["weights"])), url_rules_off=off, **given)
 
 
-def _choose_measures(options: dict[str, Any]) -> list[Measure]:
+def choose_measures(options: dict[str, Any]) -> list[Measure]:
     """Return the measures asked for, with the settings that hold for all, and their companions."""
     from judged.measures.parse import parse_measures
 
@@ -310,15 +352,19 @@ def _choose_measures(options: dict[str, Any]) -> list[Measure]:
     for measure in parse_measures(texts, family="session"):
         free = measure.defaults.keys() - dict(measure.set_parameters).keys()
         chosen.append(measure(**{name: value for name, value in shared.items() if name in free}))
-    return parse_measures([*chosen, *_find_companions(chosen)], family="session")
+    return parse_measures([*chosen, *_find_companions(chosen, shared)], family="session")
 
 
-def _find_companions(measures: list[Measure]) -> Iterator[Measure]:
+def _find_companions(measures: list[Measure], settings: dict[str, Any]) -> Iterator[Measure]:
     """Yield what rates and times are not shown without: gain, length, and whether everything was found."""
     from judged.measures.families import SESSION_MEASURES
 
     for measure in measures:
-        shared = {**dict(measure.set_parameters), "iteration": measure.parameters.get("iteration", "last")}
+        shared = {
+            **settings,
+            **dict(measure.set_parameters),
+            "iteration": measure.parameters.get("iteration", "last"),
+        }
         for companion in (SESSION_MEASURES[name] for name in measure.companions):
             names = {"good", "reference", "iteration"} & companion.defaults.keys() & shared.keys()
             yield companion(**{name: shared[name] for name in names})
@@ -326,6 +372,6 @@ def _find_companions(measures: list[Measure]) -> Iterator[Measure]:
 
 def _list_inputs(named: Traces, options: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("trace", path) for _, path in named)
-    for role in ("labels", "reference"):
+    for role in ("labels", "reference", "human"):
         if options[role] and options[role] != "union":
             yield role, options[role]

@@ -174,7 +174,9 @@ class Answer:
         return f"{units.capitalize()} do not show a difference ({p}, {TESTS[self.test]}){self._say_reach(digits)}."
 
     def _say_all(self) -> str:
-        return self.rivals[0].system if len(self.rivals) == 1 else f"all {len(self.rivals)} others"
+        if len(self.rivals) == 1:
+            return self.rivals[0].system
+        return "both others" if len(self.rivals) == 2 else f"all {len(self.rivals)} others"
 
     def _say_reach(self, digits: int) -> str:
         if self.detectable is None:

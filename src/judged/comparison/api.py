@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from judged._arguments import worded
 from judged.comparison.answer import Answer, find_answer
@@ -14,22 +15,23 @@ from judged.comparison.extra_tests import ROPE
 from judged.comparison.result import Comparison, Latency
 from judged.comparison.settings import Settings, choose_settings
 from judged.comparison.slices import Attributes, AttributesLike, find_interactions, read_attributes
-from judged.comparison.systems import ScoresLike, System, read_systems, to_system
+from judged.comparison.systems import ScoresLike, System, list_systems, read_systems, to_system
 from judged.engine.evaluate import Runs, evaluate, evaluate_many
 from judged.engine.family import Measures
 from judged.errors import BadMeasure, BadSample, UnknownName
 from judged.io.read import read_timings
+from judged.measures.parse import parse_measures
 from judged.problem import Note, merge_notes
 from judged.profiles.profile import Profile
 from judged.protocol import Protocol
-from judged.result import Provenance
+from judged.result import Provenance, Result
 from judged.stats.intervals import Interval
 from judged.stats.randomisation import all_pairs
 from judged.tables.inputs import TimingsLike, TruthLike
 from judged.tables.timings import Timings
 from judged.wording import counted, plural
 
-__all__ = ["compare"]
+__all__ = ["compare", "compare_results"]
 
 LATENCIES = ("Latency", "Latency(p=50)", "Latency(p=95)", "Latency(p=99)")
 """The measures of timings, in the order of the fields of `Latency`."""
@@ -89,6 +91,43 @@ def compare(
     if samples is not None:
         whole = _add_latencies(whole, samples)
     return whole.with_extra_tests(*also, rope=rope)
+
+
+def compare_results(results: Mapping[str, Result], **settings: Any) -> Comparison:
+    """Compare the systems of several results, such as those saved on different days, in the measures they share.
+
+    `results` has a name for each; systems of the same name carry that of their result too. `settings` are test,
+    correction, level, resamples and seed, as `compare` takes them.
+    """
+    found = [(name, system) for name, result in results.items() for system in list_systems(result)]
+    empty = [name for name in results if name not in {name for name, _ in found}]
+    if empty:
+        msg = f"`{empty[0]}` has no values of single queries to compare"
+        raise BadSample(msg, hint="evaluations and comparisons have them")
+    times = Counter(system.name for _, system in found)
+    systems = [
+        system.rename(f"{system.name} ({name})") if times[system.name] > 1 else system
+        for name, system in found
+    ]
+    shared = [name for name in systems[0].values if all(name in system.values for system in systems)]
+    if not shared:
+        listed = "; ".join(f"{system.name}: {', '.join(system.values)}" for system in systems)
+        msg = f"no measure is shared by all systems ({listed})"
+        raise BadMeasure(msg)
+    measures = tuple(parse_measures(shared, family=systems[0].family))
+    chosen = [replace(system, measures=measures) for system in systems]
+    whole = _compare_systems(chosen, (), choose_settings(**settings))
+    return replace(whole, notes=(*_note_origins(chosen, shared), *whole.notes))
+
+
+def _note_origins(systems: Sequence[System], measures: Sequence[str]) -> Iterator[Note]:
+    """Yield warnings where systems were scored on different judgments or under different protocols."""
+    if len({system.judgments for system in systems} - {None}) > 1:
+        yield Note("judgments", "warning", "the systems were scored on different judgments")
+    for name in measures:
+        records = [system.protocol(name) for system in systems]
+        if len({record.fingerprint for record in records if record is not None}) > 1:
+            yield Note("protocol", "warning", f"{name} was computed under different protocols")
 
 
 def _to_names(baseline: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import EXTRA_TESTS, Rows, rank_systems
 from judged.comparison.settings import SHORT, Settings
 from judged.errors import BadSample, UnknownName
-from judged.figures import draw_critical_difference, draw_scatter
+from judged.figures import Record, draw_bars, draw_critical_difference, draw_scatter
 from judged.problem import Note, split_doubts
 from judged.stats.intervals import Interval
 from judged.stats.outcome import Cell, Undefined, as_cell
@@ -39,6 +39,7 @@ __all__ = [
     "find_pareto_optimal",
     "is_shown",
     "make_blocks",
+    "means_figure",
     "pareto_optimal",
     "rank_figure",
     "trade_off_figure",
@@ -50,6 +51,8 @@ MATRIX = 26
 """More systems than this are not set against each other in a matrix."""
 WITH_NUMBERS = 6
 """Up to this many systems, the cells of a matrix have the difference beside its mark."""
+MOST_IN_FIGURE = 6
+"""Systems that a figure shows by several measures."""
 NAMED = 3
 """How many of the most helped and most hurt queries are named."""
 TRADE_OFF = (
@@ -461,6 +464,29 @@ def trade_off_figure(comparison: Comparison) -> Figure:
         size=size,
         note=f"Filled: Pareto-optimal; lines: {100 * comparison.settings.level:g} % interval{sized}",
     )
+
+
+def means_figure(comparison: Comparison) -> Figure:
+    """Draw the mean of every system with its interval, by measure; of many systems, by the first measure."""
+    few = len(comparison.systems) <= MOST_IN_FIGURE
+    shown = comparison.measures if few else comparison.measures[:1]
+    order = comparison.ranked()
+    bars: list[Record] = []
+    for mean in sorted(comparison.means, key=lambda mean: order.index(mean.system)):
+        if mean.measure in shown:
+            bar: dict[str, str | float | bool | None] = {"value": mean.mean, "low": None, "high": None}
+            if isinstance(mean.interval, Interval):
+                bar |= {"low": mean.interval.low, "high": mean.interval.high}
+            # one measure: the systems are the rows; several: they are the colours
+            place = (
+                {"group": mean.measure, "name": mean.system}
+                if few
+                else {"group": mean.system, "name": mean.measure}
+            )
+            bars.append({**place, **bar})
+    title = "Means" if few else f"Mean {shown[0]}"
+    note = f"Lines: {100 * comparison.settings.level:g} % interval"
+    return draw_bars(bars, name="means", title=title, value="mean", note=note)
 
 
 def rank_figure(comparison: Comparison, scores: PairedScores) -> Figure:

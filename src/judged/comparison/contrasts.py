@@ -24,13 +24,14 @@ from judged.stats.intervals import Interval, defined_student_interval, is_binary
 from judged.stats.outcome import Outcome, Undefined, stars
 from judged.stats.paired import WinsTiesLosses, differences, pair_by_query, summarise, wins_ties_losses
 from judged.stats.paired_tests import TTest, difference_test, paired_t
-from judged.stats.randomisation import randomise
+from judged.stats.randomisation import Randomised, randomise, randomise_families
 
 __all__ = [
     "BaselineTest",
     "Contrast",
     "Mean",
     "PairedScores",
+    "contrast_families",
     "contrast_systems",
     "estimate_means",
     "pair_systems",
@@ -156,6 +157,30 @@ class Contrast:
         """Return whether the corrected p-value is below `alpha`."""
         return self.corrected is not None and self.corrected < alpha
 
+    def reverse(self) -> Contrast:
+        """Return the same contrast seen from the other system: baseline minus system, with the same p-values."""
+        interval, count, outcome = self.interval, self.count, self.outcome
+        return replace(
+            self,
+            system=self.baseline,
+            baseline=self.system,
+            difference=0.0 - self.difference,
+            mean=self.baseline_mean,
+            baseline_mean=self.mean,
+            interval=replace(
+                interval, mean=0.0 - interval.mean, low=0.0 - interval.high, high=0.0 - interval.low
+            )
+            if isinstance(interval, Interval)
+            else interval,
+            effect=_negate(self.effect),
+            hedges=_negate(self.hedges),
+            superiority=None if self.superiority is None else 1 - self.superiority,
+            count=None if count is None else WinsTiesLosses(count.losses, count.ties, count.wins),
+            outcome=replace(outcome, statistic=0.0 - outcome.statistic)
+            if isinstance(outcome, Outcome)
+            else outcome,
+        )
+
     def to_dict(self) -> dict[str, Value]:
         """Return every number by name; an undefined one is None, with the reason."""
         numbers = (self.interval, self.outcome, self.effect, self.hedges, self.detectable)
@@ -189,6 +214,10 @@ def _bounds(interval: Interval | Undefined) -> dict[str, Value]:
     if isinstance(interval, Undefined):
         return {"low": None, "high": None}
     return {"low": interval.low, "high": interval.high}
+
+
+def _negate(value: float | Undefined) -> float | Undefined:
+    return value if isinstance(value, Undefined) else 0.0 - value
 
 
 def _number(value: float | Undefined) -> float | None:
@@ -301,7 +330,30 @@ def contrast_systems(
     scores: PairedScores, pairs: Sequence[tuple[int, int]], settings: Settings
 ) -> list[Contrast]:
     """Return the contrast of each pair (system, baseline) of columns."""
-    outcomes, corrected = test_pairs(scores.values, pairs, settings)
+    return contrast_families(scores, [pairs], settings)[0]
+
+
+def contrast_families(
+    scores: PairedScores, families: Sequence[Sequence[tuple[int, int]]], settings: Settings
+) -> list[list[Contrast]]:
+    """Return the contrasts of several families of pairs, each corrected by itself; sign flips are drawn once."""
+    drawn: list[Randomised | None] = [None] * len(families)
+    if settings.test == "randomisation":
+        options = {"resamples": settings.resamples, "seed": settings.seed}
+        drawn = list(randomise_families(scores.values, families, **options))
+    return [
+        _contrast_family(scores, pairs, settings, randomised)
+        for pairs, randomised in zip(families, drawn, strict=True)
+    ]
+
+
+def _contrast_family(
+    scores: PairedScores,
+    pairs: Sequence[tuple[int, int]],
+    settings: Settings,
+    randomised: Randomised | None,
+) -> list[Contrast]:
+    outcomes, corrected = test_pairs(scores.values, pairs, settings, randomised)
     found = []
     for (system, baseline), outcome, p in zip(pairs, outcomes, corrected, strict=True):
         names = scores.systems[system], scores.systems[baseline]
@@ -328,12 +380,15 @@ def contrast_systems(
 
 
 def test_pairs(
-    values: Floats, pairs: Sequence[tuple[int, int]], settings: Settings
+    values: Floats,
+    pairs: Sequence[tuple[int, int]],
+    settings: Settings,
+    randomised: Randomised | None = None,  # noqa: PT028 - no test of pytest
 ) -> tuple[list[Outcome | Undefined], list[float | None]]:
-    """Return the outcome of each pair, and the corrected p-values; sign flips are shared by all pairs."""
+    """Return the outcome of each pair, and the corrected p-values; `randomised` has those of sign flips, if drawn."""
     found: list[Outcome | Undefined]
     if settings.test == "randomisation":
-        result = randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
+        result = randomised or randomise(values, pairs, resamples=settings.resamples, seed=settings.seed)
         means = [float(np.mean(values[:, i] - values[:, j])) for i, j in pairs]
         found = [Outcome("randomisation", mean, float(p)) for mean, p in zip(means, result.p, strict=True)]
         if settings.correction == "maxT":

@@ -12,7 +12,7 @@ import numpy as np
 from judged.arrays import Floats
 from judged.blocks import Block, Display, Figure, Value
 from judged.comparison.answer import Answer, describe_baselines
-from judged.comparison.blocks import make_blocks, pareto_optimal, rank_figure, trade_off_figure
+from judged.comparison.blocks import make_blocks, means_figure, pareto_optimal, rank_figure, trade_off_figure
 from judged.comparison.contrasts import Contrast, Mean, PairedScores
 from judged.comparison.extra_tests import ROPE, run_extra_test
 from judged.comparison.settings import Settings
@@ -223,6 +223,11 @@ class Comparison(Result):
     def draw_ranks(self, measure: object = None) -> Figure:
         """Draw the critical-difference diagram of a measure, by default of the first (Friedman, Nemenyi)."""
         return rank_figure(self, self._find_scores(measure))
+
+    def charts(self) -> list[Figure]:
+        """Return the means with their intervals and, with timings, accuracy against latency."""
+        timed = self.latencies and any(scores.has_direction for scores in self.scores)
+        return [means_figure(self), *([self.draw_trade_off()] if timed else [])]
 
     def with_extra_tests(self, *names: str, rope: float = ROPE) -> Comparison:
         """Return the same with extra tests of all systems; `rope` is the least difference that matters."""

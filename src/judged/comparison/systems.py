@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from judged.engine.evaluation import Evaluation
-from judged.engine.evaluations import Evaluations
 from judged.engine.family import Measures
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io.open import open_file, split_name
@@ -22,11 +20,14 @@ from judged.io.table import Table, read_table
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
-from judged.result import InputFile, ProtocolRecord, Provenance, load
+from judged.result import InputFile, ProtocolRecord, Provenance, Result, find_kind, load
 from judged.tables.schema import SCORES
 from judged.tables.scores import Scores
 
-__all__ = ["ScoresLike", "System", "read_scores", "read_systems", "to_system"]
+if TYPE_CHECKING:
+    from judged.comparison.result import Comparison
+
+__all__ = ["ScoresLike", "System", "list_systems", "read_scores", "read_systems", "to_system"]
 
 AGAIN = "write it with `judged score QRELS RUN --per-query -o scores.parquet`"
 
@@ -62,6 +63,14 @@ class System:
         own = (record for record in records if measure in record.measures)
         return next(own, next((record for record in records if not record.measures), None))
 
+    def rename(self, name: str) -> System:
+        """Return the same under another name, which its files carry too."""
+        files = (
+            replace(file, system=name) if file.system == self.name else file
+            for file in self.provenance.inputs
+        )
+        return replace(self, name=name, provenance=replace(self.provenance, inputs=tuple(files)))
+
     @property
     def judgments(self) -> str | None:
         """The SHA-256 of the judgments, if it is known."""
@@ -78,6 +87,28 @@ def to_system(scored: Evaluation | Scores) -> System:
     return System(
         scored.system, values, scored.measures, scores.unit, scored.provenance, notes, scored.family
     )
+
+
+def list_systems(result: Result) -> list[System]:
+    """Return the systems whose values a result holds for every query; empty if it holds none."""
+    from judged.comparison.result import Comparison
+
+    if isinstance(result, Comparison):
+        return [_select_system(result, name) for name in result.systems]
+    return [to_system(one) for one in result.evaluations() if isinstance(one, Evaluation)]
+
+
+def _select_system(comparison: Comparison, name: str) -> System:
+    """Return one system of a comparison, on the queries that were compared."""
+    values = {
+        scores.measure: dict(zip(scores.queries, scores.column(name).tolist(), strict=True))
+        for scores in comparison.scores
+    }
+    family = comparison.scores[0].family
+    measures = tuple(parse_measures(list(values), family=family))
+    inputs = tuple(file for file in comparison.provenance.inputs if file.system in {None, name})
+    provenance = replace(comparison.provenance, inputs=inputs)
+    return System(name, values, measures, comparison.unit, provenance, family=family, saved=True)
 
 
 def read_systems(
@@ -174,16 +205,13 @@ class _Document(Struct):
 
 def _read_result(path: Path) -> tuple[System, ...] | None:
     """Read the systems of a result; a run in JSON may be large, so the beginning of the file decides."""
-    file = open_file(path)
-    if not re.match(rb'\s*\{\s*"schema":\s*"judged\.', file.head()):
+    if find_kind(path) is None:
         return None
+    file = open_file(path)
     try:
         document = msgspec.json.decode(bytes(file.data), type=_Document)
         if bytes(document.state):
-            loaded = load(path)
-            results = loaded.values() if isinstance(loaded, Evaluations) else [loaded]
-            found = [to_system(result) for result in results if isinstance(result, Evaluation)]
-            return tuple(replace(system, saved=True) for system in found) or None
+            return tuple(replace(system, saved=True) for system in list_systems(load(path))) or None
         if "scores" not in document.tables:
             raise _only_means(path)
         rows = msgspec.json.decode(document.tables["scores"], type=list[dict[str, str | float | None]])

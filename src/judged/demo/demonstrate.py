@@ -14,6 +14,7 @@ import numpy as np
 from judged._optional import need
 from judged._version import __version__
 from judged.arrays import Floats
+from judged.comparison.api import compare
 from judged.demo.collection import Collection, Text, build, find_entries
 from judged.demo.systems import fuse, need_bm25s, score_by_bm25, score_by_lsa
 from judged.engine.evaluate import evaluate
@@ -33,6 +34,7 @@ __all__ = [
     "prepare_directory",
     "write",
     "write_command",
+    "write_report",
 ]
 
 MEASURES = ("nDCG@10", "RR(rel=3)", "Success(rel=3)@1", "R@100", "DR@20")
@@ -62,6 +64,7 @@ paragraph. The first paragraph is the query.
 | `scores.csv`, `scores.json` | the means; the second with protocol and notes |
 | `per-query.csv` | every score of every query |
 | `scores.svg` | the means as a picture |
+| `report.html` | the comparison: leaderboard, every query, ranked lists, curves; open it in a browser |
 
 To score the runs again, in this directory:
 
@@ -198,6 +201,23 @@ def write(directory: Path, demonstration: Demonstration) -> None:
         command=write_command(Path(), demonstration),
     )
     _write_text(directory / "README.md", page)
+
+
+def write_report(directory: Path, demonstration: Demonstration) -> Path:
+    """Write the comparison of the systems as one HTML file, and return its path."""
+    collection = demonstration.collection
+    comparison = compare(list(demonstration.evaluations), baseline=demonstration.runs[0].name)
+    path = directory / "report.html"
+    comparison.report(
+        path,
+        title="judged demo",
+        titles=["Python's documentation"],
+        qrels=demonstration.judgments,
+        runs={run.name: run for run in demonstration.runs},
+        queries={query.name: query.text for query in collection.queries},
+        documents={document.name: document.text for document in collection.documents},
+    )
+    return path
 
 
 def _write_texts(path: Path, texts: Iterable[Text]) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from judged.engine.alignment import Alignment
 from judged.engine.counts import RunCounts, to_notes
 from judged.engine.family import Family
-from judged.engine.locate import locate_judged
+from judged.engine.locate import ReducedRun, locate_judged
 from judged.errors import BadMeasure, MissingQueries
 from judged.io.read import read_judgments, read_run
 from judged.kernels.diversity import INTENTS_HINT
@@ -76,7 +76,7 @@ class RankedAlignment(Alignment):
 
 def align(
     judgments: Judgments,
-    run: Run,
+    run: Run | ReducedRun,
     protocol: Protocol,
     measures: Sequence[Measure] = (),  # noqa: ARG001 - the view is the same for all measures
     *,
@@ -344,6 +344,7 @@ RANKED = Family(
     parse=parse_measures,
     read_truth=read_judgments_for,
     read_system=_read_run,
+    documents=lambda judgments: judgments,
     threaded=True,
     empty=0.0,
 )

@@ -11,7 +11,7 @@ from judged.engine.align import RANKED
 from judged.engine.alignment import Alignment
 from judged.engine.counts import RunCounts, to_notes
 from judged.engine.family import Family
-from judged.engine.locate import Located, locate_judged
+from judged.engine.locate import Located, ReducedRun, locate_judged
 from judged.errors import BadInput, BadMeasure
 from judged.io.read import read_preferences
 from judged.kernels.preferences import (
@@ -44,7 +44,7 @@ ASCENDING = Note(
 
 def align_preferences(
     preferences: Preferences,
-    run: Run,
+    run: Run | ReducedRun,
     protocol: Protocol,
     measures: Sequence[Measure] = (),
     *,
@@ -176,6 +176,7 @@ PREFERENCE = Family(
     parse=parse_measures,
     read_truth=_read_truth,
     read_system=RANKED.read_system,
+    documents=lambda preferences: preferences.documents,
     threaded=True,
     empty=0.0,
 )

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from judged._arguments import worded
 from judged.engine.align import check_overlap
 from judged.engine.evaluation import Evaluation, score
 from judged.engine.evaluations import Evaluations
 from judged.engine.family import FAMILIES, Family, Measures, find_family
-from judged.errors import BadInput, WrongKind
-from judged.io.open import name_files
+from judged.engine.locate import ReducedRun
+from judged.errors import BadInput, UnknownName, WrongKind
+from judged.io.open import is_large, name_files
 from judged.kernels.scan.align import Progress
 from judged.measures.measure import Measure
 from judged.problem import Problem
@@ -30,6 +31,8 @@ __all__ = ["evaluate", "evaluate_many", "evaluate_with", "read_truth"]
 
 Runs: TypeAlias = Mapping[str, Any] | Iterable[str | os.PathLike[str]] | str
 """Systems by name, a list of files, or a pattern such as `runs/*.run`."""
+Engine: TypeAlias = Literal["local", "streaming"]
+"""What reads files: at once, or as streams. A Spark data frame brings its own."""
 
 
 @worded
@@ -40,6 +43,7 @@ def evaluate(
     *,
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
     name: str | None = None,
+    engine: Engine | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -51,12 +55,22 @@ def evaluate(
     judgments is read as such. A table of sessions is scored against labels, and timings against nothing (`None`).
 
     `protocol` may be the name of a profile, by default `trec_eval-9`: then `measures` are read as that tool means
-    them. `name` is the name of the system, by default that of the table or the file. `threads` (by default one for
-    each processor) and `progress`, called with the work done and the whole, change no number.
+    them. `name` is the name of the system, by default that of the table or the file.
+
+    A Spark data frame is scored by Spark, and its rows stay there. Data sets of Arrow, folders of Parquet or TREC
+    files, patterns, URIs and large files are read as streams, which need no more memory than a block; `engine` says
+    `local` or `streaming` for files of any size. The engine, `threads` (by default one for each processor) and
+    `progress`, called with the work done and the whole, change no number.
     """
     plan = _make_plan(truth, system, measures, protocol)
-    options = _options(plan.family, threads, progress)
-    return _evaluate(plan, plan.read_truth(truth), system, name, _inputs(plan.family, truth, system), options)
+    table = plan.read_truth(truth)
+    found = _evaluate_source(plan, table, (truth, system), name, engine, threads, progress)
+    if len(found) > 1:
+        names = ", ".join(each.system for each in found[:3])
+        what = f"holds {len(found):,} systems ({names}{', …' if len(found) > 3 else ''}), expected one"
+        hint = "`evaluate_many` scores all of them in one pass"
+        raise BadInput("the run", [Problem.error("several-systems", "column `system`", what)], hint=hint)
+    return found[0]
 
 
 @worded
@@ -66,12 +80,14 @@ def evaluate_many(
     measures: Measures | None = None,
     *,
     protocol: BaseProtocol | Profile | Mapping[str, object] | str | None = None,
+    engine: Engine | None = None,
     threads: int | None = None,
     progress: Callable[[str], AbstractContextManager[Progress]] | None = None,
 ) -> Evaluations:
     """Score several systems by the same measures; the truth is read once.
 
-    `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; the other
+    `systems` is a mapping from names to systems, a list of files, or a pattern such as `"runs/*.run"`; or a Spark
+    data frame or a data set of Arrow with a column `system`, all of which are scored in one pass. The other
     arguments are as in `evaluate`. `progress` is called with the name of each system and returns a context manager
     that gives the callback for it.
 
@@ -87,13 +103,12 @@ def evaluate_many(
             plan = _make_plan(truth, system, measures, protocol)
             table = plan.read_truth(truth)
         with nullcontext() if progress is None else progress(name or "") as report:
-            options = _options(plan.family, threads, report)
-            inputs = _inputs(plan.family, truth, system)
-            evaluation = _evaluate(plan, table, system, name, inputs, options)
-        if evaluation.system in found:
-            where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
-            raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
-        found[evaluation.system] = evaluation
+            several = _evaluate_source(plan, table, (truth, system), name, engine, threads, report)
+        for evaluation in several:
+            if evaluation.system in found:
+                where, what = f"system `{evaluation.system}`", "is there twice, expected different names"
+                raise BadInput("the systems", [Problem.error("repeated-name", where, what)])
+            found[evaluation.system] = evaluation
     return Evaluations(found)
 
 
@@ -111,7 +126,8 @@ def evaluate_with(
     chosen = family.parse_measures(family.default_measures if measures is None else measures)
     plan = _Plan.of_family(family, chosen, protocol or family.protocol())
     inputs = _inputs(family, truth, system)
-    return _evaluate(plan, plan.read_truth(truth), system, name, inputs, options)
+    read = family.read_system(system, _error_label(system, name))
+    return _evaluate(plan, plan.read_truth(truth), read, name, inputs, options)
 
 
 def read_truth(source: Any, measures: Sequence[Measure]) -> Any:
@@ -190,16 +206,73 @@ def _as_list(measures: list[Measure | str] | Measure | str) -> list[Measure | st
     return measures if isinstance(measures, list) else [measures]
 
 
+def _evaluate_source(
+    plan: _Plan,
+    truth: Any,
+    sources: tuple[Any, Any],
+    name: str | None,
+    engine: Engine | None,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Evaluation]:
+    """Score what a source holds: one system, or as many as its column `system` names."""
+    family, source = plan.family, sources[1]
+    options, inputs = _options(family, threads, progress), _inputs(family, *sources)
+    reduced = _reduce(plan, truth, source, engine, options)
+    if reduced is None:
+        system = family.read_system(source, _error_label(source, name))
+        return [_evaluate(plan, truth, system, name, inputs, options)]
+    return [
+        _evaluate(plan, truth, run, name if system is None else system, inputs, options)
+        for system, run in reduced.items()
+    ]
+
+
+def _reduce(
+    plan: _Plan, truth: Any, source: Any, engine: Engine | None, options: Mapping[str, Any]
+) -> Mapping[str | None, ReducedRun] | None:
+    """Return the runs of a source that is too large to be read at once, reduced by system; None: read it."""
+    spark = is_spark_frame(source)
+    if engine not in {None, "local", "streaming"}:
+        raise UnknownName("engine", str(engine), ["local", "streaming"])
+    if engine == "local" and not spark:
+        return None
+    if plan.family.documents is None:
+        if spark or engine == "streaming":
+            msg = f"measures of the family {plan.family.name} are not computed on {'Spark' if spark else 'streams'}"
+            raise WrongKind(msg, hint="read the table first, and give that")
+        return None
+    judgments, protocols = plan.family.documents(truth), cast("list[Protocol]", list(plan.groups))
+    if spark:
+        from judged.engine.spark import reduce_frame
+
+        return reduce_frame(judgments, source, protocols)
+    if engine is None and not is_large(source):
+        return None
+    from judged.io.stream import open_run_stream
+
+    stream = open_run_stream(source, wanted=engine == "streaming")
+    if stream is None:
+        return None
+    from judged.engine.streaming import reduce_stream
+
+    return reduce_stream(judgments, stream, protocols, **options)
+
+
+def is_spark_frame(source: Any) -> bool:
+    """Return whether an object is a data frame of Spark, classic or Connect, without importing Spark."""
+    return type(source).__module__.startswith("pyspark.sql.") and hasattr(source, "mapInArrow")
+
+
 def _evaluate(
     plan: _Plan,
     truth: Any,
-    source: Any,
+    system: Any,
     name: str | None,
     inputs: tuple[InputFile, ...],
     options: Mapping[str, Any],
 ) -> Evaluation:
     family = plan.family
-    system = family.read_system(source, _error_label(source, name))
     alignments = {
         protocol: family.align(truth, system, protocol, measures, **options)
         for protocol, measures in plan.groups.items()
@@ -207,12 +280,15 @@ def _evaluate(
     for alignment in alignments.values():
         check_overlap(alignment, system, getattr(system, "name", None) or name or family.input_roles[1])
     found = next(iter(alignments.values())).name or getattr(system, "name", None) or family.input_roles[1]
+    files = (
+        replace(file, system=name or found) if file.role == family.input_roles[1] else file for file in inputs
+    )
     return score(
         family,
         alignments,
         plan.groups,
         name or found,
-        Provenance(inputs=inputs),
+        Provenance(inputs=tuple(files)),
         profile=plan.profile if plan.profile is not None and plan.profile.spellings else None,
         written=plan.written,
         order=list(dict.fromkeys(plan.written.values())),
@@ -244,6 +320,8 @@ def _options(family: Family, threads: int | None, progress: Progress | None) -> 
 def _name_systems(systems: Runs) -> Iterable[tuple[str | None, Any]]:
     if isinstance(systems, Mapping):
         return ((str(name), system) for name, system in systems.items())
+    if is_spark_frame(systems) or hasattr(systems, "get_fragments"):
+        return [(None, systems)]
     if isinstance(systems, str):
         paths = sorted(glob(systems))  # noqa: PTH207 - the pattern may be absolute or relative
         if not paths:

@@ -277,6 +277,10 @@ class Evaluation(Result):
         """Return a table of the aggregates, every unit if it is asked for, and the notes."""
         return _alone(self).blocks(display)
 
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return itself."""
+        return [self]
+
     def summary(self) -> Mapping[str, Any]:
         """Return the name of the system, the unit, and how many units were scored."""
         return {"system": self.system, "unit": self.unit, "units": len(self.scores.queries)}

@@ -14,6 +14,7 @@ from judged.blocks import (
     Block,
     Display,
     Estimate,
+    Figure,
     Notes,
     Table,
     Value,
@@ -85,6 +86,10 @@ class Evaluations(Result, Mapping[str, Evaluation]):
         """The notes of every system under its name; a note that holds for all systems alike is one, without a name."""
         return merge_notes({name: evaluation.notes for name, evaluation in self.items()})
 
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluation of every system."""
+        return list(self.values())
+
     def summary(self) -> Mapping[str, Any]:
         """Return the profile, the measures, and what was counted for each system."""
         profile = {} if self.first.profile is None else {"profile": str(self.first.profile)}
@@ -128,6 +133,25 @@ class Evaluations(Result, Mapping[str, Evaluation]):
             "scores": pa.concat_tables(units, promote_options="default"),
             **{title: tabulate(records) for title, records in self.extra.items()},
         }
+
+    def charts(self) -> list[Figure]:
+        """Return the means of several systems, by the measures that lie between 0 and 1."""
+        from judged.figures import Record, draw_bars
+
+        shown = [
+            measure
+            for measure in self.measures
+            if measure.higher_is_better is not None
+            and measure.aggregate == "mean"
+            and measure.bounds[1] <= 1
+            and not measure.text
+        ]
+        bars: list[Record] = [
+            {"group": str(measure), "name": name, "value": evaluation[measure]}
+            for measure in shown
+            for name, evaluation in self.items()
+        ]
+        return [draw_bars(bars, name="means", title="Means", value="mean")] if bars and len(self) > 1 else []
 
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the aggregates of all systems, every unit if it is asked for, bounds, and the notes."""

@@ -16,6 +16,7 @@ from judged.errors import BadMeasure
 from judged.measures.measure import Measure
 from judged.protocol import BaseProtocol
 from judged.registry import Registry
+from judged.tables.judgments import Judgments
 
 __all__ = ["FAMILIES", "Family", "Measures", "find_family"]
 
@@ -44,6 +45,8 @@ class Family:
     """Reads what systems are evaluated against, as the measures need it: judgments, preferences, labels."""
     read_system: Callable[[Any, str | None], Any] = lambda source, _name: source
     """Reads what a system returned; the name, if one is given, is for error messages."""
+    documents: Callable[[Any], Judgments] | None = None
+    """Returns the documents that the truth is about, where systems are runs: what a stream or a cluster looks for."""
     input_roles: tuple[str, str] = ("judgments", "run")
     """What the two inputs are called in the provenance of a result."""
     threaded: bool = False
@@ -66,6 +69,7 @@ FAMILIES.add("ranked", "judged.engine.align:RANKED")
 FAMILIES.add("preference", "judged.engine.align_preferences:PREFERENCE")
 FAMILIES.add("session", "judged.sessions.family:SESSION")
 FAMILIES.add("timing", "judged.engine.timing:TIMING")
+FAMILIES.add("neighbour", "judged.engine.neighbour:NEIGHBOUR")
 
 _RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
 """What measures of ranked runs call their family."""
@@ -88,4 +92,5 @@ _SUBJECTS = {
     "preference": "preferences",
     "session": "sessions",
     "timing": "timings",
+    "neighbour": "neighbours",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,18 +15,27 @@ from judged.kernels.scan.align import (
     JudgedIndex,
     Progress,
     RowProblem,
-    align_columns,
+    Scanned,
     align_mapping,
-    align_text,
+    scan_columns,
+    scan_text,
 )
 from judged.kernels.scan.scanner import FEW_COLUMNS, KINDS, NAN, NOT_NUMBER
 from judged.problem import Problem
-from judged.protocol import Protocol
+from judged.protocol import BaseProtocol, Protocol
 from judged.tables.columns import call, take, to_bytes, to_numpy
 from judged.tables.judgments import Judgments
 from judged.tables.run import Columns, Mappings, Run, Text
 
-__all__ = ["Located", "apply_run_conventions", "locate_judged", "raise_run_problems", "to_index"]
+__all__ = [
+    "Located",
+    "ReducedRun",
+    "apply_run_conventions",
+    "locate_judged",
+    "raise_run_problems",
+    "scan_run",
+    "to_index",
+]
 
 
 HEAD = 4096
@@ -38,40 +47,56 @@ class Located:
     """The ranks of the judged documents of a run."""
 
     ranks: Aligned
-    run: Run
-    """The run with the conventions on its rows applied."""
     missing: tuple[str, ...]
     """Judged queries that the run has no results for."""
+    notes: tuple[str, ...] = ()
+    """What was found in the rows of the run."""
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was found in the rows of the run."""
-        if not self.ranks.wide:
-            return self.run.notes
-        lines = "line has" if self.ranks.wide == 1 else "lines have"
-        return (
-            *self.run.notes,
-            f"{self.ranks.wide:,} {lines} more than 6 columns: the rest was ignored",
-        )
+
+@dataclass(frozen=True, eq=False)
+class ReducedRun:
+    """A run of which only the ranks of its judged documents are left: what is kept of a stream or a cluster."""
+
+    name: str
+    scans: Mapping[BaseProtocol, Scanned]
+    """What was found under each protocol that was asked for."""
+    self_matches: Mapping[BaseProtocol, int]
+    """Rows that each of them removed because their document has the id of their query."""
+    notes: tuple[str, ...] = ()
+    """What a user should know about how it was read."""
 
 
 def locate_judged(
     judgments: Judgments,
-    run: Run,
+    run: Run | ReducedRun,
     protocol: Protocol,
     *,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Located:
     """Return the rank of every judged document; raise what is wrong with the run."""
-    run = apply_run_conventions(run, protocol)
-    ranks, run = _scan(judgments, run, protocol, threads, progress)
-    raise_run_problems(ranks, run)
+    if isinstance(run, ReducedRun):
+        ranks = run.scans[protocol].arrange(len(judgments.queries))
+        removed, notes = run.self_matches[protocol], run.notes
+    else:
+        ready = apply_run_conventions(run, protocol)
+        ranks, ready = _align(judgments, ready, protocol, threads, progress)
+        raise_run_problems(ranks, ready)
+        removed = ready.source.self_matches if isinstance(ready.source, Columns) else 0
+        notes = ready.notes
     missing = tuple(take(judgments.queries, np.flatnonzero(ranks.retrieved == 0)).to_pylist())
     if missing and protocol.missing == "error":
         msg = f"{run.name} has no results for {len(missing):,} judged queries: {', '.join(missing[:5])}"
         raise MissingQueries(msg, hint="`missing` of the protocol may also be `zero` or `skip`")
-    return Located(ranks, run, missing)
+    return Located(ranks, missing, (*notes, *_describe_rows(removed, ranks.wide)))
+
+
+def _describe_rows(removed: int, wide: int) -> Iterator[str]:
+    """Yield what became of rows that were not taken as they are."""
+    if removed:
+        yield f"{removed:,} {'result has' if removed == 1 else 'results have'} the id of the query: removed"
+    if wide:
+        yield f"{wide:,} {'line has' if wide == 1 else 'lines have'} more than 6 columns: the rest was ignored"
 
 
 def to_index(judgments: Judgments) -> JudgedIndex:
@@ -95,21 +120,18 @@ def _rank_by_row(run: Run) -> Run:
 
 
 def _remove_self_matches(run: Run) -> Run:
-    """Remove documents that have the id of their query, and add a note of how many there were."""
+    """Remove documents that have the id of their query, and count them."""
     source = _columns(run)
     other = call("not_equal", source.query, source.document)
     kept = np.flatnonzero(to_numpy(other))
-    removed = len(source.score) - len(kept)
-    if not removed:
-        return replace(run, source=source)
     columns = Columns(
         source.query.filter(other),
         source.document.filter(other),
         source.score[kept],
         place=lambda row: source.place(int(kept[row])),
+        self_matches=len(source.score) - len(kept),
     )
-    note = f"{removed:,} {'result has' if removed == 1 else 'results have'} the id of the query: removed"
-    return replace(run, source=columns, notes=(*run.notes, note))
+    return replace(run, source=columns if columns.self_matches else source)
 
 
 def _columns(run: Run) -> Columns:
@@ -118,39 +140,52 @@ def _columns(run: Run) -> Columns:
     return source
 
 
-def _scan(
+def _align(
     judgments: Judgments, run: Run, protocol: Protocol, threads: int, progress: Progress | None
 ) -> tuple[Aligned, Run]:
     """Scan the run as it is held in memory; a dict with ids or scores of unusual types becomes columns first."""
-    single = protocol.precision == "float32" and protocol.order == "score"
-    ties = "document-descending" if protocol.ties == "expected" else protocol.ties  # averaged later
     if isinstance(run.source, Mappings):
         names = judgments.queries.to_pylist(), judgments.documents
         try:
             mapping = run.source.mapping
-            return align_mapping(*names, judgments.offset, mapping, ties=ties, single=single), run
+            return align_mapping(*names, judgments.offset, mapping, **_rules(protocol)), run
         except (TypeError, ValueError, OverflowError):  # an id that is not text, or a score that is no number
             run = run.as_columns()
         except RuntimeError as error:  # a score's own conversion changed the dict
             msg = f"{run.name} cannot be read: {error}"
             raise Unreadable(msg) from None
-    index, source = to_index(judgments), run.source
+    index = to_index(judgments)
+    return scan_run(index, run, protocol, threads=threads, progress=progress).arrange(len(index)), run
+
+
+def scan_run(
+    index: JudgedIndex,
+    run: Run,
+    protocol: Protocol,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Scanned:
+    """Find the judged documents in the lines or columns of a run; its problems are not raised."""
+    source, options = run.source, _rules(protocol) | {"threads": threads, "progress": progress}
     if isinstance(source, Text):
         text = (
             source.buffer if hasattr(source.buffer, "read_into") else np.frombuffer(source.buffer, np.uint8)
         )
         with source.reading():
-            found = align_text(index, text, ties=ties, single=single, threads=threads, progress=progress)
-        return found, run
-    assert isinstance(source, Columns)  # noqa: S101 - the only kind left
-    query, document = to_bytes(source.query), to_bytes(source.document)
-    found = align_columns(
-        index, query, document, source.score, ties=ties, single=single, threads=threads, progress=progress
-    )
-    return found, run
+            return scan_text(index, text, **options)
+    assert isinstance(source, Columns)  # noqa: S101 - dicts are not scanned
+    return scan_columns(index, to_bytes(source.query), to_bytes(source.document), source.score, **options)
 
 
-def raise_run_problems(ranks: Aligned, run: Run) -> None:
+def _rules(protocol: Protocol) -> dict[str, Any]:
+    """Return how scores and ties are compared."""
+    single = protocol.precision == "float32" and protocol.order == "score"
+    ties = "document-descending" if protocol.ties == "expected" else protocol.ties  # averaged later
+    return {"ties": ties, "single": single}
+
+
+def raise_run_problems(ranks: Aligned | Scanned, run: Run) -> None:
     """Raise `BadInput` with everything that is wrong with the run, if anything is."""
     if not ranks.counts:
         return

@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from judged.arrays import Bytes
 from judged.errors import Unreadable
+from judged.storage import has_pattern, is_remote, read_bytes
 
 __all__ = [
     "BOM",
@@ -40,6 +41,7 @@ __all__ = [
     "decompress",
     "decompress_stream",
     "is_file",
+    "is_large",
     "is_number_text",
     "load",
     "locate_text",
@@ -55,6 +57,8 @@ __all__ = [
 
 BOM = b"\xef\xbb\xbf"
 """The mark that some editors put at the start of UTF-8."""
+LARGE = 1 << 30
+"""Bytes from which a file is streamed rather than read at once."""
 CHUNK = 1 << 18
 """How many bytes of a stream are decompressed at a time."""
 KNOWN = {
@@ -169,6 +173,22 @@ def is_file(source: object) -> bool:
     return isinstance(source, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(source, "read")
 
 
+def is_large(source: object) -> bool:
+    """Return whether something is read as a stream: a data set, a folder, a pattern, a URI or a large file."""
+    if hasattr(source, "get_fragments"):
+        return True
+    if not isinstance(source, str | os.PathLike):
+        return False
+    path = os.fspath(source)
+    if is_remote(path) or has_pattern(path):
+        return True
+    place = Path(path)
+    try:
+        return place.is_dir() or (place.is_file() and place.stat().st_size >= LARGE)
+    except (OSError, ValueError):
+        return False
+
+
 def split_name(path: Path) -> tuple[str, str, str]:
     """Return a file's name without extensions, its extension, and that of its compression.
 
@@ -203,7 +223,11 @@ def name_files(paths: Sequence[str]) -> list[str]:
 
 
 def _resolve(path: str) -> Path:
-    return Path(path) if Path(path).name else Path(path).resolve()
+    """Return what gives a run its name: its file or folder; of a pattern, the folder it is in."""
+    place = Path(path) if Path(path).name else Path(path).resolve()
+    while has_pattern(place.name) and place.parent != place and not place.exists():
+        place = place.parent
+    return place if place.name else place.resolve()
 
 
 def open_file(path: str | Path) -> File:
@@ -212,7 +236,7 @@ def open_file(path: str | Path) -> File:
         return open_bytes(sys.stdin.buffer.read(), label="standard input", name="stdin")
     place = Path(path)
     name, extension, _ = split_name(place)
-    content = _open_content(place)
+    content = read_bytes(path) if is_remote(path) else _open_content(place)
     if _recognise(bytes(content[:8])) is not None:
         content = decompress(load(content), label=str(path))
     return File(content, str(path), name, extension)

@@ -14,6 +14,7 @@ from judged._arguments import worded
 from judged.errors import BadInput, UnknownName, Unreadable, WrongKind
 from judged.io import beir, ir_datasets, trec
 from judged.io.open import File, is_file
+from judged.io.sheet import read_sheet
 from judged.io.sniff import Format, Kind, kind_of_columns
 from judged.io.table import RawTable, Table, from_rows, open_path, read_file, read_raw, read_table
 from judged.problem import Problem
@@ -161,11 +162,20 @@ def read_labels(source: LabelsLike, *, name: str | None = None) -> Labels:
 
     if isinstance(source, Labels):
         return source if name is None else replace(source, name=name)
+    sheet = read_sheet(source)
+    if sheet is not None:
+        name = name or Path(str(source)).stem
+        source = [{**row, "gain": _to_gain(row["gain"])} for row in sheet]
     table = read_table(source, LABELS, name=source.name if isinstance(source, Judgments) else None)
     labels = _check_labels(table)
     if len(labels) == 0:
         raise _empty(labels.name, "labels")
     return labels if name is None else replace(labels, name=name)
+
+
+def _to_gain(text: str) -> int | str:
+    """Return a gain that a person wrote; what is no whole number stays, and is refused with its row."""
+    return int(text) if text.strip().isdecimal() else text
 
 
 def read_timings(source: TimingsLike, *, name: str | None = None) -> Timings:

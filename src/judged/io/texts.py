@@ -22,7 +22,7 @@ from judged.problem import Problems
 from judged.tables.inputs import ArrowStream, FileLike, Rows
 from judged.tables.schema import DOCUMENTS, QUERIES, Schema
 
-__all__ = ["Text", "TextSource", "read_documents", "read_queries"]
+__all__ = ["Text", "TextSource", "find_texts", "read_documents", "read_queries"]
 
 WHOLE_FORMATS = (".json", ".arrow", ".arrows", ".feather", ".ipc")
 """Extensions of formats that are read as a whole; the others are streamed."""
@@ -62,6 +62,17 @@ def read_documents(
     else:
         texts = _read_texts(source, DOCUMENTS, wanted, lenient=lenient)
     return {document: text for document, text in texts.items() if (text.title + text.text).strip()}
+
+
+def find_texts(source: TextSource, name: str) -> TextSource:
+    """Return the file of that name, such as `queries` or `corpus`, if the source is a BEIR folder; else the source."""
+    if not isinstance(source, str | PathLike) or not Path(source).is_dir():
+        return source
+    found = sorted(Path(source).glob(f"{name}.jsonl*"))
+    if not found:
+        msg = f"{source} has no `{name}.jsonl`"
+        raise Unreadable(msg, hint="name the file itself, or a folder in the layout of BEIR")
+    return found[0]
 
 
 def _to_text(value: object) -> Text:

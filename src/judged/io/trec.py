@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise, repeat
 from typing import Any, BinaryIO
 
@@ -23,6 +23,7 @@ from judged.errors import BadInput, Unreadable, Unwritable
 from judged.io.open import BOM, Buffer, DiskFile, File, is_number_text, load, locate_text
 from judged.io.sniff import Format, Kind, Writing
 from judged.io.table import RawTable
+from judged.kernels.scan.rows import read_rows
 from judged.kernels.scan.strings import Strings
 from judged.kernels.scan.text import find_line_end, parse_numbers, split_lines
 from judged.problem import Place, Problem, Problems
@@ -41,6 +42,8 @@ __all__ = [
     "read_regular",
     "read_run",
     "refuse_run",
+    "run_of_lines",
+    "tabulate_lines",
 ]
 
 STRETCH = 1 << 24
@@ -152,23 +155,39 @@ def read_run(file: File) -> Run:
     """Return a run whose lines stay bytes until they are scored."""
     lines = _locate_lines(file)
     if 0 < len(_split_first_line(lines)) < 6:
-        _parse_run(load(lines), file)  # raises, with every malformed line
-    return Run(Text(lines, lambda: _parse_run(load(lines), file), file=file.label), name=file.name)
+        _parse_run(lines, file)  # raises, with every malformed line
+    return run_of_lines(lines, file)
 
 
-def _parse_run(data: Buffer, file: File) -> pa.Table:
+def run_of_lines(data: Buffer | DiskFile, file: File, *, before: int = 0) -> Run:
+    """Return the run of some lines of a file, after that many others."""
+    parse = partial(_parse_run, data, file, before=before)
+    return Run(Text(data, parse, file=file.label, before=before), name=file.name)
+
+
+def tabulate_lines(data: Buffer, *, before: int = 0) -> pa.Table:
+    """Return the rows of a run, with the number of each one's line, from 0, as `place`; unsound lines are left out."""
+    rows = read_rows(np.frombuffer(data, dtype=np.uint8), columns=_RUN.columns)
+    ids = {"query": rows.query, "document": rows.document}
+    columns = {name: _to_binary(strings).cast(pa.large_string()) for name, strings in ids.items()}
+    table = pa.table({**columns, "score": rows.value, "place": rows.line + before})
+    return table if rows.sound.all() else table.filter(pa.array(rows.sound))
+
+
+def _parse_run(lines: Buffer | DiskFile, file: File, *, before: int = 0) -> pa.Table:
     """Return every line of a run as columns; raise `BadInput` for everything wrong with them."""
+    data = load(lines)
     columns = read_regular(data, _RUN)
     if columns is not None:
         problems = Problems(file.label)
         _check_run(columns, problems)
         if not len(problems):  # else read again below, with lines to name
             return pa.table(columns)
-    lines = read_lines(data, _RUN)
-    problems = Problems(file.label, line=lines.line)
-    columns = lines.check(problems)
+    found = read_lines(data, _RUN, before=before)
+    problems = Problems(file.label, line=found.line)
+    columns = found.check(problems)
     _check_run(columns, problems)
-    problems.raise_if_any(hint=_hint(lines))
+    problems.raise_if_any(hint=_hint(found))
     return pa.table(columns)
 
 
@@ -298,6 +317,8 @@ class Lines:
     """How many columns it has."""
     wide: int
     """How many lines have more columns than the layout."""
+    before: int = 0
+    """How many lines of the file come before the text."""
 
     def check(self, problems: Problems) -> dict[str, Any]:
         """Return the columns by field; everything that is wrong becomes a problem with its line."""
@@ -316,7 +337,7 @@ class Lines:
         return self._line(int(self.begin[row]))
 
     def _line(self, byte: int) -> int:
-        return int(np.searchsorted(self._feeds, byte)) + 1
+        return self.before + int(np.searchsorted(self._feeds, byte)) + 1
 
     @cached_property
     def _feeds(self) -> Ints:
@@ -328,7 +349,7 @@ class Lines:
         return f"{name} is `{line.split()[place].decode(errors='backslashreplace')}`, expected a number"
 
 
-def read_lines(data: Buffer, layout: Layout) -> Lines:
+def read_lines(data: Buffer, layout: Layout, *, before: int = 0) -> Lines:
     """Return the columns of every line that has as many as the layout or more."""
     text = np.frombuffer(data, dtype=np.uint8)
     parts = [_read_stretch(text[begin:end], begin, layout) for begin, end in pairwise(_cut(text))]
@@ -343,6 +364,7 @@ def read_lines(data: Buffer, layout: Layout) -> Lines:
         short=np.concatenate(short),
         counts=np.concatenate(counts),
         wide=sum(wide),
+        before=before,
     )
 
 

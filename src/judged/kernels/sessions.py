@@ -334,10 +334,10 @@ def weight_sum(count: Ints, discount: Discount) -> Floats:
 def gain_per_cost(
     view: SessionView, cost: Floats | Ints, iteration: Iteration, good: int, worth: Worth
 ) -> Floats:
-    """Return the good gain of every session over its cost; NaN if that is 0 or unknown, or nothing was found."""
+    """Return the good gain of every session over its cost; NaN if that is 0 or unknown."""
     spent = total_until(view, cost.astype(np.float64), iteration)
     rate = divide(count_until(view, iteration_gain(view, good, worth), iteration), spent)
-    return np.where(spent > 0, mask_not_found(view, rate), np.nan)
+    return np.where(spent > 0, rate, np.nan)
 
 
 def best_gain(view: SessionView, good: int, worth: Worth) -> Ints:

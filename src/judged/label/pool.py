@@ -9,11 +9,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from judged.dedup.find import find_duplicates
+from judged.dedup.label_index import LabelIndex, name_tasks, task_key
 from judged.dedup.rules import Rules, Unit
 from judged.errors import BadProtocol, JudgedError, Unusable
 from judged.io.open import is_file, is_number_text
@@ -146,6 +146,8 @@ def _detect_kind(source: object) -> SourceKind:
         return "trace" if isinstance(source, Sessions) else "run"
     if not is_file(source) or hasattr(source, "read"):  # an open file can be read only once
         return "trace"
+    if isinstance(source, str | PathLike) and Path(fspath(source)).is_dir():
+        return "trace"
     try:
         return "run" if kind_of(source) == "run" and not _is_prose(source) else "trace"
     except JudgedError:  # no format of runs
@@ -259,6 +261,8 @@ class _Found:
     tool: str | None
     query: str | None
     place: str
+    names: tuple[str, ...] = ()
+    """The names under which it may be labelled."""
 
 
 @dataclass(slots=True)
@@ -266,7 +270,18 @@ class _Task:
     """Everything found for one task, by any system."""
 
     question: str | None = None
+    earlier: tuple[str, ...] = ()
+    """What the user had asked before."""
+    named: bool = True
+    """Whether it has a name besides its place in a file."""
     found: list[_Found] = field(default_factory=list)
+
+    @property
+    def intent(self) -> str | None:
+        """What the person wants: the question, with those before it."""
+        if not self.question or not self.earlier:
+            return self.question
+        return f"{self.question}\n\nAsked earlier in the same conversation: {' / '.join(self.earlier)}"
 
 
 def _pool_traces(
@@ -294,7 +309,7 @@ def _pool_traces(
     questions = {} if queries is None else read_queries(queries, lenient=options.lenient)
     for name, text in questions.items():
         if name in tasks:
-            tasks[name].question = text
+            tasks[name].question, tasks[name].earlier = text, ()
     texts: dict[str, Text] = {}
     if documents is not None:
         results = [found.result for task in tasks.values() for found in task.found]
@@ -312,12 +327,18 @@ def _pool_traces(
 def _group_by_task(sessions: Iterable[Session], depth: int | None) -> dict[str, _Task]:
     """Return everything found for each task; its question is the first that any of its sessions has."""
     tasks: dict[str, _Task] = {}
+    spelled: dict[str | None, str] = {}
     for session in sessions:
-        task = tasks.setdefault(session.task, _Task())
-        task.question = task.question or session.question
+        name = spelled.setdefault(task_key(session.task), session.task)
+        if session.task_from == "position":
+            name = f"{session.place} {session.system}"
+        task = tasks.setdefault(name, _Task(named=session.task_from != "position"))
+        if task.question is None and session.question:
+            task.question, task.earlier = session.question, session.earlier
+        names = name_tasks(session)
         place = f"{session.place}, session `{session.conversation}`"
         task.found += [
-            _Found(result, search.tool, search.query, place)
+            _Found(result, search.tool, search.query, place, names)
             for iteration in session.iterations
             for search in iteration.searches
             for result in search.results[:depth]
@@ -333,7 +354,7 @@ class _ItemBuilder:
     ) -> None:
         self.judged = 0
         self._rules = rules
-        self._labels = tuple(labels)
+        self._labels = LabelIndex(labels, rules)
         self._texts = texts
         self._relabel = relabel
         self._places: list[str] = []
@@ -341,33 +362,27 @@ class _ItemBuilder:
 
     def items(self, name: str, task: _Task) -> Iterator[Item]:
         """Yield an item for every distinct result of a task that has no gain yet."""
-        tools = dict.fromkeys(found.tool for found in task.found)
-        known = [
-            (_to_result(label), tool)
-            for label in self._labels
-            if label.task in {None, name}
-            for tool in ([label.tool] if label.tool else tools)  # an id without a tool belongs to any tool
-        ]
-        results = [*known, *((found.result, found.tool) for found in task.found)]
-        clusters = find_duplicates(results, self._rules).of
+        clusters = find_duplicates(((found.result, found.tool) for found in task.found), self._rules).of
         groups: dict[int, list[_Found]] = {}
-        for number, found in zip(clusters[len(known) :].tolist(), task.found, strict=True):
+        for number, found in zip(clusters.tolist(), task.found, strict=True):
             groups.setdefault(number, []).append(found)
-        labelled = set(clusters[: len(known)].tolist())
-        for number, group in groups.items():
+        for group in groups.values():
             has_gain = any(found.result.gain is not None for found in group)
-            if number in labelled or (has_gain and not self._relabel):
+            if any(map(self._has_label, group)) or (has_gain and not self._relabel):
                 self.judged += 1
             else:
-                yield from self._build(name, task.question, group)
+                yield from self._build(name, task, group)
 
-    def _build(self, name: str, question: str | None, group: list[_Found]) -> Iterator[Item]:
+    def _has_label(self, found: _Found) -> bool:
+        return self._labels.find((*found.names, found.query, None), found.result, found.tool) is not None
+
+    def _build(self, name: str, task: _Task, group: list[_Found]) -> Iterator[Item]:
         """Yield the item of a group of duplicates: the first, with fields it lacks taken from the others."""
         first = group[0]
         fields = {key: _first_value(group, key) for key in ("url", "title", "snippet")}
         text = self._texts.get(first.result.id or first.result.domain_id or "", Text("", ""))
         title, body = fields["title"] or text.title, text.text or fields["snippet"] or ""
-        query = question or next((found.query for found in group if found.query), None)
+        query = task.intent or next((found.query for found in group if found.query), None)
         if not query:
             self._leave_out("result-without-question", first, "has neither a question nor a search query")
         elif not (title + body).strip():
@@ -375,13 +390,13 @@ class _ItemBuilder:
         else:
             result = first.result
             row = {
-                "task": name,
+                "task": name if task.named else query,
                 "id": result.id,
                 "tool": None if result.id is None else first.tool,
                 "domain": result.domain,
                 "domain_id": result.domain_id,
                 **fields,
-                "intent_from": "question" if question else "search",
+                "intent_from": "question" if task.intent else "search",
             }
             yield Item(query, title, body, {key: value for key, value in row.items() if value is not None})
 
@@ -409,9 +424,3 @@ def _note_left_out(problems: Problems) -> Iterator[Note]:
 
 def _first_value(group: list[_Found], name: str) -> str | None:
     return next((value for found in group if (value := getattr(found.result, name))), None)
-
-
-def _to_result(label: Label) -> Result:
-    """Return the result that a label describes, as far as it has its fields."""
-    fields = msgspec.structs.asdict(label)
-    return Result(**{key: fields[key] for key in ("id", "domain", "domain_id", "url", "title", "snippet")})

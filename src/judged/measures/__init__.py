@@ -1,7 +1,7 @@
 """Measures, each imported when it is first used: `from judged.measures import nDCG, AP`.
 
-Those of sessions are in `judged.measures.session`, because some have the same names. The stub beside this file lists
-all names.
+Those of sessions are in `judged.measures.session` and those of vector indexes in `judged.measures.neighbour`, because
+some have the same names. The stub beside this file lists all names.
 """
 
 from judged._exports import export_lazily

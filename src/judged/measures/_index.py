@@ -130,6 +130,14 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "Searches": ("judged.measures.session.counts", "Number of searches that were made", "0 or more", "How many searches were made up to and including an iteration."),
         "Coverage": ("judged.measures.session.counts", "Coverage", "0 to 1", "The share of the different results up to and including an iteration that somebody labelled."),
     },
+    "neighbour": {
+        "R": ("judged.measures.neighbour", "Recall", "0 to 1", "The share of the exact neighbours that are among the first `cutoff` answers."),
+        "P": ("judged.measures.neighbour", "Precision", "0 to 1", "The share of exact neighbours among the first `cutoff` answers."),
+        "RR": ("judged.measures.neighbour", "Reciprocal rank", "0 to 1", "One over the rank of the first answer that is an exact neighbour."),
+        "DistanceRatio": ("judged.measures.neighbour", "Distance ratio", "0 or more", "How much farther the first `cutoff` answers are than the exact neighbours."),
+        "Missed": ("judged.measures.neighbour", "Missed", "0 to 1", "1 if none of the `cutoff` nearest neighbours is among the first `cutoff` answers, else 0."),
+        "Short": ("judged.measures.neighbour", "Short", "0 to 1", "1 if fewer than `cutoff` different answers are returned although there are as many, else 0."),
+    },
     "timing": {
         "Latency": ("judged.measures.timing", "Latency", "0 or more", "How long each request took."),
         "QPS": ("judged.measures.timing", "Queries per second", "0 or more", "The rate that each request would allow on its own."),
@@ -138,5 +146,6 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
 SCOPE_INDEX: dict[str, str] = {
     "ranked": "judged.measures.ranked:RANKED",
     "session": "judged.measures.session:SESSION",
+    "neighbour": "judged.measures.neighbour:NEIGHBOUR",
     "timing": "judged.measures.timing:TIMING",
 }

@@ -228,6 +228,8 @@ def _scope(measure: Measure) -> str:
 
 def _scope_of(family: str) -> str:
     """Return the scope that a family's names are looked up in."""
+    if family in SCOPES:
+        return family
     return next(name for name in SCOPES if family in SCOPES[name].families)
 
 
@@ -244,7 +246,7 @@ def _ties_by_law(measure: Measure) -> str:
 
 def _explain_companions(measure: Measure) -> str:
     """Say why a rate of sessions is not shown alone."""
-    if Law.UNDEFINED_IF_NOTHING_FOUND not in measure.laws or not measure.companions:
+    if not measure.companions or not measure.laws & {Law.RATE, Law.UNDEFINED_IF_NOTHING_FOUND}:
         return ""
     moves = "rises" if measure.higher_is_better else "falls"
     beside = " and ".join(f"`{name}`" for name in measure.companions)
@@ -316,6 +318,7 @@ def _join(text: str) -> str:
 EXAMPLE_SETUP = {
     "ranked": "import judged",
     "timing": "import judged",
+    "neighbour": "import judged",
     "session": """\
 import judged
 def iteration(**gains):

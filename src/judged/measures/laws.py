@@ -105,7 +105,7 @@ GRADED: Laws = _RANKED | {Law.GAIN_ONLY}
 """A measure of ranks and graded gains."""
 SESSION_COUNT: Laws = frozenset({Law.WHOLE, Law.ACCUMULATES, Law.GAIN_FREE, Law.ZERO_IF_NOTHING_FOUND})
 """A number of results, searches or iterations."""
-SESSION_RATE: Laws = frozenset({Law.GROWS, Law.RATE, Law.UNDEFINED_IF_NOTHING_FOUND})
+SESSION_RATE: Laws = frozenset({Law.GROWS, Law.RATE, Law.ZERO_IF_NOTHING_FOUND})
 """Good gain in relation to what it cost."""
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import escape
-from importlib.util import find_spec
 
 from judged.blocks import (
     Display,
@@ -19,36 +17,15 @@ from judged.blocks import (
     split_estimate,
 )
 from judged.problem import group_notes
-from judged.report.draw import draw
 from judged.result import Result
 
-__all__ = ["render_html", "render_page", "to_html"]
-
-STYLE = (
-    "body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em}caption{font-weight:bold;text-align:left}"
-)
+__all__ = ["render_html", "to_html"]
 
 
 def render_html(result: Result, display: Display) -> str:
     """Return the blocks of a result as a fragment of HTML; figures are left out."""
     blocks = result.blocks(display)
     return "".join(_render_block(block, display) for block in blocks if not isinstance(block, Figure))
-
-
-def render_page(result: Result, display: Display) -> str:
-    """Return a result with its figures as one HTML file that needs no other."""
-    title = escape(format_value(display.title or _find_title(result, display)))
-    parts = [render_html(result, replace(display, notes=True))]
-    if find_spec("vl_convert") is not None:
-        figures = [block for block in result.blocks(display) if isinstance(block, Figure)]
-        parts += [f"<figure>{draw(figure, '.svg').decode()}</figure>\n" for figure in figures]
-    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{"".join(parts)}</body></html>\n'
-
-
-def _find_title(result: Result, display: Display) -> str:
-    tables = (block for block in result.blocks(display) if isinstance(block, Table))
-    return next((table.title for table in tables if table.title), result.kind)
 
 
 def _render_block(block: Sentence | Table | Notes, display: Display) -> str:

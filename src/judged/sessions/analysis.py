@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan
@@ -12,34 +12,48 @@ import numpy as np
 
 from judged.engine.evaluation import Evaluation, aggregate
 from judged.errors import BadMeasure, BadProtocol
-from judged.kernels.segments import Floats
+from judged.kernels.segments import Floats, Ints
 from judged.kernels.sessions import SessionView, count_until, iteration_gain, total_until
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measure
+from judged.sessions.attempts import Attempts, summarise_attempts
 from judged.sessions.builder import DedupDecision, SessionKey
+from judged.sessions.corrected import Corrected
 from judged.sessions.family import SessionAlignment, SessionTotals
+from judged.sessions.redundancy import Redundancy, explain_redundancy
+from judged.sessions.stopping import StoppingRules, apply_rules
 from judged.stats.intervals import Interval, student_interval
 
 __all__ = [
     "Alone",
+    "Cost",
     "Curve",
     "CurvePoint",
+    "IterationCounts",
     "Overlap",
     "Stop",
+    "align_of",
     "alone",
+    "attempts",
     "average_tasks",
+    "corrected",
+    "count_by_iteration",
     "curve",
     "curve_measures",
     "decisions",
+    "find_costs",
     "overlaps",
+    "redundancy",
     "session_keys",
     "session_totals",
     "stopping_points",
+    "stopping_rules",
     "upper_bound",
 ]
 
 
-def _align(evaluation: Evaluation) -> SessionAlignment:
+def align_of(evaluation: Evaluation) -> SessionAlignment:
+    """Return the alignment of an evaluation of sessions; raise `BadMeasure` if it has none."""
     found = next(iter(evaluation.alignments.values()), None)
     if not isinstance(found, SessionAlignment):
         msg = f"{evaluation.system} is not an evaluation of sessions, or was loaded from a file"
@@ -49,17 +63,17 @@ def _align(evaluation: Evaluation) -> SessionAlignment:
 
 def session_keys(evaluation: Evaluation) -> tuple[SessionKey, ...]:
     """Return what identifies each session: conversation, system and task."""
-    return _align(evaluation).keys
+    return align_of(evaluation).keys
 
 
 def session_totals(evaluation: Evaluation) -> SessionTotals:
     """Return what was counted over all sessions."""
-    return _align(evaluation).counts
+    return align_of(evaluation).counts
 
 
 def decisions(evaluation: Evaluation) -> tuple[DedupDecision, ...]:
     """Return why each result is new or a duplicate; empty unless it was evaluated with `explain`."""
-    return _align(evaluation).decisions
+    return align_of(evaluation).decisions
 
 
 def average_tasks(evaluation: Evaluation) -> Evaluation:
@@ -69,7 +83,7 @@ def average_tasks(evaluation: Evaluation) -> Evaluation:
 
 def upper_bound(evaluation: Evaluation, measure: Measure | str) -> float:
     """Return a measure with the gain 4 for every unlabelled result; NaN where the reference would change too."""
-    known, alignment = evaluation.find_measure(measure), _align(evaluation)
+    known, alignment = evaluation.find_measure(measure), align_of(evaluation)
     if alignment.pools and known.needs_reference:
         return nan
     view = alignment.view.cached(("upper",), alignment.view.with_best_labels)
@@ -109,7 +123,7 @@ def curve(
 
     The measure need not be one of the evaluation's; its own iteration is ignored.
     """
-    wanted, view = parse_measure(measure, family="session"), _align(evaluation).view
+    wanted, view = parse_measure(measure, family="session"), align_of(evaluation).view
     if wanted.at_parameter != "iteration":
         msg = f"{wanted} is one number for a whole session, and has no curve over iterations"
         raise BadMeasure(msg, hint="for example `CG`, `SRR` or `RG`")
@@ -160,7 +174,7 @@ def stopping_points(
     evaluation: Evaluation, *, good: int = 2, iterations: int | None = None
 ) -> tuple[Stop, ...]:
     """Return, for each iteration but the longest session's last, what stopping there would lose and save."""
-    view = _align(evaluation).view
+    view = align_of(evaluation).view
     longest = int(view.iterations.max(initial=0)) if iterations is None else iterations + 1
     return tuple(_stop(view, iteration, good) for iteration in range(1, longest))
 
@@ -185,6 +199,71 @@ def _stop(view: SessionView, iteration: int, good: int) -> Stop:
 def _share(part: Floats, whole: Floats) -> float:
     everything = float(np.sum(whole))
     return float(np.sum(part)) / everything if everything > 0 else nan
+
+
+@dataclass(frozen=True, slots=True)
+class IterationCounts:
+    """What the sessions of a system found in one iteration, all of them together."""
+
+    iteration: int
+    running: int
+    """How many sessions have this iteration."""
+    searches: int
+    results: int
+    good: int
+    """New results whose gain is good."""
+    other: int
+    """New results that are not good, or have no label."""
+    duplicates: int
+
+
+def count_by_iteration(evaluation: Evaluation, *, good: int = 2) -> tuple[IterationCounts, ...]:
+    """Return, for each iteration up to the longest session's last, how many results were new, good and duplicates."""
+    view = align_of(evaluation).view
+    longest = int(view.iterations.max(initial=0))
+
+    def total(values: Ints) -> list[int]:
+        sums = np.bincount(view.number, weights=values, minlength=longest + 1)
+        return [int(number) for number in sums.tolist()[1:]]
+
+    fine = view.grades[:, 1 + good :].sum(axis=1)
+    columns = (
+        np.ones_like(view.results),
+        view.searches,
+        view.results,
+        fine,
+        view.new - fine,
+        view.duplicates,
+    )
+    rows = zip(*map(total, columns), strict=True)
+    return tuple(IterationCounts(number, *row) for number, row in enumerate(rows, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one session gained, and what it spent."""
+
+    session: str
+    task: str
+    gain: float
+    """The good gain of the whole session."""
+    tokens: float
+    """NaN where the tokens of some iteration are unknown."""
+    seconds: float
+    """NaN where the seconds of some iteration are unknown."""
+
+
+def find_costs(evaluation: Evaluation, *, good: int = 2) -> tuple[Cost, ...]:
+    """Return, for each session, its good gain, its tokens and its seconds."""
+    alignment = align_of(evaluation)
+    view = alignment.view
+    gain = count_until(view, iteration_gain(view, good, "graded"), "last")
+    spent = (total_until(view, column, "last") for column in (view.tokens, view.seconds))
+    rows = zip(alignment.keys, gain.tolist(), *(column.tolist() for column in spent), strict=True)
+    return tuple(
+        Cost(key.conversation, key.task, float(gained), tokens, seconds)
+        for key, gained, tokens, seconds in rows
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +309,7 @@ def alone(evaluation: Evaluation, *, good: int = 2) -> tuple[Alone, ...]:
 
 def _find_good(evaluation: Evaluation, good: int) -> dict[str, dict[str, set[int]]]:
     """Return, for each system and each of its tasks, the good results that it found there."""
-    alignment = _align(evaluation)
+    alignment = align_of(evaluation)
     if not alignment.pools:
         msg = "the good results that several systems share are unknown without the union of what they found"
         raise BadProtocol(msg, hint='evaluate with `reference="union"`')
@@ -266,3 +345,45 @@ def _alone(system: str, found: dict[str, dict[str, set[int]]]) -> Alone:
         alone=sum(len(results - elsewhere[task]) for task, results in own.items()),
         missed=sum(len(elsewhere[task] - results) for task, results in own.items()),
     )
+
+
+def redundancy(evaluation: Evaluation) -> Redundancy:
+    """Return what the searches of each system repeated, for an evaluation with `searches`."""
+    alignment = align_of(evaluation)
+    if alignment.search_log is None:
+        msg = "what each search repeated was not kept"
+        raise BadProtocol(msg, hint="evaluate with `searches=True`")
+    systems = {system: sessions.tolist() for system, sessions in alignment.systems().items()}
+    return explain_redundancy(alignment.search_log, systems)
+
+
+def stopping_rules(
+    evaluation: Evaluation,
+    *,
+    budgets: Sequence[tuple[str, float]] = (),
+    good: int = 2,
+    level: float = 0.95,
+) -> StoppingRules:
+    """Return what agents would have saved and lost by stopping after dry iterations, or at budgets such as `("tokens", 1e4)`."""
+    alignment = align_of(evaluation)
+    views = {system: alignment.view.select(sessions) for system, sessions in alignment.systems().items()}
+    return apply_rules(views, budgets=budgets, good=good, level=level)
+
+
+def attempts(evaluation: Evaluation, *, good: int = 2) -> Attempts:
+    """Return, for each system, mean and spread over its attempts at a task, and how likely k attempts find something good."""
+    alignment = align_of(evaluation)
+    gains = count_until(alignment.view, iteration_gain(alignment.view, good, "graded"), "last").tolist()
+    values: dict[str, dict[str, list[tuple[float, bool]]]] = {}
+    for key, gain in zip(alignment.keys, gains, strict=True):
+        values.setdefault(key.system, {}).setdefault(key.task, []).append((float(gain), gain > 0))
+    return summarise_attempts(values)
+
+
+def corrected(evaluation: Evaluation) -> Corrected:
+    """Return CG and SRE of each system corrected by human grades, for an evaluation with `human`."""
+    found = align_of(evaluation).corrected
+    if found is None:
+        msg = "there are no human grades to correct labels by"
+        raise BadProtocol(msg, hint="evaluate with `human=`, a sample drawn by `judged label --sample`")
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 from typing import Literal, TypeAlias
@@ -11,19 +10,27 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from judged.dedup.find import Decision, Deduplicator
+from judged.dedup.label_index import LabelIndex, name_tasks
 from judged.errors import BadInput
 from judged.kernels.segments import Ints
 from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
-from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
-from judged.tables.sessions import Result, Search, Session
+from judged.sessions.redundancy import SearchLog
+from judged.tables.sessions import Result, Search, Session, TaskSource
+from judged.traces.context import describe_repeat
 
-__all__ = ["DedupDecision", "Keep", "NewResult", "SessionCounts", "SessionKey", "SessionViewBuilder"]
+__all__ = [
+    "DedupDecision",
+    "Keep",
+    "NewResult",
+    "SearchRecord",
+    "SessionCounts",
+    "SessionKey",
+    "SessionViewBuilder",
+]
 
 Keep: TypeAlias = Literal["none", "good", "all"]
-Assign: TypeAlias = Callable[[int, Result, str | None], int]
-"""Assigns a result of an iteration, from a tool, to a cluster of duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,24 @@ class SessionKey:
     conversation: str
     system: str
     task: str
+    task_from: TaskSource = "id"
+    asked: str | None = None
+    """What the user wrote, in this turn and those before."""
+    names: tuple[str, ...] = ()
+    """The names under which its results may be labelled."""
+
+    @classmethod
+    def of(cls, session: Session) -> SessionKey:
+        """Return what identifies a session."""
+        asked = [*session.earlier, *([session.question] if session.question else [])]
+        return cls(
+            session.conversation,
+            session.system,
+            session.task,
+            session.task_from,
+            " / ".join(asked) or None,
+            name_tasks(session),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +81,23 @@ class DedupDecision:
     iteration: int
     result: Result
     decision: Decision
+    query: str | None = None
+    """The query that found it."""
+    gain: int | None = None
+    """Its own label, from the file of labels or the trace."""
+    search: int = 0
+    """The number of its search among the searches of all sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """A search of a session: kept with the decisions on its results."""
+
+    session: int
+    iteration: int
+    query: str | None
+    tool: str | None
+    results: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +123,8 @@ class SessionViewBuilder:
     """Reduces sessions to counts and gains as they arrive, so that none of their texts need be kept.
 
     `keep` says which new results are kept for references and overlaps: those with a gain, all of them (since judgments
-    may give them a gain), or none. `explain` keeps the reason for each decision on duplicates.
+    may give them a gain), or none. `explain` keeps questions, searches, and the reason for each decision on duplicates;
+    `searches` what each search repeated.
     """
 
     def __init__(
@@ -91,11 +134,15 @@ class SessionViewBuilder:
         labels: LabelIndex | None = None,
         keep: Keep = "none",
         explain: bool = False,
+        searches: bool = False,
     ) -> None:
         self.protocol = protocol
         self.keys: list[SessionKey] = []
         self.new_results: list[NewResult] = []
         self.decisions: list[DedupDecision] = []
+        self.search_log = SearchLog() if searches else None
+        self.searches: list[SearchRecord] = []
+        self.questions: list[str | None] = []
         self._explain = explain
         self._labels = labels
         self._keep = keep
@@ -109,11 +156,14 @@ class SessionViewBuilder:
     def add(self, session: Session) -> None:
         """Add a session."""
         self._places[session.system, session.conversation] = session.place
+        key = SessionKey.of(session)
         self._idle.append(max(0, session.steps - len(session.iterations)))
         self._earlier.append(session.turns - 1)
         self._conflicts.append(0)
         self._overruled.append(0)
-        assign = self._make_assign()
+        seen = Deduplicator(self.protocol.rules, record=self._explain)
+        if self.search_log is not None:
+            self.search_log.begin()
         gains: list[int] = []
         new: list[tuple[Result, Search]] = []
         returned = 0
@@ -121,7 +171,7 @@ class SessionViewBuilder:
             before = returned
             for search in iteration.searches:
                 returned += len(search.results)
-                new += self._add_search(session, search, number, assign, gains)
+                new += self._add_search(session, key, search, number, seen, gains)
             self._results.append(returned - before)
             self._cut.append(len(self._gains) + len(gains))
             self._searches.append(len(iteration.searches))
@@ -130,7 +180,9 @@ class SessionViewBuilder:
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
-        self.keys.append(SessionKey(session.conversation, session.system, session.task))
+        if self._explain:
+            self.questions.append(session.question)
+        self.keys.append(key)
 
     def build(self) -> SessionView:
         """Return the view of all sessions so far."""
@@ -149,34 +201,45 @@ class SessionViewBuilder:
         columns = (self._idle, self._conflicts, self._overruled, self._earlier)
         return SessionCounts(*(np.array(column, dtype=np.int64) for column in columns))
 
-    def _make_assign(self) -> Assign:
-        """Return what assigns the results of one session to clusters, and keeps the reasons if asked to."""
-        deduplicator = Deduplicator(self.protocol.rules, record=self._explain)
-        if not self._explain:
-            return lambda _, result, scope: deduplicator.place(result, scope)
-
-        def assign(iteration: int, result: Result, scope: str | None) -> int:
-            group = deduplicator.place(result, scope)
-            decision = deduplicator.decisions[-1]
-            self.decisions.append(DedupDecision(len(self.keys), iteration, result, decision))
-            return group
-
-        return assign
-
     def _add_search(
-        self, session: Session, search: Search, iteration: int, assign: Assign, gains: list[int]
+        self,
+        session: Session,
+        key: SessionKey,
+        search: Search,
+        iteration: int,
+        seen: Deduplicator,
+        gains: list[int],
     ) -> list[tuple[Result, Search]]:
         """Add the results of a search; return the new ones, if they are kept."""
-        new = []
+        new, clusters = [], []
+        if self._explain:
+            record = SearchRecord(len(self.keys), iteration, search.query, search.tool, len(search.results))
+            self.searches.append(record)
         for result in search.results:
-            cluster = assign(iteration, result, search.tool)
-            gain = self._gain(session, search, result)
+            cluster = seen.place(result, search.tool)
+            gain = self._gain(key, search, result)
+            clusters.append(cluster)
+            if self._explain:
+                why = seen.decisions[-1]
+                self.decisions.append(
+                    DedupDecision(
+                        len(self.keys),
+                        iteration,
+                        result,
+                        why,
+                        query=search.query,
+                        gain=gain,
+                        search=len(self.searches) - 1,
+                    )
+                )
             if cluster == len(gains):
                 gains.append(UNLABELLED if gain is None else gain)
                 if self._keep != "none":
                     new.append((result, search))
             elif gain is not None and gain != gains[cluster]:
                 gains[cluster] = self._resolve(session, result, gains[cluster], gain)
+        if self.search_log is not None:
+            self.search_log.add(len(self.keys), iteration, search, clusters)
         return new
 
     def _keep_new(self, gains: list[int], new: list[tuple[Result, Search]]) -> None:
@@ -189,16 +252,14 @@ class SessionViewBuilder:
                     NewResult(len(self.keys), place, result, search.tool, search.query, gains[at])
                 )
 
-    def _gain(self, session: Session, search: Search, result: Result) -> int | None:
+    def _gain(self, key: SessionKey, search: Search, result: Result) -> int | None:
         """Return the gain of a result: that of the labels file, if it has one, else that of the trace."""
-        entry = (
-            None
-            if self._labels is None
-            else self._labels.find(session.task, search.query, result, search.tool)
-        )
-        if entry is None or self._labels is None:
+        if self._labels is None:
             return result.gain
-        gain = self._labels.gains[entry]
+        entry = self._labels.find((*key.names, search.query, None), result, search.tool)
+        if entry is None:
+            return result.gain
+        gain = self._labels.labels[entry].gain
         self._overruled[-1] += result.gain is not None and result.gain != gain
         return gain
 
@@ -220,5 +281,4 @@ class SessionViewBuilder:
         key = session.system, session.conversation
         if key not in self._places:
             return None
-        what = f"is there twice for the system `{session.system}`, before in {self._places[key] or 'this source'}"
-        return Problem.error("repeated-session", f"session `{session.conversation}`", what)
+        return describe_repeat(session, self._places[key])

@@ -21,6 +21,7 @@ from judged.problem import Note
 from judged.sessions.analysis import average_tasks, session_keys
 from judged.sessions.evaluate import evaluate_sessions
 from judged.sessions.protocol import DEFAULT_MEASURES
+from judged.sessions.tasks import check_shared, describe_pairing
 from judged.stats.margin import OneSidedTest
 from judged.tables.labels import Labels
 from judged.wording import counted
@@ -57,9 +58,13 @@ def compare_systems(
     settings: Settings | None = None,
 ) -> Comparison:
     """Compare the systems of an evaluation on the tasks that they share."""
+    keys = {name: session_keys(system) for name, system in evaluation.systems.items()}
+    check_shared(keys)
     by_task = [average_tasks(system) for system in evaluation.systems.values()]
     comparison = compare(by_task, baseline=baseline, **(settings or Settings()).to_dict())
-    return replace(comparison, notes=(*comparison.notes, *_note_repeated(evaluation)))
+    return replace(
+        comparison, notes=(*comparison.notes, *describe_pairing(keys), *_note_repeated(evaluation))
+    )
 
 
 def _note_repeated(evaluation: Evaluation) -> list[Note]:

@@ -11,6 +11,8 @@ from judged.dedup.rules import Rules, Unit
 from judged.engine.evaluate import evaluate_with
 from judged.engine.evaluation import Evaluation
 from judged.engine.family import Measures
+from judged.measures.measure import Measure
+from judged.measures.parse import parse_measures
 from judged.sessions.family import SESSION
 from judged.sessions.protocol import DEFAULT_MEASURES, Conflict, SessionProtocol, Unlabelled
 from judged.traces import TurnChoice
@@ -37,15 +39,19 @@ def evaluate_sessions(
     lenient: bool = False,
     conversations: Iterable[str] = (),
     explain: bool = False,
+    searches: bool = False,
+    human: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Score search sessions: what each iteration found that was new and good, how soon, and how much was repeated.
 
     `source` is a trace in any format that `judged.read_sessions` reads, the table that it returns, or a dict from the
     names of systems to either. Gains are part of the trace, or of `labels` (a file that `judged.read_labels` reads).
-    `reference` says what could have been found, for measures that need it: judgments, or `"union"` for what all
-    systems found on the same task. `conversations` limits the evaluation to those named. `explain` keeps why each
-    result is new or a duplicate, for `judged.sessions.analysis.decisions`.
+    `reference` says what could have been found: judgments, or `"union"` for what all systems found on the same task;
+    measures that can use it do. `conversations` limits the evaluation to those named. `explain` keeps why each
+    result is new or a duplicate, for `judged.sessions.analysis.decisions`; `searches` what each search repeated, for
+    `judged.sessions.analysis.redundancy`. `human` has grades of a random sample of the results, for
+    `judged.sessions.analysis.corrected`.
 
     `protocol` has all conventions; single ones may be given instead: `unit` says what is the same result (`rules` says
     it in detail), `conflict` which of several gains of one result counts, `unlabelled` whether a result without a gain
@@ -59,7 +65,7 @@ def evaluate_sessions(
         SESSION,
         labels,
         source,
-        measures,
+        _prefer_reference(measures) if reference is not None else measures,
         protocol=(protocol or SessionProtocol()).replace(**changes),
         reference=reference,
         format=format,
@@ -67,5 +73,20 @@ def evaluate_sessions(
         lenient=lenient,
         conversations=conversations,
         explain=explain,
+        searches=searches,
+        human=human,
         progress=progress,
     )
+
+
+def _prefer_reference(measures: Measures) -> list[Measure]:
+    """Return the measures, those that may use a reference or what the session found itself with the reference."""
+    return [
+        measure(reference="given") if _is_open(measure) else measure
+        for measure in parse_measures(measures, family="session")
+    ]
+
+
+def _is_open(measure: Measure) -> bool:
+    """Return whether a measure may use a reference, and does not say whether it does."""
+    return "reference" in measure.defaults and "reference" not in dict(measure.set_parameters)

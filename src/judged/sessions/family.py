@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from judged.dedup.label_index import LabelIndex
 from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
 from judged.engine.family import Family, Measures
@@ -20,14 +21,23 @@ from judged.measures.families import SESSION_MEASURES
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.problem import Note, Problem
-from judged.sessions.builder import DedupDecision, Keep, SessionCounts, SessionKey, SessionViewBuilder
-from judged.sessions.label_lookup import LabelIndex
+from judged.sessions.builder import (
+    DedupDecision,
+    Keep,
+    SearchRecord,
+    SessionCounts,
+    SessionKey,
+    SessionViewBuilder,
+)
+from judged.sessions.corrected import Corrected, correct_by_humans
 from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
+from judged.sessions.redundancy import SearchLog
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
+from judged.sessions.tasks import pair_tasks
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
 from judged.tables.sessions import Session
-from judged.traces.context import TraceProblems
+from judged.traces.context import REPEATED, TraceProblems
 from judged.traces.read import stream_sessions
 from judged.traces.results.tools import Tools
 from judged.wording import counted
@@ -63,8 +73,14 @@ class SessionTotals:
     """Sessions whose searches returned nothing."""
     earlier_turns: int = 0
     """Turns before the one that counts, over all sessions."""
+    labels: int = 0
+    """Labels that were given beside the trace."""
     unused_labels: int = 0
-    """Labels that match no result."""
+    """Those of them that match no result."""
+    highest: int = 0
+    """The highest gain of a result."""
+    good: int = 2
+    """The lowest gain that a measure calls good."""
     input_notes: tuple[Note, ...] = ()
     """Notes of the readers of the inputs."""
 
@@ -85,6 +101,7 @@ class SessionTotals:
             no_search=int((~searched).sum()),
             no_results=int((searched & ~view.found).sum()),
             earlier_turns=int(counts.earlier_turns.sum()),
+            highest=int(view.gains.max(initial=0)),
             **of_inputs,
         )
 
@@ -100,16 +117,8 @@ class SessionTotals:
         def add(code: str, fact: str, value: str, message: str, *, warning: bool = False) -> None:
             found.append(Note(code, "warning" if warning else "info", message, fact, value))
 
-        if self.unique and not self.labelled:
-            message = "no result has a gain: name a file with `--labels` (`labels=`); until then only counts and repeats are meaningful"
-            found.append(Note("no-labels", "warning", message))
-        elif self.labelled < self.unique:
-            missing = f"{self.unique - self.labelled:,} of {counted(self.unique, 'unique result')}"
-            bounds = f"(coverage {100 * self.coverage:.1f} %; the upper bound counts them as 4)"
-            fact = "results without a label, which count 0 (the upper bound counts them as 4)"
-            message = f"{missing} have no label and count 0 {bounds}"
-            add("unlabelled-results", fact, f"{100 * (1 - self.coverage):.1f} %", message, warning=True)
-        without = "0 in gains, left out of rates and shares"
+        found += self._notes_on_labels()
+        without = "0 in every mean but that of SRR, which leaves them out"
         for code, count, what in (
             ("no-search", self.no_search, "never searched"),
             ("no-results", self.no_results, "found nothing"),
@@ -142,12 +151,33 @@ class SessionTotals:
             add("idle-steps", fact, f"{self.idle:,}", message)
         return (*found, *self.notes_on_inputs())
 
+    def _notes_on_labels(self) -> Iterator[Note]:
+        """Yield notes on results without a gain, and on gains that are none."""
+        if self.unique and not self.labelled and self.labels:
+            message = f"no result has a gain: none of the {counted(self.labels, 'label')} matches a result; are `task` and `id`, `url` or `title` those of the trace?"
+            yield Note("no-labels", "warning", message)
+        elif self.unique and not self.labelled:
+            message = "no result has a gain: name a file with `--labels` (`labels=`); until then only counts and repeats are meaningful"
+            yield Note("no-labels", "warning", message)
+        elif self.labelled < self.unique:
+            missing = f"{self.unique - self.labelled:,} of {counted(self.unique, 'unique result')}"
+            bounds = f"(coverage {100 * self.coverage:.1f} %; the upper bound counts them as 4)"
+            fact = "results without a label, which count 0 (the upper bound counts them as 4)"
+            message = f"{missing} have no label and count 0 {bounds}"
+            share = f"{100 * (1 - self.coverage):.1f} %"
+            yield Note("unlabelled-results", "warning", message, fact, share)
+        if self.labelled and self.highest < self.good:
+            message = f"nothing is good: the highest gain is {self.highest}, and a result is good from {self.good} on (`--good`)"
+            yield Note("nothing-good", "warning", message)
+
     def notes_on_inputs(self) -> tuple[Note, ...]:
         """Return the notes on what was read, whichever system it belongs to."""
         if not self.unused_labels:
             return self.input_notes
         verb = "matches" if self.unused_labels == 1 else "match"
-        unused = Note("unused-labels", "info", f"{counted(self.unused_labels, 'label')} {verb} no result")
+        most = 2 * self.unused_labels > self.labels
+        message = f"{self.unused_labels:,} of {counted(self.labels, 'label')} {verb} no result"
+        unused = Note("unused-labels", "warning" if most else "info", message)
         return (unused, *self.input_notes)
 
 
@@ -165,6 +195,14 @@ class SessionAlignment(Alignment):
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
+    search_log: SearchLog | None = None
+    """What each search repeated, where that was asked for."""
+    corrected: Corrected | None = None
+    """CG and SRE corrected by human grades, where there are some."""
+    searches: tuple[SearchRecord, ...] = ()
+    """Every search, where decisions were asked for."""
+    questions: tuple[str | None, ...] = ()
+    """What the user asked in each session, where decisions were asked for."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -181,7 +219,7 @@ class SessionAlignment(Alignment):
             self,
             view=view,
             units=to_strings(key.conversation for key in keys),
-            counts=SessionTotals.of(view, counts),
+            counts=SessionTotals.of(view, counts, labels=self.counts.labels, good=self.counts.good),
             present=self.present[units],
             keys=keys,
             per_session=counts,
@@ -201,14 +239,15 @@ def align_sessions(
     lenient: bool = False,
     conversations: Iterable[str] = (),
     explain: bool = False,
+    searches: bool = False,
+    human: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> SessionAlignment:
     """Read sessions from traces, find duplicates, and look up gains; only counts and gains are kept in memory."""
     chosen = frozenset(conversations)
     index = None if labels is None else LabelIndex(labels, protocol.rules)
-    builder = SessionViewBuilder(
-        protocol, labels=index, keep=_choose_keep(reference, measures), explain=explain
-    )
+    keep = "all" if human is not None else _choose_keep(reference, measures)
+    builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
     how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
     for count, session in enumerate(_stream(source, chosen, problems=skipped, **how), start=1):
@@ -216,8 +255,15 @@ def align_sessions(
         if progress is not None:
             progress(count)
     _check_conversations(chosen, builder)
+    builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
-    return _finish(builder, view, pools, index, skipped)
+    good = min((int(str(measure.parameters.get("good", 4))) for measure in measures), default=2)
+    corrected = None if human is None else correct_by_humans(builder, view, human, good=good)
+    return replace(
+        _finish(builder, view, pools, index, skipped, good=good),
+        search_log=builder.search_log,
+        corrected=corrected,
+    )
 
 
 def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
@@ -258,8 +304,7 @@ def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, 
     elif lenient:
         skipped.add([fault])
     else:
-        hint = "give each its own `conversation`, or a `system` that distinguishes them"
-        raise BadInput(session.place or session.conversation, [fault], hint=hint)
+        raise BadInput(session.place or session.conversation, [fault], hint=REPEATED)
 
 
 def _check_conversations(wanted: frozenset[str], builder: SessionViewBuilder) -> None:
@@ -288,6 +333,8 @@ def _finish(
     pools: dict[str, Pool],
     index: LabelIndex | None,
     skipped: TraceProblems,
+    *,
+    good: int,
 ) -> SessionAlignment:
     keys, protocol, counts = builder.keys, builder.protocol, builder.counts()
     if not keys:
@@ -302,7 +349,14 @@ def _finish(
             f"{labels} of the file differ from an earlier one of the same result: the first counts"
         )
     unused = 0 if index is None else index.unused
-    totals = SessionTotals.of(view, counts, unused_labels=unused, input_notes=to_notes(messages))
+    totals = SessionTotals.of(
+        view,
+        counts,
+        labels=0 if index is None else len(index),
+        unused_labels=unused,
+        good=good,
+        input_notes=to_notes(messages),
+    )
     systems = list(dict.fromkeys(key.system for key in keys))
     alone = len(systems) == 1
     ids = [key.conversation if alone else f"{key.system}/{key.conversation}" for key in keys]
@@ -317,6 +371,8 @@ def _finish(
         per_session=counts,
         pools=pools,
         decisions=tuple(builder.decisions),
+        searches=tuple(builder.searches),
+        questions=tuple(builder.questions),
     )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from judged.dedup.find import Deduplicator
+from judged.dedup.label_index import LabelIndex, task_key
 from judged.kernels.segments import Ints
 from judged.kernels.sessions import UNLABELLED, Reference, SessionView
 from judged.sessions.builder import NewResult, SessionViewBuilder
-from judged.sessions.label_lookup import LabelIndex
 from judged.sessions.protocol import SessionProtocol
 from judged.tables.sessions import GRADES
 
@@ -73,15 +73,21 @@ def make_judged_reference(builder: SessionViewBuilder, view: SessionView, judged
     gains = np.full(len(view.gains), UNLABELLED, dtype=np.int8)
     seen: set[tuple[int, int]] = set()
     for result in builder.new_results:
-        entry = judged.find(builder.keys[result.session].task, result.query, result.result, result.scope)
+        names = builder.keys[result.session].names
+        entry = judged.find((*names, result.query, None), result.result, result.scope)
         if entry is not None and (result.session, entry) not in seen:
             seen.add((result.session, entry))
-            gains[result.place] = judged.gains[entry]
+            gains[result.place] = judged.labels[entry].gain
     by_task: dict[str, list[int]] = defaultdict(list)
-    for task, gain in zip(judged.tasks, judged.gains, strict=True):
-        if task is not None:
-            by_task[task].append(gain)
-    rows = {task: _count_at_least(found) for task, found in by_task.items()}
+    for label in judged.labels:
+        if label.task is not None:
+            by_task[task_key(label.task) or ""].append(label.gain)
+    rows = {
+        key.task: _count_at_least(
+            next((by_task[name] for name in map(task_key, key.names) if name in by_task), [])
+        )
+        for key in builder.keys
+    }
     return Reference(gains, _to_rows(builder, rows))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import isnan
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -52,6 +52,16 @@ MOST = 30
 """More iterations than this are not shown to people; the data has all of them."""
 
 
+class Section(Protocol):
+    """A part of the report that brings its own data and tables."""
+
+    def rows(self) -> Iterable[Mapping[str, Value]]:
+        """Return the data."""
+
+    def tables(self) -> Iterable[Table]:
+        """Return what people read."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class SessionReport(Result):
     """An evaluation of sessions, and what else was asked about it."""
@@ -68,6 +78,12 @@ class SessionReport(Result):
     single: Sequence[Alone] = ()
     comparison: Comparison | None = None
     gates: Sequence[GateReport] = ()
+    sections: Mapping[str, Section] = field(default_factory=dict)
+    """What else was asked for, by the name of its data: redundancy, stopping rules, attempts, corrections."""
+    explained: bool = True
+    """Whether to show the decisions on duplicates, if the evaluation has them."""
+    good: int = 2
+    """The gain from which a result is good."""
 
     @property
     def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
@@ -89,7 +105,8 @@ class SessionReport(Result):
         """Return the data, the most particular table that was asked for first."""
         systems = self.evaluation.systems
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
-            "decisions": _decision_rows(self.evaluation),
+            "decisions": _decision_rows(self.evaluation) if self.explained else (),
+            **{name: section.rows() for name, section in self.sections.items()},
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
             "alone": [asdict(row) for row in self.single],
@@ -106,10 +123,14 @@ class SessionReport(Result):
         """Return the verdicts of the gates, if there are any."""
         return {"gates": [gate.to_dict() for gate in self.gates]} if self.gates else {}
 
+    def charts(self) -> list[Figure]:
+        """Return the curves, if they were asked for."""
+        return [draw_curves(self.curves)] if self.curves else []
+
     def blocks(self, display: Display) -> Iterator[Block]:
         """Return the tables, the comparison and the gates that were asked for."""
         systems = self.evaluation.systems
-        yield from _decision_tables(self.evaluation)
+        yield from _decision_tables(self.evaluation) if self.explained else ()
         if display.per_query:
             for name, system in systems.items():
                 yield _session_table(system, display, title=name if len(systems) > 1 else None)
@@ -118,9 +139,7 @@ class SessionReport(Result):
             yield _means_table(systems, digits=display.digits, title=title)
         yield from _bounds_tables(systems)
         yield from _curve_tables(self.curves)
-        for name, stops in (self.stops or {}).items():
-            if stops:
-                yield _stopping_table(name, stops)
+        yield from self._section_tables()
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:
@@ -133,6 +152,14 @@ class SessionReport(Result):
             yield draw_curves(self.curves)
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def _section_tables(self) -> Iterator[Table]:
+        """Yield the tables of stopping points, and of what else was asked for."""
+        for name, stops in (self.stops or {}).items():
+            if stops:
+                yield _stopping_table(name, stops)
+        for section in self.sections.values():
+            yield from section.tables()
 
 
 def _means_table(systems: Mapping[str, Evaluation], *, digits: int, title: str | None) -> Table:
@@ -185,14 +212,15 @@ def _decision_tables(evaluation: Evaluation) -> Iterator[Table]:
             (
                 row.iteration,
                 row.decision.result,
+                row.query,
                 _name_result(row.result),
-                row.result.gain,
+                row.gain,
                 str(row.decision).partition(" is ")[2],
             )
             for row in found
         )
         title = f"{key.conversation} of {key.system}: why results are new or duplicates"
-        yield Table(("iteration", "result", "is", "gain", "decision"), rows, title=title)
+        yield Table(("iteration", "result", "query", "is", "gain", "decision"), rows, title=title)
 
 
 def _name_result(result: sessions.Result) -> str:
@@ -304,7 +332,9 @@ def _decision_rows(evaluation: Evaluation) -> Iterator[dict[str, Value]]:
             "system": keys[row.session].system,
             "session": keys[row.session].conversation,
             "iteration": row.iteration,
+            "query": row.query,
             "result": row.decision.result,
+            "gain": row.gain,
             "cluster": row.decision.group,
             "new": row.decision.new,
             "why": str(row.decision),

@@ -21,6 +21,7 @@ __all__ = [
     "CorrectedRate",
     "PoweredMean",
     "StratifiedMean",
+    "normal_quantile",
     "prediction_powered_mean",
     "rogan_gladen_rate",
     "stratified_mean",
@@ -102,7 +103,7 @@ def prediction_powered_mean(
     mean = _mean(y) + weight * (_mean(rest) - _mean(f)) if weight else _mean(y)
     method = METHODS.get(str(trust), "PPI")
     if clusters is None:
-        error, quantile = _error(y, f, rest, weight), _normal_quantile(level)
+        error, quantile = _error(y, f, rest, weight), normal_quantile(level)
     else:
         method += " by cluster"
         error, quantile = _clustered_error(y - weight * f, weight * rest, clusters, level)
@@ -167,7 +168,8 @@ def _clustered_error(
     return error, float(stdtrit(len(number) - 1, (1 + level) / 2))
 
 
-def _normal_quantile(level: float) -> float:
+def normal_quantile(level: float) -> float:
+    """Return how many standard errors an interval of this level extends to either side."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
@@ -234,7 +236,7 @@ def stratified_mean(
     mean = float((share * means).sum())
     within = share**2 * [np.var(found, ddof=1) / len(found) for found in seen.values()]
     error = math.sqrt(float(within.sum() + (share * (means - mean) ** 2).sum() / size.total()))
-    margin = _normal_quantile(level) * error
+    margin = normal_quantile(level) * error
     return StratifiedMean(mean, error, mean - margin, mean + margin, level, len(size), len(values))
 
 

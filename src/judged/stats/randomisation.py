@@ -19,7 +19,15 @@ from judged.errors import BadSample
 from judged.stats.outcome import NO_SPREAD, Outcome, Undefined
 from judged.stats.paired import check_resamples, check_values, steady
 
-__all__ = ["EXACT_UP_TO", "Randomised", "all_pairs", "draw_flips", "interaction_test", "randomise"]
+__all__ = [
+    "EXACT_UP_TO",
+    "Randomised",
+    "all_pairs",
+    "draw_flips",
+    "interaction_test",
+    "randomise",
+    "randomise_families",
+]
 
 EXACT_UP_TO = 20
 """Up to this many queries every assignment of signs is enumerated."""
@@ -103,6 +111,18 @@ def randomise(
         Smucker, Allan and Carterette. A comparison of statistical significance tests for information retrieval
         evaluation. CIKM 2007. doi:10.1145/1321440.1321528
     """
+    return randomise_families(scores, [pairs], resamples=resamples, seed=seed, block=block)[0]
+
+
+def randomise_families(
+    scores: Floats,
+    families: Sequence[Sequence[tuple[int, int]] | None],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    block: int | None = None,
+) -> list[Randomised]:
+    """Test several families of pairs as `randomise` tests each; the signs are drawn once for all of them."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] < 2:
         msg = f"the scores have the shape {values.shape}, expected queries × systems, two or more of these"
@@ -110,30 +130,28 @@ def randomise(
     for column in values.T:
         check_values(column)
     check_resamples(resamples)
-    counts = _PairCounts(values, all_pairs(values.shape[1]) if pairs is None else list(pairs))
+    every = all_pairs(values.shape[1])
+    counts = [_PairCounts(values, every if pairs is None else list(pairs)) for pairs in families]
     exact = len(values) <= EXACT_UP_TO
     drawn = (
         _enumerate_flips(len(values), block)
         if exact
         else draw_flips(len(values), resamples=resamples, seed=seed, block=block)
     )
+    columns = np.ascontiguousarray(values.T)
+    totals = columns.sum(axis=1, keepdims=True)
     for flips in drawn:
-        counts.add(flips)
-    if exact:  # one half mirrors the other, and the observed assignment is among them
-        done = 1 << (len(values) - 1)
-        return Randomised(
-            counts.alone / done, counts.make_monotone(counts.stepped / done), exact=True, resamples=2 * done
-        )
-    alone, stepped = ((count + 1) / (resamples + 1) for count in (counts.alone, counts.stepped))
-    return Randomised(alone, counts.make_monotone(stepped), exact=False, resamples=resamples)
+        # flipping a sign takes its value away twice: one pass over the flips instead of one that makes signs of them
+        sums = totals - 2.0 * (columns @ flips.T.astype(np.float64))
+        for family in counts:
+            family.add(sums)
+    return [family.finish(None if exact else resamples, len(values)) for family in counts]
 
 
 class _PairCounts:
     """The pairs ordered by their observed statistics, smallest first, and counts of assignments that reach them."""
 
     def __init__(self, values: Floats, pairs: list[tuple[int, int]]) -> None:
-        self.values = np.ascontiguousarray(values.T)
-        self.totals = self.values.sum(axis=1, keepdims=True)
         first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         scale = float(np.abs(values).max())
         apart = (steady(values[:, i] - values[:, j], scale=scale) for i, j in pairs)
@@ -147,11 +165,12 @@ class _PairCounts:
         self.alone = np.zeros(len(pairs))
         self.stepped = np.zeros(len(pairs))
 
-    def add(self, flips: Bytes) -> None:
-        """Count the assignments in which a pair, or any pair up to it in order, reaches its observed statistic."""
-        # flipping a sign takes its value away twice: one pass over the flips instead of one that makes signs of them
-        sums = self.totals - 2.0 * (self.values @ flips.T.astype(np.float64))
-        highest = np.zeros(len(flips))
+    def add(self, sums: Floats) -> None:
+        """Count the assignments in which a pair, or any pair up to it in order, reaches its observed statistic.
+
+        `sums` has the flipped sum of each system (row) under each assignment (column).
+        """
+        highest = np.zeros(sums.shape[1])
         statistic = np.empty_like(highest)
         for at in self.order.tolist():
             np.subtract(sums[self.first[at]], sums[self.second[at]], out=statistic)
@@ -160,6 +179,15 @@ class _PairCounts:
             np.maximum(highest, statistic, out=highest)
             self.alone[at] += np.count_nonzero(statistic >= self.reached[at])
             self.stepped[at] += np.count_nonzero(highest >= self.reached[at])
+
+    def finish(self, resamples: int | None, queries: int) -> Randomised:
+        """Return the p-values; without `resamples`, all assignments of signs to the queries were enumerated."""
+        if resamples is None:  # one half mirrors the other, and the observed assignment is among them
+            done = 1 << (queries - 1)
+            p, stepped = self.alone / done, self.stepped / done
+            return Randomised(p, self.make_monotone(stepped), exact=True, resamples=2 * done)
+        p, stepped = ((count + 1) / (resamples + 1) for count in (self.alone, self.stepped))
+        return Randomised(p, self.make_monotone(stepped), exact=False, resamples=resamples)
 
     def make_monotone(self, p: Floats) -> Floats:
         """Raise each p-value to that of the pair with the next larger statistic."""

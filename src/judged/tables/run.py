@@ -39,11 +39,15 @@ class Text:
     """Reads all lines into columns, for callers that need more than ranks."""
     file: str = "run"
     """The file as the user wrote it, for messages."""
+    before: int = 0
+    """The number of lines of the file before these."""
 
     def place(self, byte: int) -> Place:
         """Return the file and line that a byte is in."""
         stretches = (self.buffer[at : min(at + STRETCH, byte)] for at in range(0, byte, STRETCH))
-        return Place(self.file, line=1 + sum(bytes(stretch).count(b"\n") for stretch in stretches))
+        return Place(
+            self.file, line=self.before + 1 + sum(bytes(stretch).count(b"\n") for stretch in stretches)
+        )
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -66,6 +70,8 @@ class Columns:
     score: NDArray[np.float64]
     place: Locate = locate_row
     """Returns the place of a row, for messages."""
+    self_matches: int = 0
+    """Rows that were removed because their document has the id of their query."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ __all__ = [
     "PREFERENCES",
     "QUERIES",
     "RUN",
+    "RUNS",
     "SCHEMAS",
     "SCORES",
     "TIMINGS",
@@ -196,6 +197,11 @@ RUN = Schema(
     lines={6: ("query", "", "document", "", "score", "")},
     nested=("query", "document", "score"),
 )
+RUNS = replace(
+    RUN,
+    fields=(*RUN.fields, Field("system", ("system", "run", "run_id"), required=False)),
+)
+"""Runs of several systems in one table; without the column it is one run."""
 PREFERENCES = Schema(
     "preferences",
     (

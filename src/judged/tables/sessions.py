@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 import pyarrow as pa
@@ -12,7 +12,10 @@ from msgspec import Struct
 
 from judged.tables.schema import GRADES
 
-__all__ = ["GRADES", "Iteration", "Result", "Search", "Session", "Sessions"]
+__all__ = ["GRADES", "Iteration", "Result", "Search", "Session", "Sessions", "TaskSource"]
+
+TaskSource: TypeAlias = Literal["id", "question", "conversation", "position"]
+"""What names a task: its id, the user's question, the conversation's id, or only its place in a file."""
 
 
 class Result(Struct, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
@@ -66,6 +69,12 @@ class Session(Struct, kw_only=True):
     """What the agent had to do; sessions of several systems are compared on the same task."""
     question: str | None = None
     """What the user wrote in this turn."""
+    earlier: tuple[str, ...] = ()
+    """What the user wrote in the turns before."""
+    task_from: TaskSource = "id"
+    """What names the task; one that only its place in a file names is no other system's task."""
+    unnamed: bool = False
+    """Whether the conversation has no id, only its place in a file."""
     iterations: tuple[Iteration, ...] = ()
     turns: int = 1
     """How many turns the conversation has; only the last one is here."""
@@ -100,6 +109,9 @@ SCHEMA = pa.schema(
         "system": pa.string(),
         "task": pa.string(),
         "question": pa.string(),
+        "earlier": pa.list_(pa.string()),
+        "task_from": pa.string(),
+        "unnamed": pa.bool_(),
         "iterations": pa.list_(_ITERATION),
         "turns": pa.int32(),
         "steps": pa.int32(),

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import UNSET
 
-from judged.tables.sessions import Iteration, Result, Search, Session
+from judged.tables.sessions import Iteration, Result, Search, Session, TaskSource
 from judged.traces.context import UNREAD, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.json_values import Json
+from judged.traces.open import Position
 from judged.traces.results.fields import parse_result
 from judged.traces.results.tools import Unparsed
 
-__all__ = ["to_session", "to_sessions"]
+__all__ = ["name_task", "to_session", "to_sessions"]
 
 Found = list[tuple[str | None, list[Json]]]
 
@@ -34,7 +35,9 @@ def to_sessions(conversations: Iterable[Conversation], context: ReadContext) -> 
 
 def to_session(conversation: Conversation, context: ReadContext) -> Session:
     """Return the last turn of a conversation as a session."""
-    turn = _choose_turn(conversation.turns, context)
+    chosen = _choose_turn(conversation.turns, context)
+    turn = conversation.turns[chosen] if conversation.turns else Turn()
+    earlier = tuple(before.question for before in conversation.turns[:chosen] if before.question)
     where = f"{conversation.place}: session `{conversation.id}`"
     iterations = []
     for number, step in enumerate(turn.steps, 1):
@@ -43,11 +46,16 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
             iterations.append(Iteration(searches=searches, tokens=step.tokens, seconds=step.seconds))
     if not iterations and any(_has_search(earlier, context) for earlier in conversation.turns):
         context.earlier += 1
+    asked = [*earlier, *([turn.question] if turn.question else [])]
+    task, task_from = name_task(conversation.task, asked, conversation.id)
     return Session(
-        conversation=conversation.id,
+        conversation=str(conversation.id),
         system=conversation.system or context.name,
-        task=conversation.task or conversation.id,
+        task=task,
         question=turn.question,
+        earlier=earlier,
+        task_from=task_from,
+        unnamed=isinstance(conversation.id, Position),
         iterations=tuple(iterations),
         turns=max(1, len(conversation.turns)),
         steps=len(turn.steps),
@@ -55,13 +63,26 @@ def to_session(conversation: Conversation, context: ReadContext) -> Session:
     )
 
 
-def _choose_turn(turns: list[Turn], context: ReadContext) -> Turn:
-    """Return the turn that counts: the last one, or the last one that searched."""
-    if context.turn == "last-with-search":
-        return next(
-            (turn for turn in reversed(turns) if _has_search(turn, context)), turns[-1] if turns else Turn()
-        )
-    return turns[-1] if turns else Turn()
+def name_task(task: str | None, questions: Iterable[str], conversation: str) -> tuple[str, TaskSource]:
+    r"""Return the name of a task and what it comes from: its id, else what the user asked, else the conversation's id.
+
+    >>> name_task(None, ["How tall is\n the tower?"], "c1")
+    ('How tall is the tower?', 'question')
+    """
+    if task:
+        return task, "id"
+    text = " / ".join(" ".join(question.split()) for question in questions)
+    if text:
+        return text, "question"
+    return str(conversation), "position" if isinstance(conversation, Position) else "conversation"
+
+
+def _choose_turn(turns: list[Turn], context: ReadContext) -> int:
+    """Return the number of the turn that counts: the last one, or the last one that searched."""
+    last = max(len(turns) - 1, 0)
+    if context.turn == "last":
+        return last
+    return next((at for at in range(last, -1, -1) if turns and _has_search(turns[at], context)), last)
 
 
 def _has_search(turn: Turn, context: ReadContext) -> bool:
@@ -100,6 +121,7 @@ def _read_call(call: Call, where: str, context: ReadContext) -> Iterator[Search]
 def _find_results(call: Call, queries: list[str], where: str, context: ReadContext) -> Found:
     """Return the values of the results, by query."""
     nothing: Found = [(query, []) for query in queries] or [(None, [])]
+    context.cited += call.cited
     if call.output is UNSET and not call.failed:
         context.unanswered += 1
     if call.failed or call.output is UNSET:

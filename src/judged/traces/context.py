@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from judged.errors import BadInput
 from judged.problem import Problem
+from judged.tables.sessions import Session
 from judged.traces import TurnChoice
 from judged.traces.results.tools import Tools
 from judged.wording import counted
 
-__all__ = ["FOREIGN", "UNREAD", "ReadContext", "TraceProblems"]
+__all__ = ["FOREIGN", "REPEATED", "UNREAD", "ReadContext", "TraceProblems", "describe_repeat"]
 
 
 class TraceProblems:
@@ -60,6 +61,16 @@ EARLIER_ONLY = "no-search-in-last-turn"
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
+def describe_repeat(session: Session, before: str) -> Problem:
+    """Return the problem of a session that is there twice, the first time in the place `before`."""
+    what = f"is there twice for the system `{session.system}`, before in {before or 'this source'}"
+    return Problem.error("repeated-session", f"session `{session.conversation}`", what)
+
+
+REPEATED = "give each its own `conversation`, or a `system` that distinguishes them"
+"""What to do about a session that is there twice."""
+
+
 @dataclass
 class ReadContext:
     """What formats get besides the trace, and where they record problems."""
@@ -80,8 +91,12 @@ class ReadContext:
     """Calls of tools that may or may not search."""
     formats: Counter[str] = field(default_factory=Counter)
     """How many files are written in each format."""
+    ranked: Counter[str] = field(default_factory=Counter)
+    """Results whose id was set aside because it is only a rank, by tool."""
     unanswered: int = 0
     """Searches whose output the trace does not hold."""
+    cited: int = 0
+    """Searches whose results are the citations of the answer."""
     earlier: int = 0
     """Sessions that searched in an earlier turn and not in the last."""
     _first_places: dict[str, str] = field(default_factory=dict)
@@ -129,6 +144,14 @@ class ReadContext:
             first = self._first_places[next(iter(self.unknown))]
             self.problems.note(
                 f"{self.label}: ignored calls of tools that may or may not search: {_list_tools(self.unknown)}, first at {first}; {_advise_mapping(next(iter(self.unknown)))}"
+            )
+        if self.ranked:
+            self.problems.note(
+                f"{self.label}: ids of {_list_tools(self.ranked)} are only ranks, the same for different results, and were set aside"
+            )
+        if self.cited:
+            self.problems.note(
+                f"{self.label}: the trace has no results of {counted(self.cited, 'search')}; what the answer cites stands in for them"
             )
         if self.unanswered:
             self._check_outputs()

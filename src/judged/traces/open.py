@@ -22,7 +22,7 @@ from judged.tables.sessions import Session
 from judged.traces.json_values import Json
 from judged.traces.plain.write import to_plain
 
-__all__ = ["SHOWN", "Document", "Trace", "TraceSource", "describe_error", "open_traces"]
+__all__ = ["SHOWN", "Document", "Position", "Trace", "TraceSource", "describe_error", "open_traces"]
 
 SHOWN = 8
 """The number of documents by which a format is recognised."""
@@ -37,6 +37,12 @@ _JSON = re.compile(rb"\s*(?:\{|\[\s*(?:[\[{\"\]]|\Z))")
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 
 
+class Position(str):
+    """The name of a conversation that has none: its place in a file, which identifies no task."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One JSON value of a trace, and its place."""
@@ -44,7 +50,7 @@ class Document:
     place: str
     """`traces.jsonl:12`, or `traces.json, element 3`, or the file alone."""
     value: Json
-    name: str = "1"
+    name: str = Position("1")
     """The default name of its conversation: its number, or the file's name if it is all of the file."""
 
 
@@ -88,7 +94,12 @@ class Trace:
 
     def default_name(self, number: int) -> str:
         """Return what a conversation is called that has no name, by its number."""
-        return f"{self.prefix}{number}"
+        return Position(f"{self.prefix}{number}")
+
+    @property
+    def whole_name(self) -> str:
+        """The name of a conversation that is all of the trace: that of the file."""
+        return self.name or Position("1")
 
     def text(self) -> str:
         """Return all that is left of it as text; bytes that are no UTF-8 become U+FFFD."""
@@ -136,7 +147,7 @@ class Trace:
         except BROKEN as error:
             return list(self._split_objects(content, error))
         if not isinstance(value, list):
-            return [Document(self.label, value, self.name or "1")]
+            return [Document(self.label, value, self.whole_name)]
         return [
             Document(f"{self.label}, element {at}", item, self.default_name(at))
             for at, item in enumerate(value, 1)

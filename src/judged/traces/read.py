@@ -13,6 +13,7 @@ from judged.traces import TurnChoice
 from judged.traces.context import ReadContext, TraceProblems
 from judged.traces.format import TRACE_FORMATS, Head, TraceFormat
 from judged.traces.open import Trace, TraceSource, open_traces
+from judged.traces.results.ranks import set_ranks_aside
 from judged.traces.results.tools import Tools, load_tools
 
 __all__ = ["detect", "read_sessions", "read_source", "stream_sessions"]
@@ -92,7 +93,7 @@ def read_source(source: TraceSource, context: ReadContext, *, format: str | None
             for session in written.read(trace, context):
                 context.settle()
                 count += 1
-                yield session
+                yield set_ranks_aside(session, context.ranked)
         except RecursionError:
             context.report("malformed-session", trace.label, "is nested too deeply")
             context.settle()

@@ -10,7 +10,7 @@ from pathlib import Path
 from judged.errors import BadInput
 from judged.tables.sessions import Result, Session
 from judged.traces import TurnChoice
-from judged.traces.context import ReadContext
+from judged.traces.context import REPEATED, ReadContext, describe_repeat
 from judged.traces.json_values import JsonObject
 from judged.traces.open import open_traces
 from judged.traces.plain.write import to_plain
@@ -132,8 +132,21 @@ def summarise(
     )
     understood = TraceSummary(context)
     try:
+        places: dict[tuple[str, str], str] = {}
         for session in read_source(opened, context, format=format):
-            understood.add(session)
+            before = places.setdefault((session.system, session.conversation), session.place)
+            if before is not session.place:
+                _refuse_repeat(session, before, context)
+            else:
+                understood.add(session)
     except BadInput as error:
         understood.refused = error
     return understood
+
+
+def _refuse_repeat(session: Session, before: str, context: ReadContext) -> None:
+    """Raise `BadInput` for a session that was read before, as scoring does; if lenient, count it."""
+    problem = describe_repeat(session, before)
+    if not context.lenient:
+        raise BadInput(session.place or session.conversation, [problem], hint=REPEATED)
+    context.problems.add([problem])

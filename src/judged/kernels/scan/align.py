@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import local
+from types import ModuleType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -28,11 +29,15 @@ __all__ = [
     "JudgedIndex",
     "Progress",
     "RowProblem",
+    "Scanned",
     "TextSource",
     "TieRule",
     "align_columns",
     "align_mapping",
     "align_text",
+    "join",
+    "scan_columns",
+    "scan_text",
 ]
 
 TieRule: TypeAlias = Literal["document-descending", "document-ascending", "input-order"]
@@ -55,9 +60,23 @@ class JudgedIndex:
     row_offset: Ints
     """Query `q` owns judgment rows `row_offset[q]` to `row_offset[q + 1]`."""
 
-    def flat(self) -> tuple[Any, ...]:
-        """Return the arguments from which a scanner makes its index."""
-        return self.query_bytes, self.query_offset, self.document_bytes, self.document_offset, self.row_offset
+    _made: dict[str, Any] = field(default_factory=dict)
+
+    def for_scanner(self, engine: ModuleType) -> Any:
+        """Return the index of a scanner, made once however many pieces of a run are scanned."""
+        if engine.__name__ not in self._made:
+            self._made[engine.__name__] = engine.index_from(
+                self.query_bytes,
+                self.query_offset,
+                self.document_bytes,
+                self.document_offset,
+                self.row_offset,
+            )
+        return self._made[engine.__name__]
+
+    def __len__(self) -> int:
+        """Return the number of judged queries."""
+        return len(self.row_offset) - 1
 
 
 class RowProblem(NamedTuple):
@@ -97,6 +116,64 @@ class Aligned:
     """The number of problems by kind; `problems` holds the first ones."""
 
 
+@dataclass(frozen=True, eq=False)
+class Scanned:
+    """What was found in a run, or in a piece of one that has all rows of its queries."""
+
+    blocks: Part = field(default_factory=Part)
+    """A block for each judged query, with its hits."""
+    rows: int = 0
+    unjudged_queries: tuple[str, ...] = ()
+    infinite: int = 0
+    interleaved: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The judged queries whose rows are not consecutive."""
+    wide: int = 0
+    problems: tuple[RowProblem, ...] = ()
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def arrange(self, queries: int) -> Aligned:
+        """Return the ranks by query, for that many judged queries."""
+        blocks = self.blocks
+        owner = np.repeat(blocks.query, blocks.hits)
+        order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
+        retrieved = np.zeros(queries, dtype=np.int64)
+        retrieved[blocks.query] = blocks.count
+        return Aligned(
+            row=blocks.row[order],
+            rank=blocks.rank[order],
+            above=blocks.above[order],
+            tied=blocks.tied[order],
+            offset=np.searchsorted(owner[order], np.arange(queries + 1)).astype(np.int64),
+            retrieved=retrieved,
+            rows=self.rows,
+            unjudged_queries=self.unjudged_queries,
+            infinite=self.infinite,
+            interleaved=len(self.interleaved),
+            wide=self.wide,
+            problems=self.problems,
+            counts=self.counts,
+        )
+
+    def without(self, queries: Ints) -> Scanned:
+        """Return the same without the blocks of some queries."""
+        kept = ~np.isin(self.blocks.query, queries)
+        return replace(self, blocks=_select_blocks(self.blocks, kept, np.repeat(kept, self.blocks.hits)))
+
+
+def join(scans: Sequence[Scanned]) -> Scanned:
+    """Join what was found in pieces of a run; no query may be in two of them. Their problems are left out."""
+    return Scanned(
+        blocks=_concatenate([scanned.blocks for scanned in scans]),
+        rows=sum(scanned.rows for scanned in scans),
+        unjudged_queries=tuple(
+            dict.fromkeys(query for scanned in scans for query in scanned.unjudged_queries)
+        ),
+        infinite=sum(scanned.infinite for scanned in scans),
+        interleaved=distinct(np.concatenate([scanned.interleaved for scanned in (*scans, Scanned())])),
+        wide=sum(scanned.wide for scanned in scans),
+    )
+
+
 class TextSource(Protocol):
     """A text that is not in memory: it is read a stretch at a time."""
 
@@ -108,7 +185,23 @@ class TextSource(Protocol):
         """Fill the buffer with the bytes from `begin` on."""
 
 
-def align_text(
+def align_text(index: JudgedIndex, text: Bytes | TextSource, **options: Any) -> Aligned:
+    """Find the ranks of the judged documents in the lines of a TREC run; `options` are those of `scan_text`."""
+    return scan_text(index, text, **options).arrange(len(index))
+
+
+def align_columns(
+    index: JudgedIndex,
+    query: tuple[Bytes, Ints],
+    document: tuple[Bytes, Ints],
+    score: Floats,
+    **options: Any,
+) -> Aligned:
+    """Find the ranks of the judged documents in three columns; `options` are those of `scan_columns`."""
+    return scan_columns(index, query, document, score, **options).arrange(len(index))
+
+
+def scan_text(
     index: JudgedIndex,
     text: Bytes | TextSource,
     *,
@@ -116,10 +209,10 @@ def align_text(
     single: bool = True,
     threads: int = 1,
     progress: Progress | None = None,
-) -> Aligned:
-    """Find the ranks of the judged documents in the lines of a TREC run."""
+) -> Scanned:
+    """Find the judged documents in the lines of a TREC run."""
     engine = load_scanner()
-    flat = engine.index_from(*index.flat())
+    flat = index.for_scanner(engine)
     options = {"rule": RULES.index(ties), "single": single}
     read = _views if isinstance(text, np.ndarray) else _Copies()
 
@@ -133,10 +226,10 @@ def align_text(
         return head[0].decode(errors="replace") if head else ""
 
     stretches = _cut_lines(text) if len(text) else []
-    return _align(index, scan, name, stretches, threads=threads, progress=progress)
+    return _scan(scan, name, stretches, threads=threads, progress=progress)
 
 
-def align_columns(
+def scan_columns(
     index: JudgedIndex,
     query: tuple[Bytes, Ints],
     document: tuple[Bytes, Ints],
@@ -146,10 +239,10 @@ def align_columns(
     single: bool = True,
     threads: int = 1,
     progress: Progress | None = None,
-) -> Aligned:
-    """Find the ranks of the judged documents in three columns: queries and documents as bytes and offsets, scores."""
+) -> Scanned:
+    """Find the judged documents in three columns: queries and documents as bytes and offsets, scores."""
     engine = load_scanner()
-    flat = engine.index_from(*index.flat())
+    flat = index.for_scanner(engine)
     columns = (*_pad_empty(query), *_pad_empty(document), np.ascontiguousarray(score))
     options = {"rule": RULES.index(ties), "single": single}
 
@@ -161,7 +254,7 @@ def align_columns(
 
     cuts = [*range(0, len(score), STRETCH_ROWS), len(score)] if len(score) else []
     stretches = [np.array([cut]) for cut in pairwise(cuts)]
-    return _align(index, scan, name, stretches, threads=threads, progress=progress)
+    return _scan(scan, name, stretches, threads=threads, progress=progress)
 
 
 def _pad_empty(column: tuple[Bytes, Ints]) -> tuple[Bytes, Ints]:
@@ -218,15 +311,14 @@ def _cut_lines(text: Bytes | TextSource) -> list[Ints]:
     return [np.array([cut]) for cut in pairwise(cuts)]
 
 
-def _align(
-    index: JudgedIndex,
+def _scan(
     scan: Callable[[Ints, int | None], Part],
     name: Callable[[int], str],
     stretches: Sequence[Ints],
     *,
     threads: int,
     progress: Progress | None,
-) -> Aligned:
+) -> Scanned:
     """Scan all stretches and combine their blocks by query."""
     parts = list(_scan_stretches(scan, stretches, threads, progress))
     whole = _concatenate(parts)
@@ -234,22 +326,11 @@ def _align(
     again = [scan(ranges, query) for query, ranges in several.items()]
     single = ~np.isin(whole.query, list(several)) & (whole.query >= 0)
     hits = np.repeat(single, whole.hits)
-    # The parts of a scattered query have no ranks worth keeping.
-    blocks = _concatenate([_select_blocks(whole, single, hits), *again])
-    unjudged = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
     problems, counts = _collect_problems(parts, again)
-    queries = len(index.row_offset) - 1
-    owner = np.repeat(blocks.query, blocks.hits)
-    order = np.argsort(owner, kind="stable") if (np.diff(owner) < 0).any() else slice(None)
-    retrieved = np.zeros(queries, dtype=np.int64)
-    retrieved[blocks.query] = blocks.count
-    return Aligned(
-        row=blocks.row[order],
-        rank=blocks.rank[order],
-        above=blocks.above[order],
-        tied=blocks.tied[order],
-        offset=np.searchsorted(owner[order], np.arange(queries + 1)).astype(np.int64),
-        retrieved=retrieved,
+    unjudged = dict.fromkeys(name(begin) for begin in whole.begin[whole.query < 0].tolist())
+    return Scanned(
+        # The parts of a scattered query have no ranks worth keeping.
+        blocks=_concatenate([_select_blocks(whole, single, hits), *again]),
         rows=int(whole.count.sum()),
         unjudged_queries=tuple(unjudged),
         infinite=sum(part.infinite for part in parts),
@@ -306,13 +387,13 @@ def _select_blocks(part: Part, blocks: Any, hits: Any) -> Part:
     return Part(**kept, **{name: getattr(part, name)[hits] for name in _HITS})
 
 
-def _find_scattered(whole: Part) -> tuple[dict[int, Ints], int]:
-    """Return the judged queries in several blocks, with their ranges, and how many of these are not adjacent."""
+def _find_scattered(whole: Part) -> tuple[dict[int, Ints], Ints]:
+    """Return the judged queries in several blocks, with their ranges, and those of which these are not adjacent."""
     judged = np.flatnonzero(whole.query >= 0)
     order = judged[np.argsort(whole.query[judged], kind="stable")]
     same = whole.query[order[1:]] == whole.query[order[:-1]]
     apart = same & (whole.begin[order[1:]] != whole.end[order[:-1]])
-    interleaved = len(distinct(whole.query[order[1:]][apart]))
+    interleaved = distinct(whole.query[order[1:]][apart])
     several = distinct(whole.query[order[1:]][same])
     first = np.searchsorted(whole.query[order], several)
     last = np.searchsorted(whole.query[order], several, "right")

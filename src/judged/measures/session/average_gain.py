@@ -14,7 +14,6 @@ from judged.kernels.sessions import (
     average_gain,
     discounted_total_until,
     iteration_count,
-    mask_not_found,
     total_until,
     value_at,
     weight_sum,
@@ -52,8 +51,8 @@ def iteration_yield(
     less that is new.
 
     Title: Average good gain: what an iteration brings for each result that it returns.
-    Empty: 0 for an iteration that returned nothing; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all.
+    Empty: 0 for an iteration that returned nothing, and for a session that never searched or found nothing,
+        which stays in the mean.
     References: Retrieved Good Gain Metrics, section 5 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -63,7 +62,7 @@ def iteration_yield(
         >>> judged.evaluate_sessions([session], "AvgGain@2").mean()
         {'AvgGain@2': 1.0}
     """
-    return mask_not_found(view, value_at(view, average_gain(view, good, gain), iteration, beyond))
+    return value_at(view, average_gain(view, good, gain), iteration, beyond)
 
 
 AvgGain = _rate("AvgGain", iteration_yield, extra_parameters=LOOKED_AT)
@@ -96,7 +95,7 @@ def yield_rate(
         {'RAG@last': 1.6666...}
     """
     added = total_until(view, average_gain(view, good, gain), iteration)
-    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
+    return divide(added, iteration_count(view, iteration, beyond))
 
 
 RAG = _rate("RAG", yield_rate)
@@ -130,7 +129,7 @@ def discounted_yield_rate(
         {'DRAG@last': 1.4206...}
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(added, iteration_count(view, iteration, beyond)))
+    return divide(added, iteration_count(view, iteration, beyond))
 
 
 DRAG = _rate("DRAG", discounted_yield_rate)
@@ -163,7 +162,7 @@ def weighted_yield(
         {'nDRAG@last': 2.0}
     """
     added = discounted_total_until(view, average_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(added, weight_sum(iteration_count(view, iteration, beyond), discount)))
+    return divide(added, weight_sum(iteration_count(view, iteration, beyond), discount))
 
 
 nDRAG = _rate("nDRAG", weighted_yield)

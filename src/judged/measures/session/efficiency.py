@@ -22,6 +22,7 @@ __all__ = ["SRE", "SRR", "GainPerKiloToken", "GainPerSearch", "GainPerSecond", "
 
 _measure = partial(Measure, family="session", at_parameter="iteration")
 _rate = partial(_measure, laws=SESSION_RATE, companions=("CG", "N"))
+_per_cost = partial(_rate, bounds=(0.0, math.inf), laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND})
 
 
 def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good: int = 2) -> Floats:
@@ -33,8 +34,8 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
 
     Title: Search result efficiency: the share of all returned results that were new and good.
     Unlabelled: is not good, so that more labels can only raise the value.
-    Empty: 0 while nothing has been returned yet; undefined (NaN, left out of the mean and counted) for a
-        session that never searched or found nothing at all.
+    Empty: 0 while nothing has been returned yet, and for a session that never searched or found nothing, which
+        stays in the mean.
     References: Retrieved Good Gain Metrics, section 8 (document 001 in docs/concepts/sources.md).
 
     Example:
@@ -44,7 +45,7 @@ def result_efficiency(view: SessionView, *, iteration: Iteration = "last", good:
         >>> judged.evaluate_sessions([session], "SRE").mean()
         {'SRE@last': 0.6}
     """
-    return mask_not_found(view, divide(*good_of_all(view, iteration=iteration, good=good)))
+    return divide(*good_of_all(view, iteration=iteration, good=good))
 
 
 def good_of_all(view: SessionView, *, iteration: Iteration, good: int) -> tuple[Ints, Ints]:
@@ -79,11 +80,16 @@ def pooled_result_efficiency(view: SessionView, *, iteration: Iteration = "last"
         >>> judged.evaluate_sessions([first, second], "SRE_micro SRE").mean()
         {'SRE_micro@last': 0.1666..., 'SRE@last': 0.3}
     """
-    return result_efficiency(view, iteration=iteration, good=good)
+    return mask_not_found(view, result_efficiency(view, iteration=iteration, good=good))
 
 
 SRE_micro = _rate(
-    "SRE_micro", pooled_result_efficiency, aggregate="pooled", parts=good_of_all, compare_by="SRE"
+    "SRE_micro",
+    pooled_result_efficiency,
+    aggregate="pooled",
+    laws=SESSION_RATE - {Law.ZERO_IF_NOTHING_FOUND} | {Law.UNDEFINED_IF_NOTHING_FOUND},
+    parts=good_of_all,
+    compare_by="SRE",
 )
 
 
@@ -170,6 +176,8 @@ def gain_per_search(
     where several searches of one iteration, asked for at once, are counted each.
 
     Title: Good gain for each search.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
@@ -184,7 +192,7 @@ def gain_per_search(
     return gain_per_cost(view, view.searches, iteration, good, gain)
 
 
-GainPerSearch = _rate("GainPerSearch", gain_per_search, bounds=(0.0, math.inf))
+GainPerSearch = _per_cost("GainPerSearch", gain_per_search)
 
 
 def gain_per_kilo_token(
@@ -197,8 +205,8 @@ def gain_per_kilo_token(
     where tokens are those that the trace gives for each iteration.
 
     Title: Good gain for a thousand tokens.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all, and where the trace does not say what its iterations took.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
     References: Azzopardi. Modelling interaction with economic models of search. SIGIR 2014.
         doi:10.1145/2600428.2609574
 
@@ -213,7 +221,7 @@ def gain_per_kilo_token(
     return 1000.0 * gain_per_cost(view, view.tokens, iteration, good, gain)
 
 
-GainPerKiloToken = _rate("GainPerKiloToken", gain_per_kilo_token, bounds=(0.0, math.inf))
+GainPerKiloToken = _per_cost("GainPerKiloToken", gain_per_kilo_token)
 
 
 def gain_per_second(
@@ -226,8 +234,8 @@ def gain_per_second(
     where seconds are those that the trace gives for each iteration.
 
     Title: Good gain for each second.
-    Empty: undefined (NaN, left out of the mean and counted) for a session that never searched or found
-        nothing at all, and where the trace does not say what its iterations took.
+    Empty: 0 for a session that searched and found nothing; undefined (NaN, left out of the mean and counted)
+        for one that never searched, and where the trace does not say what its iterations took.
     References: Smucker and Clarke. Time-based calibration of effectiveness measures. SIGIR 2012.
         doi:10.1145/2348283.2348300
 
@@ -242,4 +250,4 @@ def gain_per_second(
     return gain_per_cost(view, view.seconds, iteration, good, gain)
 
 
-GainPerSecond = _rate("GainPerSecond", gain_per_second, bounds=(0.0, math.inf))
+GainPerSecond = _per_cost("GainPerSecond", gain_per_second)

@@ -19,7 +19,6 @@ from judged.kernels.sessions import (
     discounted_total_until,
     iteration_count,
     iteration_gain,
-    mask_not_found,
     value_at,
 )
 from judged.measures.laws import SESSION_RATE, Law
@@ -89,7 +88,7 @@ def gain_rate(
         {'RG@last': 4.5}
     """
     total = count_until(view, iteration_gain(view, good, gain), iteration)
-    return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
+    return divide(total, iteration_count(view, iteration, beyond))
 
 
 RG = _rate("RG", gain_rate)
@@ -161,7 +160,7 @@ def discounted_gain_rate(
         {'DRG@last': 4.1309...}
     """
     total = discounted_total_until(view, iteration_gain(view, good, gain), iteration, discount)
-    return mask_not_found(view, divide(total, iteration_count(view, iteration, beyond)))
+    return divide(total, iteration_count(view, iteration, beyond))
 
 
 DRG = _rate("DRG", discounted_gain_rate)

@@ -21,7 +21,7 @@ from judged.traces.messages.messages import (
 )
 from judged.traces.open import Trace
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "record_blocks"]
 
 USES = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 
@@ -36,10 +36,11 @@ def recognises(head: Head) -> bool:
 
 def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
     """Yield a session for each list of messages."""
-    return to_sessions(read_conversations(trace, context, _record), context)
+    return to_sessions(read_conversations(trace, context, record_blocks), context)
 
 
-def _record(messages: Messages, transcript: Transcript) -> None:
+def record_blocks(messages: Messages, transcript: Transcript) -> None:
+    """Record questions, uses of tools and their results in the transcript."""
     for message in messages:
         if message["role"] == "assistant":
             _read_assistant(message, transcript)

@@ -51,6 +51,7 @@ def _conversation(document: Document, context: ReadContext) -> Conversation:
         context.report("malformed-session", f"{document.place}: session `{value['query_id']}`", what)
     return Conversation(
         id=str(value["query_id"]),
+        task=str(value["query_id"]),
         place=document.place,
         turns=[Turn(question=first_text(value, ("query", "question")), steps=_steps(value["result"]))],
         system=first_text(metadata, ("model",)) or first_text(value, ("model",)),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from datetime import datetime
+
+from msgspec import UNSET
 
 from judged.traces.context import FOREIGN, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.format import Head
 from judged.traces.json_values import Json, JsonObject, add_counts, first_text, get_body, get_object, get_str
+from judged.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.traces.open import Document, Trace
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "messages_in_head",
     "parse_time",
     "read_conversations",
+    "split_episodes",
     "to_conversation",
 ]
 
@@ -77,6 +81,14 @@ class Transcript:
         self._open = [item for item in self._open if item is not call]
         call.output, call.failed = output, failed
         self._extend_to(time)
+
+    def cite(self, results: list[JsonObject]) -> None:
+        """Record what an answer cites: the results of the last search of the step before, if the trace has none."""
+        calls = (
+            [call for step in self.turns[-1].steps for call in step.calls] if self.turns and results else []
+        )
+        if calls and calls[-1].output is UNSET and calls[-1].search:
+            calls[-1].output, calls[-1].cited = results, True
 
     def find_problems(self) -> Iterator[tuple[str, str]]:
         """Yield the code and the message of each problem of the conversation as a whole."""
@@ -145,6 +157,8 @@ def parse_time(message: JsonObject) -> float | None:
 
 HOLDERS = ("messages", "conversation", "conversations", "trajectory", "history", "chat")
 """Fields that hold the messages of a document."""
+THREADS = ("conversation_id", "session_id", "thread_id")
+"""Names of a conversation that its requests share."""
 NAMES = (
     *("conversation_id", "session_id", "thread_id", "conversation", "custom_id", "id", "uuid"),
     *("query_id", "qid"),
@@ -196,31 +210,58 @@ def messages_in_head(head: Head) -> list[Messages]:
 
 def read_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
     """Yield the conversations of a trace whose documents hold messages, or are the messages of one conversation."""
-    held: tuple[Document, Messages] | None = None
-    superseded = 0
+    log = RequestLog(SHAPE, context)
     for document, messages in _read_documents(trace, context):
-        if held is not None and _continues(messages, held[1]):
-            superseded += 1  # a log of requests, each with all that came before
-            messages[: len(held[1])] = held[1]  # a response has more than its copy in the next request
-        elif held is not None:
-            yield to_conversation(*held, context, read)
-        held = document, messages
-    if held is not None:
-        yield to_conversation(*held, context, read)
-    if superseded:
+        scope = first_text(document.value, THREADS)
+        yield from (
+            to_conversation(held.document, held.items, context, read)
+            for held in log.add(document, messages, scope=scope)
+        )
+    yield from (to_conversation(held.document, held.items, context, read) for held in log.finish())
+    if log.joined:
         context.problems.note(
-            f"{trace.label}: {superseded:,} documents are the beginning of the next one and were skipped"
+            f"{trace.label}: {log.joined:,} documents are the beginning of another one, or the same again, and were joined"
         )
 
 
-def _continues(messages: Messages, before: Messages) -> bool:
-    """Return whether messages repeat all the earlier ones and continue."""
-    parts = ("role", "content", "tool_calls")
-    return len(messages) > len(before) and all(
-        one.get(part) == other.get(part)
-        for one, other in zip(messages, before, strict=False)
-        for part in parts
+def _print(message: JsonObject) -> Hashable | None:
+    """Return what of a message is the same in every request that repeats it."""
+    role, content = message["role"], message.get("content")
+    if role in {"system", "developer"}:
+        return None
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    calls = [_print_call(call) for call in _listed_calls(message)]
+    answers = tuple(
+        (block.get("tool_use_id"), join_text(block.get("content")))
+        for block in blocks
+        if "tool_use_id" in block
     )
+    return role, join_text(content).strip(), tuple(calls), answers, message.get("tool_call_id")
+
+
+def _listed_calls(message: JsonObject) -> list[JsonObject]:
+    """Return the calls of a message as they are written: in their list, or in blocks."""
+    content, listed = message.get("content"), message.get("tool_calls")
+    blocks = content if isinstance(content, list) else []
+    found = [*(listed if isinstance(listed, list) else []), *blocks]
+    calls = [call for call in found if isinstance(call, dict) and ("name" in call or "function" in call)]
+    legacy = message.get("function_call")
+    return [*calls, {"function": legacy}] if isinstance(legacy, dict) else calls
+
+
+def _print_call(call: JsonObject) -> Hashable:
+    held = get_object(call, "function") or call
+    arguments = next((held[name] for name in ("arguments", "input", "args") if held.get(name)), None)
+    return call.get("id"), held.get("name"), canonical(arguments)
+
+
+def _call_ids(message: JsonObject) -> Iterator[Json]:
+    yield message.get("tool_call_id")
+    yield from (call.get("id") for call in _listed_calls(message))
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict):
+            yield block.get("tool_use_id")
 
 
 def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Document, Messages]]:
@@ -235,8 +276,35 @@ def _read_documents(trace: Trace, context: ReadContext) -> Iterator[tuple[Docume
             alone += messages
         else:
             yield document, messages
-    if alone:
-        yield Document(trace.label, {}, trace.name or "1"), alone
+    episodes = split_episodes(alone)
+    for number, messages in enumerate(episodes, 1):
+        name = trace.whole_name if len(episodes) == 1 else trace.default_name(number)
+        yield Document(trace.label, {}, name), messages
+
+
+def split_episodes(messages: Messages, *, instruction: re.Pattern[str] | None = None) -> list[Messages]:
+    """Return messages split where a conversation begins: at the system message, or instruction, after the end of a turn."""
+    episodes: list[Messages] = []
+    for message in messages:
+        first = message["role"] == "system" or (
+            instruction is not None
+            and message["role"] == "user"
+            and instruction.search(join_text(message.get("content"))) is not None
+        )
+        if not episodes or (first and _has_ended(episodes[-1])):
+            episodes.append([])
+        episodes[-1].append(message)
+    return episodes
+
+
+def _has_ended(messages: Messages) -> bool:
+    """Return whether the last message is an answer, with no call of a tool."""
+    last = messages[-1]
+    return last["role"] == "assistant" and not _listed_calls(last)
+
+
+SHAPE = RequestShape(_print, _call_ids, _has_ended)
+"""How messages are compared."""
 
 
 def _is_response(value: JsonObject) -> bool:

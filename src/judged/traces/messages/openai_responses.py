@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import groupby
 
 from msgspec import UNSET
@@ -14,9 +14,10 @@ from judged.traces.conversation import Call, Conversation, Step
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json, JsonObject, first_text, get_body, get_object, get_str
 from judged.traces.messages.messages import Transcript, count_tokens, join_text
+from judged.traces.messages.requests import RequestLog, RequestShape, canonical
 from judged.traces.open import Document, Trace
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMAT", "record_items"]
 
 OUTPUTS = frozenset(
     ("function_call_output", "custom_tool_call_output", "tool_search_output", "computer_call_output")
@@ -44,48 +45,47 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
 
 def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     """Yield conversations: responses linked by `previous_response_id`, or each repeating all before."""
-    chain: Chain = []
+    log = RequestLog(SHAPE, context)
     alone: Items = []
     for document in trace.documents():
         if _is_item(document.value):
             alone.append(document.value)
             continue
-        new = _new_items(document.value, chain)
-        if chain and new is None:
-            yield _conversation(chain, context)
-            chain = []
-        chain.append((document, _items(document.value) if new is None else new))
-    if chain:
-        yield _conversation(chain, context)
+        ids = [name for name in (_response_id(document.value), _previous_id(document.value)) if name]
+        yield from (
+            _conversation(held.parts, context)
+            for held in log.add(document, _items(document.value), links=ids)
+        )
+    yield from (_conversation(held.parts, context) for held in log.finish())
     if alone:
-        yield _conversation([(Document(trace.label, {}, trace.name or "1"), alone)], context)
+        yield _conversation([(Document(trace.label, {}, trace.whole_name), alone)], context)
 
 
-def _new_items(value: Json, chain: Chain) -> Items | None:
-    """Return the items that a document adds to those before it; None if it begins a conversation."""
-    items = _items(value)
-    previous = _previous_id(value)
-    if previous is not None and previous in {_response_id(document.value) for document, _ in chain}:
-        return items
-    before = [item for _, added in chain for item in added]
-    repeats = 0 < len(before) < len(items) and all(map(_is_same, items, before))
-    return items[len(before) :] if repeats else None
-
-
-def _is_same(item: JsonObject, other: JsonObject) -> bool:
-    """Return whether two items are the same apart from ids, which a request does not repeat."""
-    fields = ("role", "call_id", "name", "arguments", "output")
+def _print(item: JsonObject) -> Hashable | None:
+    """Return what of an item is the same in every copy: neither its id, which a request does not repeat, nor its status."""
+    kind, role = get_str(item, "type") or "message", get_str(item, "role")
+    if kind == "reasoning" or role in {"system", "developer"}:
+        return None
+    arguments = canonical(item.get("arguments", item.get("input")))
     return (
-        (get_str(item, "type") or "message") == (get_str(other, "type") or "message")
-        and all(item.get(name) == other.get(name) for name in fields)
-        and join_text(item.get("content")) == join_text(other.get("content"))
+        *(kind, role, item.get("call_id"), item.get("name"), arguments, canonical(item.get("action"))),
+        *(canonical(item.get("queries")), canonical(item.get("output")), join_text(item.get("content"))),
     )
+
+
+def _has_ended(items: Items) -> bool:
+    """Return whether the last item is an answer."""
+    return bool(items) and get_str(items[-1], "role") == "assistant"
+
+
+SHAPE = RequestShape(_print, lambda item: (item.get("call_id"),), _has_ended)
+"""How items are compared."""
 
 
 def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     transcript = Transcript()
     for document, items in chain:
-        _record(items, _count_usage(document.value), transcript)
+        record_items(items, _count_usage(document.value), transcript)
     document = chain[0][0]
     first = document.value if isinstance(document.value, dict) else {}
     response = get_body(first, "response") or first
@@ -102,7 +102,7 @@ def _conversation(chain: Chain, context: ReadContext) -> Conversation:
     )
 
 
-def _record(items: Items, tokens: float | None, transcript: Transcript) -> None:
+def record_items(items: Items, tokens: float | None, transcript: Transcript) -> None:
     """Record items in the transcript; adjacent calls are one step."""
     searched: list[Step] = []
     for is_calls, group in groupby(items, lambda item: get_str(item, "type").endswith("_call")):
@@ -124,7 +124,17 @@ def _record_item(item: JsonObject, transcript: Transcript) -> None:
     elif kind == "message" and role == "user":
         transcript.ask(join_text(item.get("content")))
     elif kind == "message" and role == "assistant":
+        transcript.cite(_citations(item))
         transcript.step([])
+
+
+def _citations(item: JsonObject) -> list[JsonObject]:
+    """Return the pages that an answer cites."""
+    content = item.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    notes = [note for block in blocks for note in block.get("annotations") or () if isinstance(note, dict)]
+    cited = [note for note in notes if note.get("type") == "url_citation" and note.get("url")]
+    return [{"url": note["url"], "title": note.get("title")} for note in cited]
 
 
 def _call(item: JsonObject) -> Call:

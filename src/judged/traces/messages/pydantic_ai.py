@@ -43,7 +43,7 @@ def _conversations(trace: Trace, context: ReadContext) -> Iterator[Conversation]
         else:
             yield _conversation(document, messages, context)
     if alone:
-        yield _conversation(Document(trace.label, None, trace.name or "1"), alone, context)
+        yield _conversation(Document(trace.label, None, trace.whole_name), alone, context)
 
 
 def _conversation(document: Document, messages: Messages, context: ReadContext) -> Conversation:

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from judged.tables.sessions import GRADES, Iteration, Result, Search, Session
+from judged.traces.assemble import name_task
 from judged.traces.context import ReadContext
 from judged.traces.format import Head, TraceFormat
 from judged.traces.json_values import Json
-from judged.traces.open import BROKEN, Trace, describe_error
+from judged.traces.open import BROKEN, Position, Trace, describe_error
 from judged.traces.results.fields import has_key, parse_result, split_domain
 
 __all__ = ["FORMAT", "parse_session"]
@@ -81,11 +82,15 @@ def _convert(line: _Line, place: str, context: ReadContext) -> Session | None:
         and any(iteration.searches for t in line.turns for iteration in t.iterations)
     ):
         context.earlier += 1
+    asked = [item.question for item in line.turns if item.question]
+    task, task_from = name_task(line.task, asked, line.conversation)
     return Session(
         conversation=line.conversation,
         system=line.system or context.name,
-        task=line.task or line.conversation,
+        task=task,
         question=turn.question,
+        earlier=tuple(asked[:-1] if turn.question else asked),
+        task_from=task_from,
         iterations=iterations,
         turns=len(line.turns),
         steps=len(turn.iterations),
@@ -172,11 +177,20 @@ class _Object:
         )
         if not searched and any(_has_search(turn) for turn in turns):
             self.context.earlier += 1
+        question = self.text(turn, QUESTIONS) or self.text(self.value, QUESTIONS)
+        asked = (self.text(before, QUESTIONS) for before in turns[: at - 1])
+        earlier = tuple(text for text in asked if text)
+        task, task_from = name_task(
+            self.text(self.value, TASKS), [*earlier, *([question] if question else [])], self.name
+        )
         session = Session(
-            conversation=self.name,
+            conversation=str(self.name),
             system=self.text(self.value, SYSTEMS) or self.context.name,
-            task=self.text(self.value, TASKS) or self.name,
-            question=self.text(turn, QUESTIONS) or self.text(self.value, QUESTIONS),
+            task=task,
+            question=question,
+            earlier=earlier,
+            task_from=task_from,
+            unnamed=isinstance(self.name, Position),
             iterations=searched,
             turns=max(1, len(turns)),
             steps=len(steps),

@@ -24,11 +24,16 @@ def to_plain(session: Session) -> JsonObject:
     searched = [_iteration(iteration) for iteration in session.iterations]
     steps: list[JsonObject] = [*searched, *({} for _ in range(session.steps - len(searched)))]
     asked = {} if session.question is None else {"question": session.question}
+    silent = max(0, session.turns - 1 - len(session.earlier))
+    before: list[JsonObject] = [
+        *({} for _ in range(silent)),
+        *({"question": text} for text in session.earlier),
+    ]
     return {
-        "conversation": session.conversation,
+        **({} if session.unnamed else {"conversation": session.conversation}),
         "system": session.system,
-        "task": session.task,
-        "turns": [*({} for _ in range(session.turns - 1)), {**asked, "iterations": steps}],
+        **({"task": session.task} if session.task_from == "id" else {}),
+        "turns": [*before, {**asked, "iterations": steps}],
     }
 
 

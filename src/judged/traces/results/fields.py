@@ -15,7 +15,7 @@ __all__ = ["ALIASES", "BOTH_IDS", "NESTED", "NO_KEY", "OUTSIDE", "has_key", "par
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": (
         *("id", "docid", "doc_id", "document_id", "chunk_id", "node_id", "id_", "_id", "passage_id"),
-        *("file_id", "paperId", "pageid"),
+        *("file_id", "paperId", "pageid", "uuid"),
     ),
     "domain": ("domain",),
     "domain_id": ("domain_id",),
@@ -30,7 +30,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 """The names of each field, in order of precedence; the first is ours."""
 
-NESTED = ("metadata", "document", "node", "_source", "payload", "fields", "attributes", "chunk", "extra_info")
+NESTED = (
+    *("metadata", "document", "node", "_source", "payload", "fields", "attributes", "chunk", "extra_info"),
+    *("properties", "_additional", "content", "location", "s3Location", "webLocation", "source"),
+)
 """Objects inside a result with further fields; those of the result itself take precedence."""
 
 DOMAINS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from judged.traces.json_values import Json, JsonObject, get_object, get_str, preview
@@ -15,7 +17,7 @@ LISTS = (
     *("results", "documents", "organic_results", "organic", "search_results", "web_results"),
     *("passages", "chunks", "hits", "items", "matches", "source_nodes", "nodes", "points", "objects"),
     *("papers", "articles", "docs", "sources", "webPages", "web", "value", "children", "root"),
-    *("data", "search", "response", "news", "records"),
+    *("retrievalResults", "data", "search", "response", "news", "records", "Get"),
 )
 """Fields that hold the list of results, in order of precedence; an object under one is searched in turn."""
 
@@ -36,6 +38,11 @@ class Unparsed(Exception):
 def find_groups(output: Json, queries: list[str] | None = None) -> list[Group]:
     """Return the results of an output, one group per query if it is split by query, usually one."""
     found = _find_groups(output, queries or [], 0)
+    if found is None and isinstance(output, str) and is_cut(output):
+        msg = (
+            f"its output was cut off after {len(output):,} characters, at `…{' '.join(output[-40:].split())}`"
+        )
+        raise Unparsed(msg)
     if found is None:
         msg = f"its output cannot be parsed as results: {_quote_beginning(output)}"
         raise Unparsed(msg)
@@ -57,6 +64,19 @@ def parse_text(text: str) -> Json:
         return text
 
 
+def is_cut(text: str) -> bool:
+    """Return whether a text is JSON that ends too early, as exporters with a limit leave it."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        return "truncated" in str(error) or text.rstrip().endswith(("...", "…", "[truncated]", "(truncated)"))
+    except RecursionError:
+        return False
+    return False
+
+
 def _find_groups(output: Json, queries: list[str], depth: int) -> list[Group] | None:
     """Return the groups of an output; None if it cannot be parsed."""
     if output is None:
@@ -65,10 +85,26 @@ def _find_groups(output: Json, queries: list[str], depth: int) -> list[Group] | 
         return None
     if isinstance(output, str):
         value = parse_text(output)
+        if value is output and (lines := _parse_lines(output)):
+            value = lines
         return find_groups_in_text(output) if value is output else _find_groups(value, queries, depth + 1)
     if isinstance(output, dict):
         return _in_object(output, queries, depth)
     return _in_list(output, queries, depth) if isinstance(output, list) else None
+
+
+def _parse_lines(text: str) -> list[Json] | None:
+    """Return the objects of a text that has one on each line, or blocks joined by blank lines; None if it has others."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return None
+    values: list[Json] = []
+    for part in re.split(r"\n\s*(?=[{\[])", text.strip()):
+        try:
+            value = msgspec.json.decode(part)
+        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            return None
+        values += value if isinstance(value, list) else [value]
+    return values if len(values) > 1 and all(isinstance(value, dict) for value in values) else None
 
 
 def _in_object(output: JsonObject, queries: list[str], depth: int) -> list[Group] | None:
@@ -98,6 +134,9 @@ def _find_held(output: JsonObject) -> Json:
         return output["query"]
     if is_result(output):
         return [output]
+    only = next(iter(output.values())) if len(output) == 1 else None
+    if isinstance(only, list) and only and all(isinstance(item, dict) and is_result(item) for item in only):
+        return only  # the class of a Weaviate query
     return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
 
 
@@ -107,6 +146,9 @@ def _is_json(value: Json) -> bool:
 
 
 def _in_list(output: list[Json], queries: list[str], depth: int) -> list[Group] | None:
+    if _is_opensearch(output):
+        names = zip(*output[1:4], strict=True)
+        return [(output[0], [{"title": title, "snippet": text, "url": url} for title, text, url in names])]
     if output and all(isinstance(item, list) for item in output):
         return _combine([(None, item) for item in output], depth)
     if output and all(_is_block(item) for item in output):
@@ -116,6 +158,16 @@ def _in_list(output: list[Json], queries: list[str], depth: int) -> list[Group] 
     if output and all(isinstance(item, dict) and "query" in item and not is_result(item) for item in output):
         return _combine([(str(item["query"]), _without(item, "query")) for item in output], depth)
     return [(None, [_unwrap(item) for item in output])]
+
+
+def _is_opensearch(output: list[Json]) -> bool:
+    """Return whether an output is MediaWiki's: the query, and lists of titles, descriptions and addresses."""
+    return (
+        len(output) == 4
+        and isinstance(output[0], str)
+        and all(isinstance(column, list) and len(column) == len(output[1]) for column in output[1:])
+        and all(isinstance(url, str) and "://" in url for url in output[3])
+    )
 
 
 def _holds_results(value: Json) -> bool:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
+import json
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -86,7 +89,8 @@ Group = tuple[str | None, list[Json]]
 
 _NOTHING = re.compile(
     r"none|null|(?:sorry,? )?(?:(?:no|0|zero)\b.{0,60}\b(?:results?|matches|match|documents?|hits|passages?|information)\b|"
-    r"(?:could not|couldn't|cannot|did not) find\b|nothing (?:was )?found).{0,300}",
+    r"nothing (?:was )?found|(?:could not|couldn't|cannot|did not) find\b(?=.{0,300}\Z|.{0,2000}?\bsimilar:? ?\[)"
+    r".*).{0,300}",
     re.IGNORECASE | re.DOTALL,
 )
 _FAILED = re.compile(
@@ -103,7 +107,8 @@ _FAILED = re.compile(
 """How the report of a failure begins; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
-_ASKED = re.compile(r"\A\s*A Google search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
+_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\]\n]++)\]$", re.MULTILINE)
+_ASKED = re.compile(r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
 _LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
 _NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
 _BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
@@ -114,7 +119,11 @@ _TITLED = re.compile(
     r"^[ \t]*+Doc(?:ument)?[ \t]*+\d++[ \t]*+\(Title:[ \t]*+(?P<title>(?:[^()\n]++|\([^()\n]*+\))*+)\)[ \t:]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBERED_TITLE = re.compile(r"\(\d++\)[ \t]*+Title:", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"^[ \t]*+\((?P<line>\d{1,4})\)|(?<=\s)\((?P<titled>\d{1,4})\)(?=[ \t]*+\"?Title:)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERED_TITLE = re.compile(r"[ \t]*+Title:", re.IGNORECASE)
 _NUMBERED_TEXT = re.compile(r"Text:[ \t]*+", re.IGNORECASE)
 _RECORD_LINE = re.compile(
     r"^[ \t]*+(?:\[?\d++[\].):]*+[ \t]*+|[-*][ \t]++)?[*_]{0,2}(?P<name>title|page|url|link|source|href|snippet|content|summary|text|"
@@ -156,6 +165,7 @@ def _read_results(text: str) -> list[Json] | None:
         return []
     readers: tuple[Callable[[str], list[Json]], ...] = (
         read_elements,
+        _read_link_lists,
         _read_links,
         _read_titled,
         _read_numbered,
@@ -163,11 +173,22 @@ def _read_results(text: str) -> list[Json] | None:
         read_sections,
         _read_records,
         _read_passages,
+        _read_table,
     )
     for read in readers:
         if values := read(text):
             return values
+    if values := _read_bare_titles(text):
+        return values
     return [] if _ASKED.match(text) else None
+
+
+def _read_bare_titles(text: str) -> list[Json]:
+    """Read `1. [title]` and its passage below, as the Tongyi client of BrowseComp-Plus shows results."""
+    parts = _split_at(_BARE_TITLE, text)
+    if [int(match["number"]) for match, _ in parts] != list(range(1, len(parts) + 1)):
+        return []
+    return [{"title": match["title"], "text": below.strip()} for match, below in parts]
 
 
 def _read_links(text: str) -> list[Json]:
@@ -208,6 +229,31 @@ def _find_link(line: str, start: int) -> tuple[str, str, int] | None:
     return None
 
 
+def _read_link_lists(text: str) -> list[Json]:
+    """Read `Links: [{"title": …, "url": …}]`, a list for each search, as Claude Code's WebSearch shows results."""
+    found: list[Json] = []
+    for line in text.split("\n") if "Links: [" in text else ():
+        if line.startswith("Links: ["):
+            try:
+                found += json.loads(line.removeprefix("Links: "))
+            except ValueError:
+                return []
+    return found
+
+
+def _read_table(text: str) -> list[Json]:
+    """Read CSV or tab-separated lines whose first names fields, two at least."""
+    header, _, below = text.strip().partition("\n")
+    separator = "\t" if "\t" in header else ","
+    names = [name.strip().strip('"').lower() for name in header.split(separator)]
+    if len(names) < 2 or len(set(names) & _FIELDS) < 2 or not below.strip():
+        return []
+    rows = list(csv.reader(io.StringIO(text.strip()), delimiter=separator))[1:]
+    if any(len(row) != len(names) for row in rows if row):
+        return []
+    return [dict(zip(names, row, strict=True)) for row in rows if row]
+
+
 def _read_titled(text: str) -> list[Json]:
     """Read `Doc 1(Title: "…") text`, as Search-R1 shows passages."""
     return [
@@ -217,18 +263,31 @@ def _read_titled(text: str) -> list[Json]:
 
 
 def _read_numbered(text: str) -> list[Json]:
-    """Read `(1)Title: … Text: …`, as R1-Searcher shows passages."""
-    found: list[tuple[int, str, int]] = []
-    opened = _NUMBERED_TITLE.search(text)
-    while opened is not None and (body := _NUMBERED_TEXT.search(text, opened.end())) is not None:
-        title = text[opened.end() : body.start()].strip().strip('"')
-        found.append((opened.start(), title, body.end()))
-        opened = _NUMBERED_TITLE.search(text, body.end())
-    starts = [*(start for start, _, _ in found[1:]), len(text)]
-    return [
-        {"title": title, "text": text[end:following].strip()}
-        for (_, title, end), following in zip(found, starts, strict=False)
-    ]
+    """Read `(1)Title: … Text: …`, `(2)"Title: …"` or `(3)…`, as R1-Searcher shows passages: numbered from 1."""
+    starts: list[re.Match[str]] = []
+    for match in _NUMBERED.finditer(text):
+        if int(match["line"] or match["titled"]) == len(starts) + 1:
+            starts.append(match)
+    if not starts or text[: starts[0].start()].strip():
+        return []
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [_parse_numbered(text[start.end() : end].strip()) for start, end in zip(starts, ends, strict=True)]
+
+
+def _parse_numbered(passage: str) -> JsonObject:
+    """Return a passage, which may be quoted as in CSV, with its title: before `Text:`, or quoted on the first line."""
+    if len(passage) > 1 and passage[0] == passage[-1] == '"' and "\n" not in passage.partition('"\n')[0]:
+        passage = passage[1:-1].replace('""', '"')
+    titled = _NUMBERED_TITLE.match(passage)
+    body = None if titled is None else _NUMBERED_TEXT.search(passage, titled.end())
+    if titled is not None and body is not None:
+        title = passage[titled.end() : body.start()].strip()
+        title = title[1:-1] if len(title) > 1 and title[0] == title[-1] == '"' else title
+        return {"title": title, "text": passage[body.end() :].strip()}
+    first, _, below = (line.strip() for line in passage.partition("\n"))
+    if below and len(first) > 2 and first[0] == first[-1] == '"':
+        return {"title": first[1:-1], "text": below}
+    return {"text": passage}
 
 
 def _read_inline(text: str) -> list[Json]:

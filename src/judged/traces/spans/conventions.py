@@ -82,27 +82,39 @@ KINDS: dict[str, SpanKind] = {
         ("llm", "chat_model", "chat", "text_completion", "completion", "generate_content"), "llm"
     ),
     **dict.fromkeys(("retriever", "retrieval", "retrieve", "vector_db_retrieve"), "search"),
-    **dict.fromkeys(("tool", "execute_tool"), "tool"),
+    **dict.fromkeys(("tool", "execute_tool", "ai.toolcall"), "tool"),
+    **dict.fromkeys(
+        ("ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate"), "llm"
+    ),
 }
 """The names of our kinds of spans, in lower case."""
 KIND_NAMES = (
     *("openinference.span.kind", "mlflow.spanType", "gen_ai.operation.name", "traceloop.span.kind"),
-    "llm.request.type",
+    *("llm.request.type", "ai.operationId"),
 )
 """Attributes that name the kind of a span; the first that names one of ours counts."""
-TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "gen_ai.data_source.id", "traceloop.entity.name")
+TOOL_NAMES = (
+    "gen_ai.tool.name",
+    "tool.name",
+    "ai.toolCall.name",
+    "gen_ai.data_source.id",
+    "traceloop.entity.name",
+)
 ARGUMENTS = (
     *("gen_ai.retrieval.query.text", "gen_ai.tool.call.arguments", "traceloop.entity.input"),
-    *("input.value", "mlflow.spanInputs", "tool.parameters", "tool_arguments"),
+    *("input.value", "mlflow.spanInputs", "tool.parameters", "tool_arguments", "ai.toolCall.args"),
 )
 OUTPUTS = (
     *("gen_ai.retrieval.documents", "gen_ai.tool.call.result", "traceloop.entity.output"),
-    *("output.value", "mlflow.spanOutputs", "tool_response"),
+    *("output.value", "mlflow.spanOutputs", "tool_response", "ai.toolCall.result"),
 )
-CALLS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id")
+CALLS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
 ANSWERS = ("gen_ai.output.messages", "output.value", "traceloop.entity.output", "mlflow.spanOutputs")
 ANSWERS_LISTED = ("llm.output_messages", "gen_ai.completion")
-INPUTS = ("input.value", "traceloop.entity.input", "mlflow.spanInputs", "gen_ai.input.messages")
+INPUTS = (
+    *("input.value", "traceloop.entity.input", "mlflow.spanInputs", "gen_ai.input.messages"),
+    *("ai.prompt.messages", "ai.prompt"),
+)
 INPUTS_LISTED = ("llm.input_messages", "gen_ai.prompt")
 SESSIONS = (
     *("gen_ai.conversation.id", "session.id", "traceloop.association.properties.session_id"),

@@ -190,9 +190,7 @@ def _completeness(span: Span) -> tuple[bool, int, bytes]:
 def _conversation(name: str, traces: list[Forest], context: ReadContext) -> Conversation:
     last = traces[-1]
     turns = [to_turn(trace, context) for trace in traces]
-    # the id of a trace is random, so no other system has the same task under it
-    unnamed = turns[-1].question if last.session is None else None
-    return Conversation(id=name, place=last.place, turns=turns, system=last.system, task=last.task or unnamed)
+    return Conversation(id=name, place=last.place, turns=turns, system=last.system, task=last.task)
 
 
 _Made: TypeAlias = list[tuple[int | None, Span]]

@@ -29,7 +29,7 @@ _MESSAGE = ("artifact", "content")
 """Fields of LangChain's tool message: the output for the program, and the text for the model."""
 _QUESTIONS = (
     *("question", "query", "input", "inputs", "q", "prompt", "user_input"),
-    *("messages", "text", "contents", "task", "user_msg"),
+    *("messages", "text", "contents", "task", "user_msg", "new_message"),
 )
 _USERS = ("user", "human")
 _CALL_TYPES = ("tool_call", "tool_use", "function_call", "server_tool_use")
@@ -150,6 +150,8 @@ def find_question(value: Json) -> str | None:
         return _last_question(value)
     if not isinstance(value, dict):
         return None
+    if value.get("role") in _USERS and (written := _user_text(value)):
+        return written
     for name in _QUESTIONS:
         found = find_question(value.get(name))
         if found:

@@ -19,7 +19,7 @@ __all__ = ["FORMAT"]
 
 _LINE = re.compile(
     r"^[ \t>#*]*+(?P<kind>Question|Thought|Action Input|Action|Observation|Final Answer|Correct answer|Answer)"
-    r"[ \t]*+(?:\d++)?+[*]*+[ \t]*+:[*]*+[ \t]?",
+    r"[ \t]*+(?P<number>\d{1,6})?+[*]*+[ \t]*+:[*]*+[ \t]?",
     re.IGNORECASE | re.MULTILINE,
 )
 _BRACKETED = re.compile(r"(?P<tool>[\w .-]++)\s*+[\[(]")
@@ -32,7 +32,9 @@ def recognises(head: Head) -> bool:
     if head.text:
         kinds = {match["kind"].lower() for match in _LINE.finditer(head.text)}
         return {"action", "observation"} <= kinds
-    return bool(head.mappings) and all(_steps(document) is not None for document in head.mappings)
+    return bool(head.mappings) and all(
+        _steps(document) is not None or _find_log(document) is not None for document in head.mappings
+    )
 
 
 def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
@@ -41,13 +43,29 @@ def read(trace: Trace, context: ReadContext) -> Iterator[Session]:
     return to_sessions(found, context)
 
 
+def _find_log(value: Json) -> str | None:
+    """Return the text of an object that is a ReAct log."""
+    texts = (text for text in value.values() if isinstance(text, str)) if isinstance(value, dict) else ()
+    for text in texts:
+        if {"action", "observation"} <= {match["kind"].lower() for match in _LINE.finditer(text)}:
+            return text
+    return None
+
+
 def _read_text(trace: Trace) -> Iterator[Conversation]:
-    """Yield the conversations of a log, each from its question to the next."""
-    turn, number, line = Turn(), 1, 1
-    for kind, text, at in _split_entries(trace.text()):
-        if kind == "question" and (turn.steps or turn.question):
-            yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
-            turn, number = Turn(), number + 1
+    """Yield the conversations of a log."""
+    for number, (turn, line) in enumerate(_split_turns(trace.text()), 1):
+        yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
+
+
+def _split_turns(log: str) -> Iterator[tuple[Turn, int]]:
+    """Yield turns with their lines, each from its question to the next; without questions, from step 1 to the next."""
+    turn, line, last = Turn(), 1, 0
+    for kind, text, at, step in _split_entries(log):
+        if (turn.steps and _begins(kind, step, last, turn)) or (kind == "question" and turn.question):
+            yield turn, line
+            turn, line = Turn(), at
+        last = step or (0 if kind == "question" else last)
         if kind == "question":
             turn.question, line = text.strip(), at
         elif kind == "action":
@@ -56,18 +74,31 @@ def _read_text(trace: Trace) -> Iterator[Conversation]:
             turn.steps[-1].calls[0].arguments = text.strip().strip('"')
         elif turn.steps and kind == "observation":
             _set_output(turn.steps[-1].calls[0], text)
+        elif kind == "final answer" and turn.steps:
+            turn.steps.append(Step(calls=[Call(tool="final answer", output=text.strip(), search=False)]))
     if turn.steps or turn.question:
-        yield Conversation(id=trace.default_name(number), place=trace.place(line), turns=[turn])
+        yield turn, line
 
 
-def _split_entries(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield each entry of a log: its kind, its text, and the line it begins on."""
+def _begins(kind: str, step: int | None, last: int, turn: Turn) -> bool:
+    """Return whether an entry begins a session: a question, a step numbered lower than the one before, or any after the end."""
+    if kind == "question":
+        return True
+    if step is not None:
+        return step < last
+    ended = turn.steps[-1].calls[0].tool.lower() in {"finish", "final answer"}
+    return ended and kind in {"thought", "action"}
+
+
+def _split_entries(text: str) -> Iterator[tuple[str, str, int, int | None]]:
+    """Yield each entry of a log: its kind, its text, the line it begins on, and the number of its step."""
     matches = list(_LINE.finditer(text))
     line, passed = 1, 0
     for at, match in enumerate(matches):
         line, passed = line + text.count("\n", passed, match.start()), match.start()
         end = matches[at + 1].start() if at + 1 < len(matches) else len(text)
-        yield match["kind"].lower(), _RULE.sub("", text[match.end() : end]), line
+        step = int(match["number"]) if match["number"] else None
+        yield match["kind"].lower(), _RULE.sub("", text[match.end() : end]), line, step
 
 
 def _parse_action(text: str) -> Call:
@@ -95,8 +126,10 @@ def _set_output(call: Call, observation: Json) -> None:
 
 def _read_documents(trace: Trace, context: ReadContext) -> Iterator[Conversation]:
     for document in trace.documents():
-        steps = _steps(document.value)
-        if steps is None:
+        steps, log = _steps(document.value), _find_log(document.value)
+        if steps is None and log is not None:
+            yield from (_conversation(document, turn.steps, turn.question) for turn, _ in _split_turns(log))
+        elif steps is None:
             context.report(
                 "malformed-session", document.place, "has no steps with an action and an observation"
             )
@@ -105,14 +138,14 @@ def _read_documents(trace: Trace, context: ReadContext) -> Iterator[Conversation
             yield _conversation(document, steps)
 
 
-def _conversation(document: Document, steps: list[Step]) -> Conversation:
+def _conversation(document: Document, steps: list[Step], asked: str | None = None) -> Conversation:
     value = document.value
     return Conversation(
         id=first_text(value, ("id", "conversation", "session_id", "query_id", "_id")) or document.name,
         place=document.place,
-        turns=[Turn(question=first_text(value, ("question", "input", "query")), steps=steps)],
+        turns=[Turn(question=asked or first_text(value, ("question", "input", "query")), steps=steps)],
         system=first_text(value, ("system", "model", "agent")),
-        task=first_text(value, ("task",)),
+        task=first_text(value, ("task", "task_id", "query_id", "qid")),
     )
 
 

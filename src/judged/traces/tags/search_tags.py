@@ -16,6 +16,7 @@ from judged.traces.tags.tagged_text import (
     read_tagged,
     read_tagged_conversations,
     record_outputs,
+    strip_instruction,
     tagged_texts,
 )
 
@@ -65,7 +66,7 @@ def _record(messages: Messages, transcript: Transcript) -> None:
         elif role in {"user", "tool"} and text.lstrip().startswith(tags.output[0]):
             record_outputs(text, tags, transcript)
         elif role == "user":
-            transcript.ask(text)
+            transcript.ask(strip_instruction(text))
 
 
 def _agent_text(messages: Messages) -> str:

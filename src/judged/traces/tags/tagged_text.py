@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from judged.traces.context import ReadContext
@@ -17,11 +17,19 @@ from judged.traces.messages.messages import (
     Transcript,
     find_messages,
     read_conversations,
+    split_episodes,
     to_conversation,
 )
-from judged.traces.open import Document, Trace
+from judged.traces.open import Document, Position, Trace
 
-__all__ = ["Tags", "read_tagged", "read_tagged_conversations", "record_outputs", "tagged_texts"]
+__all__ = [
+    "Tags",
+    "read_tagged",
+    "read_tagged_conversations",
+    "record_outputs",
+    "strip_instruction",
+    "tagged_texts",
+]
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ _MESSAGE = re.compile(
     r"<\|im_start\|>(?P<role>\w+)\n(?P<content>.*?)(?:<\|im_end\|>|(?=<\|im_start\|>)|\Z)", re.DOTALL
 )
 _INSTRUCTION = re.compile(r"\bbetween <information>")
+_BEGINNING = re.compile(r"^.*\bbetween <information>", re.MULTILINE)
 _QUESTION = re.compile(r"\bQuestion:\s*+")
 
 
@@ -105,9 +114,7 @@ def tagged_texts(head: Head) -> list[str]:
 def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) -> Iterator[Conversation]:
     """Yield the conversations of a trace, whether documents of messages, documents with a text, or one text."""
     if not trace.is_json:
-        yield to_conversation(
-            Document(trace.label, {}, trace.name or "1"), _split_messages(trace.text(), None), context, read
-        )
+        yield from _conversations(Document(trace.label, {}, trace.whole_name), trace.text(), context, read)
         return
     if find_messages(next(iter(trace.first_documents()), None)) is not None:
         yield from read_conversations(trace, context, read)
@@ -122,7 +129,28 @@ def read_tagged_conversations(trace: Trace, context: ReadContext, read: Reader) 
             context.report("malformed-session", document.place, "holds no text of an agent")
             context.settle()
         else:
-            yield to_conversation(document, _split_messages(text, document.value), context, read)
+            yield from _conversations(document, text, context, read)
+
+
+def _conversations(
+    document: Document, text: str, context: ReadContext, read: Reader
+) -> Iterator[Conversation]:
+    """Yield the conversations of a text, several if it has several system messages or instructions."""
+    lists = [
+        messages
+        for part in _split_instructions(text)
+        for messages in split_episodes(_split_messages(part, document.value), instruction=_INSTRUCTION)
+    ]
+    for number, messages in enumerate(lists, 1):
+        name = document.name if len(lists) == 1 else Position(f"{document.name}:{number}")
+        yield to_conversation(replace(document, name=name), messages, context, read)
+
+
+def _split_instructions(text: str) -> Iterator[str]:
+    """Yield the text from each of Search-R1's instructions to the next, unless messages are marked."""
+    starts = [0] if "<|im_start|>" in text else [match.start() for match in _BEGINNING.finditer(text)]
+    starts = [0, *starts[1:]]
+    yield from (text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True))
 
 
 def _find_text(value: Json) -> str | None:
@@ -149,6 +177,11 @@ def _split_messages(text: str, document: JsonObject | None) -> Messages:
     if start and asked is None:
         asked = text[start:].partition("\n")[0]
     return [{"role": "user", "content": asked or ""}, {"role": "assistant", "content": text[start:]}]
+
+
+def strip_instruction(text: str) -> str:
+    """Return a question without Search-R1's instruction before it."""
+    return text[_instruction_end(text) :]
 
 
 def _instruction_end(text: str) -> int:

@@ -1,0 +1,202 @@
+"""`judged view`: the report of results, runs or traces in a browser, made anew when their files change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judged._optional import need
+from judged.cli.compare import DEFAULT_MEASURES
+from judged.cli.inputs import STANDARD_INPUT, InputPath, named_runs, split_name, stem
+from judged.cli.options import comparison_options, measure_option, protocol_options, queries_option
+from judged.sessions.protocol import DEFAULT_MEASURES as SESSION_MEASURES, WITHOUT_GAINS
+
+if TYPE_CHECKING:
+    from judged.comparison.settings import Settings
+    from judged.profiles.profile import Profile
+    from judged.result import Result
+    from judged.web.live import Live
+
+__all__ = ["command"]
+
+EXAMPLES = """\b
+Examples:
+  judged view results/
+  judged view comparison.json --open
+  judged view qrels.txt bm25.run dense.run -m nDCG@10 --baseline bm25
+  judged view traces.jsonl --labels labels.jsonl
+  judged view results/ --host 0.0.0.0 --allow-remote
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What runs and traces are evaluated with."""
+
+    measures: tuple[str, ...]
+    baselines: tuple[str, ...]
+    labels: str | None
+    settings: Settings
+    profile: Profile
+
+
+@click.command("view", epilog=EXAMPLES)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=InputPath(named=True))
+@measure_option(f" [default: {' '.join(DEFAULT_MEASURES)}; of traces, {' '.join(SESSION_MEASURES)}]")
+@click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    metavar="NAME",
+    help="The system to compare with; may be repeated. Without it, every pair of runs is compared.",
+)
+@click.option("--labels", metavar="FILE", help="Gains of the results in traces.")
+@queries_option
+@click.option(
+    "--documents",
+    metavar="FILE",
+    type=click.Path(exists=True),
+    help="Texts of documents (TSV, JSONL, CSV, Parquet, or a BEIR folder).",
+)
+@comparison_options
+@protocol_options
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 is any.  [default: 8642, or any if it is taken]",
+)
+@click.option(
+    "--allow-remote", is_flag=True, help="Allow a --host that other machines can reach; they need the token."
+)
+@click.option("--open", "browse", is_flag=True, help="Open the page in the browser.")
+def command(
+    inputs: tuple[str, ...],
+    *,
+    measures: tuple[str, ...],
+    baselines: tuple[str, ...],
+    labels: str | None,
+    texts: str | None,
+    documents: str | None,
+    settings: Settings,
+    profile: Profile,
+    host: str,
+    port: int | None,
+    allow_remote: bool,
+    browse: bool,
+) -> None:
+    """Serve the report of each INPUT on this machine, and reload it when a file changes.
+
+    Inputs are saved results, or a folder of them, which is listed with the newest first; or judgments and runs, as
+    `judged compare` takes them; or traces, as `judged sessions` does. Only this machine can connect, unless --host
+    names another address. Ctrl-C ends it.
+    """
+    need("starlette", extra="report", needed_by="`judged view`")
+    need("uvicorn", extra="report", needed_by="`judged view`")
+    from judged.web.serve import make_server
+
+    live, saved = _choose(inputs, Options(measures, baselines, labels, settings, profile))
+    for name in () if live.folder else live.names:
+        live.read(name)
+    title = f"Results in {live.folder.path.name}" if live.folder else stem(split_name(inputs[0])[1])
+    report = {"queries": texts, "documents": documents, "verified": saved}
+    server = make_server(live, title=title, host=host, port=port, remote=allow_remote, report=report)
+    click.echo(f"Viewing {', '.join(inputs)} at {server.url}")
+    click.echo("Ctrl-C ends it", err=True)
+    if browse:
+        click.launch(server.url)
+    server.run()
+
+
+def _choose(arguments: tuple[str, ...], options: Options) -> tuple[Live, bool]:
+    """Return what to show, and whether it was saved earlier: a folder or saved results, else traces or runs."""
+    from judged.result import find_kind
+    from judged.web.live import Folder, Input, Live, saved_input
+
+    named = [split_name(argument) for argument in arguments]
+    paths = [Path(path) for _, path in named]
+    if STANDARD_INPUT in (path for _, path in named):
+        msg = "standard input (`-`) cannot be read again when it changes; name a file"
+        raise click.UsageError(msg)
+    if len(paths) == 1 and paths[0].is_dir() and not _is_trace(paths[0]):
+        return Live(Folder(paths[0])), True
+    if all(path.is_file() and find_kind(path) for path in paths):
+        return Live({str(path): saved_input(str(path), path) for path in paths}), True
+    load: Callable[[], Result]
+    if _is_trace(paths[0]):
+        load = lambda: _score_sessions(named, options)  # noqa: E731 - one of two
+    elif len(paths) > 1:
+        load = lambda: _score_runs(arguments[0], arguments[1:], options)  # noqa: E731
+    else:
+        msg = f"{paths[0]} is neither a saved result nor a trace; runs are given after their judgments"
+        raise click.UsageError(msg)
+    labels = [Path(options.labels)] if options.labels else []
+    files = tuple(path for path in (*paths, *labels) if path.exists())
+    return Live({"inputs": Input("inputs", files, lambda: (load(),))}), False
+
+
+def _is_trace(path: Path) -> bool:
+    """Return whether a file, or the first file of a folder, has a known format of traces."""
+    from judged.errors import JudgedError
+    from judged.traces.open import open_traces
+    from judged.traces.read import detect
+
+    try:
+        trace = next(iter(open_traces(path).traces), None)
+        return trace is not None and not trace.is_empty() and bool(detect(trace))
+    except (JudgedError, OSError):
+        return False
+
+
+def _score_runs(qrels: str, runs: Sequence[str], options: Options) -> Result:
+    """Return the scores of one run, or the comparison of several."""
+    from judged.comparison.api import compare
+    from judged.engine.evaluate import evaluate_many
+    from judged.measures.parse import split_measures
+
+    measures = tuple(name for text in options.measures for name in split_measures(text))
+    evaluations = evaluate_many(
+        qrels,
+        {run.name: run.path for run in named_runs(tuple(runs))},
+        measures or options.profile.default_measures or DEFAULT_MEASURES,
+        protocol=options.profile,
+    )
+    if len(evaluations) == 1:
+        return evaluations
+    return compare(list(evaluations.values()), baseline=options.baselines, **options.settings.to_dict())
+
+
+def _score_sessions(named: list[tuple[str | None, str]], options: Options) -> Result:
+    """Return the scores of sessions, with their curves, and the comparison with a baseline if one is named."""
+    from judged.cli.sessions import choose_measures
+    from judged.result import InputFile
+    from judged.sessions.analysis import curve, curve_measures, session_totals
+    from judged.sessions.compare import compare_systems
+    from judged.sessions.evaluate import evaluate_sessions
+    from judged.sessions.report import SessionReport
+
+    shared = dict.fromkeys(("good", "discount", "beyond"))
+    measures = choose_measures({"measures": options.measures, **shared})
+    evaluation = evaluate_sessions(named, measures, labels=options.labels, explain=True)
+    if not session_totals(evaluation).labelled and not options.measures:
+        evaluation = evaluation.measure(WITHOUT_GAINS)
+    level, baselines = options.settings.level, options.baselines
+    files = [("trace", path) for _, path in named] + ([("labels", options.labels)] if options.labels else [])
+    return SessionReport(
+        evaluation,
+        replace(evaluation.provenance, inputs=tuple(InputFile(role, path) for role, path in files)),
+        curves=[
+            curve(system, measure, level=level)
+            for system in evaluation.systems.values()
+            for measure in curve_measures(evaluation.measures)
+        ],
+        comparison=compare_systems(evaluation, baseline=baselines, settings=options.settings)
+        if baselines
+        else None,
+    )

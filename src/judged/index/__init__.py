@@ -1,0 +1,1 @@
+"""Benchmarks of vector indexes and databases: recall against exact neighbours, latency, throughput and cost."""

@@ -1,0 +1,187 @@
+"""faiss: flat, inverted lists, product quantisation and HNSW graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged._optional import need
+from judged.index.engine import (
+    METRICS,
+    Attributes,
+    Capabilities,
+    Engine,
+    Filter,
+    IndexSpec,
+    Search,
+    Setting,
+    Settings,
+    SettingValue,
+    VectorArray,
+)
+
+__all__ = ["FaissFlat", "FaissHnsw", "FaissIvf", "FaissIvfPq"]
+
+_LISTS = Setting(1024, "number of inverted lists")
+_PROBES = Setting(8, "inverted lists that a search looks into", (1, 2, 4, 8, 16, 32, 64, 128), effort=True)
+
+
+class _Faiss(Engine):
+    """What all kinds of faiss indexes share; a subclass says how it is made and what its settings are."""
+
+    extra = "faiss"
+    packages = ("faiss-cpu",)
+    capabilities: ClassVar[Capabilities] = Capabilities(filters=True)
+    parameters: ClassVar[str] = "SearchParameters"
+    """The class of faiss that holds the settings of a search."""
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make an empty index."""
+        self._faiss = need("faiss", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._faiss.omp_set_num_threads(spec.threads)
+        self._binary = spec.metric == "hamming"
+        kind = self._faiss.METRIC_L2 if spec.metric == "l2" else self._faiss.METRIC_INNER_PRODUCT
+        self._index = self._make(spec.dimensions, kind, settings)
+        self._query: Any = None
+        self._waiting: list[VectorArray] = []
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Add the vectors, once the index is trained; until then keep them. Ids are row numbers."""
+        del ids, attributes
+        if self._index.is_trained:
+            self._index.add(vectors)
+        else:
+            self._waiting.append(vectors)
+
+    def finish(self) -> None:
+        """Train an index that needs it, and add what waited for that."""
+        if not self._index.is_trained:
+            vectors = np.concatenate(self._waiting)
+            self._index.train(vectors)
+            self._index.add(vectors)
+            self._waiting = []
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
+        """Return a search with its settings, and a selector of the ids that meet the condition."""
+        selector = None if filter is None else self._faiss.IDSelectorBitmap(_to_bits(filter.ids))
+        chosen: dict[str, Any] = self._to_faiss(settings)
+        if selector is not None:
+            chosen["sel"] = selector
+        index = self._index
+        if not chosen:
+            return lambda query: index.search(query[None], k)[1][0]
+        parameters = self._query = getattr(self._faiss, self.parameters)(**chosen)
+        return lambda query: index.search(query[None], k, params=parameters)[1][0]
+
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+        raise NotImplementedError
+
+    def _to_faiss(self, settings: Settings) -> dict[str, Any]:
+        """Return the settings of a search under the names that faiss has for them."""
+        del settings
+        return {}
+
+
+class FaissFlat(_Faiss):
+    """Exact search; for Hamming distance, over packed bits."""
+
+    name = "faiss-flat"
+    title = "faiss, exact search"
+    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True)
+
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+        del settings
+        return (
+            self._faiss.IndexBinaryFlat(dimensions)
+            if self._binary
+            else self._faiss.IndexFlat(dimensions, kind)
+        )
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return nothing: there is nothing to set."""
+        return {}
+
+
+class FaissHnsw(_Faiss):
+    """A graph of neighbours, searched greedily from the top layer down."""
+
+    name = "faiss-hnsw"
+    title = "faiss, HNSW graph"
+    parameters = "SearchParametersHNSW"
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        "M": Setting(16, "neighbours of a vector in the graph"),
+        "ef_construction": Setting(200, "candidates considered while building"),
+    }
+    query_settings: ClassVar[Mapping[str, Setting]] = {
+        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
+    }
+
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+        index = self._faiss.IndexHNSWFlat(dimensions, settings["M"], kind)
+        index.hnsw.efConstruction = settings["ef_construction"]
+        return index
+
+    def _to_faiss(self, settings: Settings) -> dict[str, Any]:
+        return {"efSearch": settings["ef"]}
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return what the graph and the parameters of the last search hold; layer 0 has 2 M neighbours."""
+        graph = self._index.hnsw
+        built = {"M": graph.nb_neighbors(1), "ef_construction": graph.efConstruction}
+        return built if self._query is None else {**built, "ef": self._query.efSearch}
+
+
+class FaissIvf(_Faiss):
+    """Vectors in lists around centroids; a search looks into the nearest lists."""
+
+    name = "faiss-ivf"
+    title = "faiss, inverted lists"
+    parameters = "SearchParametersIVF"
+    build_settings: ClassVar[Mapping[str, Setting]] = {"lists": _LISTS}
+    query_settings: ClassVar[Mapping[str, Setting]] = {"probes": _PROBES}
+
+    def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
+        return self._faiss.index_factory(dimensions, f"IVF{settings['lists']},{self._stored(settings)}", kind)
+
+    def _stored(self, settings: Settings) -> str:
+        """Return how vectors are stored in their lists, as faiss' factory writes it."""
+        del settings
+        return "Flat"
+
+    def _to_faiss(self, settings: Settings) -> dict[str, Any]:
+        return {"nprobe": settings["probes"]}
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return what the index and the parameters of the last search hold."""
+        built = {"lists": self._index.nlist}
+        return built if self._query is None else {**built, "probes": self._query.nprobe}
+
+
+class FaissIvfPq(FaissIvf):
+    """The same with vectors compressed by product quantisation."""
+
+    name = "faiss-ivf-pq"
+    title = "faiss, inverted lists with product quantisation"
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        "lists": _LISTS,
+        "parts": Setting(8, "parts of a vector, each stored as a code; a divisor of its dimensions"),
+        "bits": Setting(8, "bits of a code"),
+    }
+
+    def _stored(self, settings: Settings) -> str:
+        return f"PQ{settings['parts']}x{settings['bits']}"
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return the parts and bits as well."""
+        codes = self._index.pq
+        return {**super().effective_config(), "parts": codes.M, "bits": codes.nbits}
+
+
+def _to_bits(ids: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the ids as a bitmap, in which faiss looks one up fastest."""
+    bits = np.zeros((int(ids.max(initial=0)) // 8 + 1) * 8, dtype=bool)
+    bits[ids] = True
+    return np.packbits(bits, bitorder="little")

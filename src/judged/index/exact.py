@@ -1,0 +1,234 @@
+"""Exact neighbours: blocked search in float32, candidates ranked again in float64, cached by content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged.arrays import Floats, Ints
+from judged.engine.neighbour import find_places
+from judged.index.engine import Metric
+from judged.tables.neighbours import Neighbours
+from judged.tables.vectors import Vectors
+
+__all__ = [
+    "cache_folder",
+    "cached_neighbours",
+    "count_processors",
+    "find_neighbours",
+    "measure_distances",
+    "pin_blas",
+]
+
+BLOCK = 1 << 24
+"""How many float32 distances one thread holds at a time: 64 MiB."""
+MARGIN = 32
+"""How many candidates beyond the depth are ranked again in float64, at least."""
+VERSION = 1
+"""Part of the key of cached neighbours; raised when their computation changes."""
+
+
+def find_neighbours(
+    vectors: NDArray[Any],
+    queries: NDArray[Any],
+    metric: Metric,
+    *,
+    depth: int,
+    ids: Ints | None = None,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Neighbours:
+    """Return the `depth` nearest vectors of each query, or of those among `ids`, ties by lower id.
+
+    Distances are Euclidean, 1 − cosine, −inner product or the number of different bits, in float64. For cosine
+    distance vectors have length 1; for Hamming distance bits are packed. Queries are spread over `threads`, by
+    default one for each processor, with BLAS at one thread each.
+    """
+    population = len(vectors) if ids is None else len(ids)
+    count = min(depth, population)
+    if count == 0:
+        return Neighbours(np.full((len(queries), 1), -1), np.full((len(queries), 1), np.inf), 0)
+    rows, wanted = _to_floats(vectors if ids is None else vectors[ids], queries, metric)
+    squares = np.einsum("ij,ij->i", rows, rows) if metric == "l2" else None
+    search = _Search(rows, wanted, squares, count, metric)
+    blocks = list(_cut(len(queries), max(1, BLOCK // population)))
+    found_ids, found = np.empty((len(queries), count), dtype=np.int64), np.empty((len(queries), count))
+    with pin_blas(1), ThreadPoolExecutor(threads or count_processors()) as pool:
+        for number, (block, (near, distance)) in enumerate(
+            zip(blocks, pool.map(search, blocks), strict=True)
+        ):
+            found_ids[block], found[block] = near, distance
+            if progress is not None:
+                progress(number + 1, len(blocks))
+    return Neighbours(found_ids if ids is None else ids[found_ids], found, population)
+
+
+class _Search:
+    """Finds the neighbours of one block of queries."""
+
+    def __init__(
+        self,
+        rows: NDArray[np.float32],
+        queries: NDArray[np.float32],
+        squares: Any,
+        count: int,
+        metric: Metric,
+    ) -> None:
+        self.rows, self.queries, self.squares, self.count, self.metric = rows, queries, squares, count, metric
+        # Distances are sums of `dimensions` products; their rounding errors grow like its square root.
+        self.largest = float(np.einsum("ij,ij->i", rows, rows).max())
+        self.error = float(4 * np.finfo(np.float32).eps * np.sqrt(rows.shape[1]))
+
+    def __call__(self, block: slice) -> tuple[Ints, Floats]:
+        queries: NDArray[Any] = self.queries[block]
+        scores: NDArray[np.float32] = (queries * np.float32(-1 if self.squares is None else -2)) @ self.rows.T
+        if self.squares is not None:
+            scores += self.squares
+        edges = self._find_edges(scores)
+        near = np.empty((len(queries), self.count), dtype=np.int64)
+        distance = np.empty((len(queries), self.count))
+        for number, query in enumerate(queries):
+            candidates = np.flatnonzero(scores[number] <= edges[number])
+            near[number], distance[number] = self._rank(candidates, query, float(edges[number]))
+        return near, distance
+
+    def _find_edges(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return for each query a score that more than `count` vectors reach, but few.
+
+        Vectors are dealt into groups, and the edge is among the least scores of the groups: several times as fast
+        as partitioning all scores.
+        """
+        taken = self.count + max(MARGIN, self.count // 4)
+        groups = 8 * taken
+        if taken >= scores.shape[1]:
+            return np.full(len(scores), np.inf, dtype=np.float32)
+        least = scores
+        if scores.shape[1] >= 4 * groups:
+            whole = scores.shape[1] // groups * groups
+            least = scores[:, :whole].reshape(len(scores), -1, groups).min(axis=1)
+        edges: NDArray[np.float32] = np.partition(least, taken - 1, axis=1)[:, taken - 1]
+        return edges
+
+    def _rank(self, candidates: Ints, query: NDArray[np.float32], edge: float) -> tuple[Ints, Floats]:
+        """Rank candidates in float64; all vectors, if one beyond the edge of the candidates might belong to them."""
+        exact = _measure(self.rows[candidates], query, self.metric)
+        order = np.lexsort((candidates, exact))[: self.count]
+        last = float(exact[order[-1]])
+        doubt = self.error * (self.largest + float(query @ query))
+        if np.isfinite(edge) and self._score(last, query) + doubt >= edge:
+            candidates = np.arange(len(self.rows))
+            exact = np.concatenate(
+                [_measure(self.rows[part], query, self.metric) for part in _cut(len(self.rows), 4096)]
+            )
+            order = np.lexsort((candidates, exact))[: self.count]
+        return candidates[order], exact[order]
+
+    def _score(self, distance: float, query: NDArray[np.float32]) -> float:
+        """Return a distance on the scale of the blocked search."""
+        if self.metric == "l2":
+            return distance**2 - float(query.astype(np.float64) @ query)
+        if self.metric == "cosine":
+            return distance - 1
+        return distance if self.metric == "ip" else 2 * distance - self.rows.shape[1]
+
+
+def _measure(rows: NDArray[Any], query: NDArray[Any], metric: Metric) -> Floats:
+    """Return the distances of rows from a query in float64; bits are −1 and 1 here."""
+    if metric == "l2":
+        exact = np.subtract(rows, query, dtype=np.float64)
+        squares: Floats = np.einsum("ij,ij->i", exact, exact)
+        return np.sqrt(squares)
+    exact, wanted = rows.astype(np.float64), query.astype(np.float64)
+    product: Floats = exact @ wanted
+    if metric == "hamming":
+        return np.asarray((exact.shape[1] - product) / 2)
+    return np.asarray(1 - product if metric == "cosine" else -product)
+
+
+def _to_floats(
+    vectors: NDArray[Any], queries: NDArray[Any], metric: Metric
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return float32 matrices; bits become −1 and 1, whose inner product counts those that agree."""
+    if metric != "hamming":
+        return vectors, queries
+    rows, wanted = (np.unpackbits(array, axis=1).astype(np.float32) * 2 - 1 for array in (vectors, queries))
+    return rows, wanted
+
+
+def measure_distances(
+    vectors: NDArray[Any], queries: NDArray[Any], metric: Metric, ids: Ints, truth: Neighbours
+) -> Floats:
+    """Return the exact distance of every answer, infinite for −1; those of known neighbours are looked up."""
+    place = find_places(truth.ids, ids)
+    distances = np.where(
+        place >= 0, np.take_along_axis(truth.distances, np.maximum(place, 0), axis=1), np.inf
+    )
+    unknown = (place < 0) & (ids >= 0)
+    for row in np.flatnonzero(unknown.any(axis=1)).tolist():
+        cells = np.flatnonzero(unknown[row])
+        near, query = _to_floats(vectors[ids[row, cells]], queries[row : row + 1], metric)
+        distances[row, cells] = _measure(near, query[0], metric)
+    return distances
+
+
+def cached_neighbours(
+    vectors: Vectors,
+    queries: Vectors,
+    metric: Metric,
+    *,
+    depth: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Neighbours:
+    """Return the neighbours of all queries, from the cache if the same vectors and queries were searched before."""
+    key = hashlib.sha256(f"{VERSION} {vectors.digest} {queries.digest} {metric} {depth}".encode()).hexdigest()
+    path = cache_folder() / "neighbours" / f"{key}.npz"
+    if path.is_file():
+        try:
+            with np.load(path, allow_pickle=False) as saved:
+                return Neighbours(saved["ids"], saved["distances"], len(vectors))
+        except (OSError, ValueError, KeyError, EOFError):
+            path.unlink(missing_ok=True)  # damaged: compute it again
+    found = find_neighbours(vectors.array, queries.array, metric, depth=depth, progress=progress)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{key}.{os.getpid()}.npz")
+    np.savez(draft, ids=found.ids, distances=found.distances)
+    draft.replace(path)
+    return found
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be computed again: `$JUDGED_CACHE`, or `judged` in the user's cache folder."""
+    named = os.environ.get("JUDGED_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judged"
+
+
+@contextmanager
+def pin_blas(threads: int) -> Iterator[None]:
+    """Let BLAS use that many threads, where threadpoolctl is installed to tell it so."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        limit: Any = nullcontext()
+    else:
+        limit = threadpool_limits(threads)
+    with limit:
+        yield
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _cut(length: int, size: int) -> Iterator[slice]:
+    return (slice(start, min(start + size, length)) for start in range(0, length, size))

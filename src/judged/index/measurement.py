@@ -1,0 +1,251 @@
+"""What a benchmark is asked to do, and what one of its points measured; all of it is saved as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judged.errors import BadProtocol, UnknownName
+from judged.index.engine import Filter, SettingValue
+from judged.tables.vectors import Vectors
+
+__all__ = [
+    "BuildCost",
+    "ClosedLoop",
+    "Latencies",
+    "Measurement",
+    "OpenLoop",
+    "Workload",
+    "draw_ladder",
+    "make_filter",
+    "plan_churn",
+    "propose_effort",
+    "summarise",
+]
+
+MOST_EFFORT = 4096
+"""The effort beyond which a recall is taken to be out of reach."""
+STEPS = 3
+"""How many times vectors are replaced, where churn is measured."""
+LADDER = "judged_rank"
+"""The attribute that a ladder of selectivities filters by: the ranks of a random order."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is measured at every point."""
+
+    k: int = 10
+    repeats: int = 3
+    """How many times all queries are asked, one after the other."""
+    warmup: int = 100
+    """Queries asked before each measurement, and left out of it."""
+    retries: int = 0
+    """How many times a failed query is asked again, within its own time."""
+    clients: tuple[int, ...] = ()
+    """Clients of the closed loops, each of which asks its next query when the one before is answered."""
+    loads: tuple[float, ...] = ()
+    """Arrival rates of the open loops, as shares of the highest throughput of the closed ones."""
+    seconds: float = 2.0
+    """How long each loop runs."""
+    filters: tuple[str, ...] = ()
+    """Shares of vectors that meet a condition, such as `0.01`, or conditions such as `price<20`."""
+    churn: float = 0.0
+    """The share of vectors that is replaced in each of three steps, after which recall is measured again."""
+    threads: int = 1
+    """Threads that the engine, and BLAS, may use in one search and in building."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in {"k": 1, "repeats": 1, "warmup": 0, "retries": 0, "threads": 1}.items():
+            if getattr(self, name) < least:
+                msg = f"`{name}` is {getattr(self, name)}, expected {least} or more"
+                raise BadProtocol(msg)
+        if any(not 0 < load <= 2 for load in self.loads) or any(count < 1 for count in self.clients):
+            msg = f"clients are {self.clients} and loads {self.loads}, expected whole numbers and shares of capacity"
+            raise BadProtocol(msg)
+        if not 0 <= self.churn < 0.5 or self.seconds <= 0:
+            msg = f"`churn` is {self.churn} and `seconds` {self.seconds}, expected a share below 0.5 and a duration"
+            raise BadProtocol(msg)
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Percentiles of times, in milliseconds."""
+
+    p50: float
+    p90: float
+    p95: float
+    p99: float
+    p999: float
+    mean: float
+    max: float
+
+
+def summarise(nanoseconds: NDArray[Any]) -> Latencies:
+    """Return the percentiles of raw samples, by linear interpolation.
+
+    >>> summarise(np.array([1_000_000, 3_000_000])).p50
+    2.0
+    """
+    if not len(nanoseconds):
+        return Latencies(nan, nan, nan, nan, nan, nan, nan)
+    times = nanoseconds.astype(np.float64) / 1e6
+    p50, p90, p95, p99, p999 = np.percentile(times, [50, 90, 95, 99, 99.9]).tolist()
+    return Latencies(p50, p90, p95, p99, p999, float(times.mean()), float(times.max()))
+
+
+@dataclass(frozen=True)
+class BuildCost:
+    """What building an index took."""
+
+    insert_seconds: float
+    index_seconds: float
+    cpu_seconds: float
+    """Processor time of this process, and of the server where it runs on this machine."""
+    vectors: int
+    memory: int | None = None
+    """Bytes by which the unique set size grew, of this process and of the server; None: not known."""
+    disk: int | None = None
+    """Bytes on disk; None: nothing is written."""
+
+    @property
+    def seconds(self) -> float:
+        """Insertion and indexing together."""
+        return self.insert_seconds + self.index_seconds
+
+    @property
+    def vectors_per_second(self) -> float:
+        """How fast vectors were inserted."""
+        return self.vectors / self.insert_seconds if self.insert_seconds else float("inf")
+
+
+@dataclass(frozen=True)
+class ClosedLoop:
+    """Throughput with a number of clients, each of which waits for its answer."""
+
+    clients: int
+    queries: int
+    failed: int
+    throughput: float
+    """Answered queries in a second."""
+    latency: Latencies
+    client_cpu: float
+    """Milliseconds of processor time for each query, in this process."""
+    server_cpu: float | None = None
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """Latency when queries arrive at a rate of their own, whether or not the engine keeps up."""
+
+    load: float
+    """The rate as a share of the capacity."""
+    rate: float
+    queries: int
+    failed: int
+    throughput: float
+    service: Latencies
+    """From the start of a search to its end."""
+    response: Latencies
+    """From the arrival that was scheduled to the end: what a user waits."""
+    lateness: float
+    """By how many milliseconds the harness itself was late, as the 99th percentile over idle clients."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One point of a sweep: an engine, its settings, and everything measured but quality, which rows give."""
+
+    key: str
+    group: str
+    """The key of everything but the query settings: points of one group can be compared with each other."""
+    engine: str
+    version: str
+    build: Mapping[str, SettingValue]
+    query: Mapping[str, SettingValue]
+    effective: Mapping[str, SettingValue]
+    cost: BuildCost
+    latency: Latencies
+    queries: int
+    failed: int
+    retried: int
+    client_cpu: float
+    server_cpu: float | None = None
+    closed: tuple[ClosedLoop, ...] = ()
+    open: tuple[OpenLoop, ...] = ()
+    emulated: str = ""
+    exact: bool = False
+    recall: float = 0.0
+    """Of the k nearest, by id, for finding the settings that reach a recall."""
+    unverified: tuple[str, ...] = ()
+    error: str = ""
+    """The message of the first query that failed."""
+    load_average: float = 0.0
+    """Of the machine, when the measurement ended."""
+    processors: int = 1
+    skipped: tuple[str, ...] = ()
+    """What the engine cannot do, in words."""
+    details: Mapping[str, float] = field(default_factory=dict)
+    """Seconds that each step of the churn took."""
+
+
+def draw_ladder(count: int, seed: int) -> NDArray[np.int64]:
+    """Return the ranks of a random order, so that `rank < n` is met by n vectors."""
+    return np.random.default_rng([seed, 1]).permutation(count).astype(np.int64)
+
+
+def make_filter(text: str, vectors: Vectors, ladder: NDArray[np.int64]) -> Filter:
+    """Return the condition that a text means: a share of all vectors, or an attribute and a number."""
+    attributes = {**vectors.attributes, LADDER: ladder}
+    try:
+        share = float(text)
+    except ValueError:
+        matched = re.fullmatch(r"\s*(\w+)\s*(<|==?)\s*(-?\d+)\s*", text)
+        if matched is None:
+            msg = f"the filter is `{text}`, expected a share such as 0.01, or a condition such as `price<20`"
+            raise BadProtocol(msg) from None
+        name, operator, number = matched.groups()
+        if name not in vectors.attributes:
+            raise UnknownName("attribute of the vectors", name, list(vectors.attributes)) from None
+        chosen = Filter(name, "<" if operator == "<" else "==", int(number))
+    else:
+        if not 0 < share <= 1:
+            msg = f"the filter is a share of {share:g}, expected one above 0 and at most 1"
+            raise BadProtocol(msg)
+        chosen = Filter(LADDER, "<", max(1, round(share * len(vectors))))
+    ids = np.flatnonzero(chosen.matches(attributes)).astype(np.int64)
+    if not len(ids):
+        msg = f"no vector meets the filter `{text}`"
+        raise BadProtocol(msg)
+    return Filter(chosen.field, chosen.operator, chosen.value, ids)
+
+
+def propose_effort(known: Mapping[int, float], target: float) -> int | None:
+    """Return the next effort to try on the way to the least one that reaches a recall; None when it is found.
+
+    >>> propose_effort({16: 0.8, 64: 0.99}, 0.95), propose_effort({16: 0.8}, 0.95), propose_effort({31: 0.94, 32: 0.95}, 0.95)
+    (40, 32, None)
+    """
+    reaching = [effort for effort, recall in known.items() if recall >= target]
+    if not reaching:
+        most = max(known)
+        return None if most >= MOST_EFFORT else 2 * most
+    high = min(reaching)
+    low = max((effort for effort in known if effort < high), default=0)
+    return None if high - low <= max(1, high // 20) else (low + high) // 2
+
+
+def plan_churn(count: int, workload: Workload) -> list[NDArray[np.int64]]:
+    """Return the vectors that each step of the churn deletes, and inserts again."""
+    rng = np.random.default_rng([workload.seed, 2])
+    size = round(count * workload.churn)
+    return [
+        np.sort(rng.choice(count, size, replace=False)).astype(np.int64) for _ in range(STEPS if size else 0)
+    ]

@@ -1,0 +1,11 @@
+/* Any result without a page of its own: its sentences, tables, figures and notes, the answer first. */
+
+async function drawResult(page, subject) {
+  const content = await block(subject, state.page, "blocks");
+  const [first, ...rest] = content;
+  const sentence = first && first.kind === "sentence" && first.text.length < 400;
+  page.append(h("h1", {}, sentence ? clip(first.text, 400) : subject.title));
+  page.append(warnings(subject) || "");
+  for (const part of sentence ? rest : content) page.append(...[drawBlock(part)].flat(3).filter(Boolean));
+}
+definePage("result", "", drawResult);

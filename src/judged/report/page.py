@@ -1,0 +1,191 @@
+"""The report: one HTML file of one or several results that opens from a disk or a mail, with no network.
+
+    policy      what may run: the style and the scripts of this file, by their hashes, and nothing else
+    noscript    the tables, for readers without JavaScript
+    head        plain JSON, for the first screen
+    blocks      the rest of the data, each compressed and opened when a page needs it
+    script      `assets/*.js` and `assets/pages/*.js`, joined
+
+Every number is made by the library; see `judged.report.pages`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from judged._version import __version__
+from judged.blocks import Display, format_value
+from judged.figures import CONFIG, PALETTE
+from judged.problem import group_notes, split_doubts
+from judged.report.charts import CHARTS
+from judged.report.html import render_html
+from judged.report.packing import Json, escape_script, pack, to_plain
+from judged.report.pages import PAGES
+from judged.report.pages.leaderboard import CONTRAST, describe_scored
+from judged.report.subject import Subject, make_subjects
+from judged.report.vega import load_engine
+
+if TYPE_CHECKING:
+    from judged.io.texts import TextSource
+    from judged.result import Result
+    from judged.tables.inputs import TruthLike
+
+__all__ = ["make_policy", "read_script", "render_report"]
+
+SCRIPTS = ("dom", "data", "copies", "state", "table", "chart", "blocks")
+"""The scripts that pages build on, in the order in which they are joined."""
+
+DOUBTFUL = {"tied-scores", "unjudged-results"}
+"""Codes of notes that are no warnings, and still belong on the first screen."""
+
+
+def render_report(
+    results: Sequence[Result],
+    *,
+    title: str = "Retrieval report",
+    titles: Sequence[str] = (),
+    queries: TextSource | None = None,
+    documents: TextSource | None = None,
+    qrels: TruthLike | None = None,
+    runs: Mapping[str, Any] | None = None,
+    verified: bool = False,
+    command: str = "",
+) -> str:
+    """Return one HTML file of one or several results.
+
+    `titles` names the results where there are several. `queries` and `documents` have texts by id, as
+    `judged.io.texts` reads them. Ranked lists and curves need the judgments and runs: they are read again from the
+    files that the results name, if these have not changed; `qrels` and `runs` (by system) give them where there are
+    no files; with `verified`, only files whose hash is recorded are read. What cannot be shown is said on the page. `command` is the command line to record.
+    """
+    inputs = None if qrels is None or runs is None else (qrels, runs)
+    subjects = make_subjects(
+        results, titles=titles, queries=queries, documents=documents, inputs=inputs, verified=verified
+    )
+    heads: list[dict[str, Json]] = []
+    blocks: dict[str, str] = {}
+    for subject in subjects:
+        head, own = _collect(subject)
+        heads.append(head)
+        blocks |= own
+    engine = load_engine()
+    shown = {name for head in heads for name in head["pages"]}
+    page = {
+        "title": title,
+        "command": command,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "versions": _list_versions(),
+        "pages": [{"id": name, "title": PAGES[name].title} for name in PAGES if name in shown],
+        "subjects": heads,
+        "contrast": list(CONTRAST),
+        "palette": {name: list(pair) for name, pair in PALETTE.items()},
+        "config": {**CONFIG, "background": None, "padding": {"left": 4, "right": 12, "top": 6, "bottom": 4}},
+        "charts": CHARTS,
+        "figures": engine is not None,
+    }
+    style, script = read_style(), read_script()
+    scripts = [script] if engine is None else [script, engine.script]
+    if engine is not None:
+        blocks["engine"] = engine.packed
+    return Template(_read("page.html")).substitute(
+        policy=escape(make_policy(style, scripts)),
+        title=escape(format_value(title)),
+        style=style,
+        fallback="\n".join(_render_fallback(subject) for subject in subjects),
+        head=escape_script(json.dumps(page, ensure_ascii=False, separators=(",", ":"), allow_nan=False)),
+        blocks="\n".join(
+            f'<script type="text/plain" data-block="{escape(name)}">{data}</script>'
+            for name, data in blocks.items()
+        ),
+        script=script,
+    )
+
+
+def _collect(subject: Subject) -> tuple[dict[str, Json], dict[str, str]]:
+    """Return what the first screen needs of a result, and the packed blocks of its pages."""
+    pages: dict[str, Json] = {}
+    blocks: dict[str, str] = {}
+    for name in PAGES:
+        page = PAGES[name]
+        if page.applies(subject):
+            data = page.data(subject)
+            pages[name] = to_plain(dict(data.head))
+            blocks |= {
+                f"{subject.key}/{name}/{block}": pack(content) for block, content in data.blocks.items()
+            }
+    head = {
+        "key": subject.key,
+        "title": format_value(subject.title),
+        "kind": subject.result.kind,
+        "scored": None if subject.scored is None else describe_scored(subject),
+        "protocols": [
+            {"text": record.text, "fingerprint": record.fingerprint, "measures": list(record.measures)}
+            for record in subject.result.provenance.protocols
+        ],
+        "warnings": _list_warnings(subject),
+        "pages": pages,
+    }
+    return head, blocks
+
+
+def _list_warnings(subject: Subject) -> list[str]:
+    """Return the notes that the first screen shows: what puts all numbers in doubt, then the other warnings."""
+    doubts, others = split_doubts(subject.notes)
+    grave = [note for note in others if note.severity == "warning" or note.code in DOUBTFUL]
+    return [format_value(text) for _, text in group_notes((*doubts, *grave))]
+
+
+def make_policy(style: str, scripts: Sequence[str]) -> str:
+    """Return the Content-Security-Policy: these scripts and this style may run, nothing is loaded from anywhere."""
+    allowed = " ".join(map(_hash, scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def read_script() -> str:
+    """Return the scripts of the page, joined into one that keeps its names to itself."""
+    names = [*SCRIPTS, *(f"pages/{name}" for name in PAGES), "start"]
+    body = "\n".join(_read(f"{name}.js") for name in names)
+    return f'"use strict";\n(() => {{\n{body}}})();\n'
+
+
+@cache
+def read_style() -> str:
+    """Return the style of the page, with the palette that charts use."""
+    light, dark = ("".join(f"--{name}:{pair[which]};" for name, pair in PALETTE.items()) for which in (0, 1))
+    return _read("page.css").replace("/*LIGHT*/", light).replace("/*DARK*/", dark)
+
+
+def _read(name: str) -> str:
+    return files("judged.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+
+
+def _render_fallback(subject: Subject) -> str:
+    """Return the tables of a result as plain HTML, for readers without JavaScript."""
+    content = render_html(subject.result, Display())
+    for side in ("left", "right"):  # the policy refuses styles in attributes; quotes in names are escaped
+        content = content.replace(f' style="text-align:{side}"', "")
+    return f"<h1>{escape(format_value(subject.title))}</h1>\n{content}"
+
+
+def _list_versions() -> dict[str, str]:
+    packages = {name: version(name) for name in ("numpy", "scipy", "pyarrow")}
+    return {"judged": __version__, "Python": platform.python_version(), **packages}

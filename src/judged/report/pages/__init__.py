@@ -1,0 +1,55 @@
+"""Pages of the report: a file here says what a page shows, and the script of the same name in `assets/pages` draws it.
+
+A new page is one file with a `PAGE`, one script, and its line in `PAGES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judged.registry import Registry
+from judged.report.packing import Block, Json
+
+if TYPE_CHECKING:
+    from judged.report.subject import Subject
+
+__all__ = ["PAGES", "Page", "PageData"]
+
+
+@dataclass(frozen=True, eq=False)
+class PageData:
+    """What a page shows of one result: plain data, every number made by the library."""
+
+    head: Mapping[str, Json] = field(default_factory=dict)
+    """Small, and there at once."""
+    blocks: Mapping[str, Block] = field(default_factory=dict)
+    """By name; each is unpacked when the page asks for it."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its name in addresses, its title, the results it applies to, and what it shows of one."""
+
+    id: str
+    title: str
+    applies: Callable[[Subject], bool]
+    data: Callable[[Subject], PageData]
+
+
+PAGES: Registry[Page] = Registry("page")
+"""Every page, in the order of the navigation."""
+for _name in (
+    "leaderboard",
+    "queries",
+    "query",
+    "curves",
+    "sessions",
+    "agreement",
+    "gate",
+    "result",
+    "index",
+    "provenance",
+):
+    PAGES.add(_name, f"judged.report.pages.{_name}:PAGE")

@@ -1,0 +1,43 @@
+"""Gate: the verdict, and every measure with its difference, interval and margin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judged.gates.result import find_worst
+from judged.report.packing import to_plain
+from judged.report.pages import Page, PageData
+
+if TYPE_CHECKING:
+    from judged.report.subject import Subject
+
+__all__ = ["PAGE"]
+
+
+def make_data(subject: Subject) -> PageData:
+    """Return the outcome of each gate and measure, with the queries that changed most."""
+    head = {
+        "verdict": find_worst(gate.verdict for gate in subject.gates),
+        "gates": [
+            {
+                "name": gate.name,
+                "verdict": gate.verdict,
+                "run": gate.run,
+                "baseline": gate.baseline,
+                "measures": [
+                    {
+                        **result.to_dict(),
+                        "unit": result.unit,
+                        "hurt": [list(change) for change in result.hurt],
+                        "helped": [list(change) for change in result.helped],
+                    }
+                    for result in gate.results
+                ],
+            }
+            for gate in subject.gates
+        ],
+    }
+    return PageData(to_plain(head))
+
+
+PAGE = Page("gate", "Gate", lambda subject: bool(subject.gates), make_data)

@@ -1,0 +1,219 @@
+"""Leaderboard: who is best and what these queries cannot tell, then systems × measures with their doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from judged.comparison.baselines import contrast_with_each
+from judged.comparison.result import Comparison
+from judged.comparison.settings import TESTS
+from judged.engine.evaluations import Evaluations, find_tie_range
+from judged.report.packing import Block, Json, to_plain
+from judged.report.pages import Page, PageData
+from judged.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from judged.comparison.contrasts import Contrast
+    from judged.report.subject import Subject
+
+__all__ = ["CONTRAST", "PAGE", "choose_baselines", "describe_scored"]
+
+CONTRAST = (
+    "difference",
+    "low",
+    "high",
+    "hedges",
+    "superiority",
+    "wins",
+    "ties",
+    "losses",
+    "p",
+    "p_corrected",
+    "detectable",
+    "undefined",
+)
+"""What the page knows of a contrast, in this order."""
+MOST_BASELINES = 20
+"""More baselines than this are not kept in the file."""
+JUDGED_AT = 10
+"""The cutoff of the share of judged results, for measures without one."""
+
+
+def describe_scored(subject: Subject) -> dict[str, Json]:
+    """Return what all pages of scored systems share: systems, measures with their direction, baselines, unit."""
+    scored = subject.scored
+    if isinstance(scored, Comparison):
+        settings = scored.settings
+        return {
+            "systems": subject.systems,
+            "measures": [
+                {"name": scores.measure, "better": _direction(higher=scores.higher_is_better)}
+                for scores in scored.scores
+            ],
+            "queries": max(len(scores.queries) for scores in scored.scores),
+            "unit": scored.unit,
+            "compared": True,
+            "baselines": choose_baselines(scored),
+            "level": settings.level,
+            "alpha": settings.alpha,
+        }
+    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
+    return {
+        "systems": subject.systems,
+        "measures": [
+            {"name": str(measure), "better": _direction(higher=measure.higher_is_better)}
+            for measure in scored.measures
+            if not measure.text
+        ],
+        "queries": max(len(evaluation.scores.queries) for evaluation in scored.values()),
+        "unit": scored.first.unit,
+        "compared": False,
+        "baselines": subject.systems,
+        "level": 0.95,
+        "alpha": 0.05,
+    }
+
+
+def _direction(*, higher: bool | None) -> int:
+    return 0 if higher is None else 1 if higher else -1
+
+
+def choose_baselines(comparison: Comparison) -> list[str]:
+    """Return the systems that may be chosen as baseline: those named first, then all, or the best if they are many."""
+    first = comparison.baselines or comparison.systems[:1]
+    most = len(comparison.systems) if len(comparison.systems) <= MOST_BASELINES else MOST_BASELINES // 2
+    others = [name for name in comparison.ranked() if name not in first]
+    return [*first, *others][: max(most, len(first))]
+
+
+def make_data(subject: Subject) -> PageData:
+    """Return means with intervals, answers, shares of judged results, ranges of ties, latency; contrasts as blocks."""
+    scored = subject.scored
+    head = {"means": _means(subject), "judged": _judged_shares(subject), "ties": _tie_ranges(subject)}
+    if not isinstance(scored, Comparison):
+        return PageData(head)
+    answers = {
+        answer.measure: {
+            "text": answer.describe(unit=scored.unit),
+            "best": list(answer.best),
+            "open": list(answer.not_separated),
+            "beaten": list(answer.separated),
+        }
+        for answer in scored.answers
+    }
+    families = contrast_with_each(scored, choose_baselines(scored))
+    blocks: dict[str, Block] = {
+        f"contrasts:{number}": {
+            "baseline": name,
+            "family": family.describe(scored.settings.correction),
+            "rows": tabulate_contrasts(family.contrasts, subject.systems, scored.measures),
+        }
+        for number, (name, family) in enumerate(families.items())
+    }
+    head |= {
+        "answers": answers,
+        "test": TESTS[scored.settings.test],
+        "method": scored.method,
+        "latency": _latency(scored, subject.systems),
+        "trade_off": scored.draw_trade_off().spec if _has_trade_off(scored) else None,
+        "left": len(scored.systems) - len(families),
+    }
+    return PageData(to_plain(head), blocks)
+
+
+def tabulate_contrasts(
+    contrasts: Sequence[Contrast], systems: Sequence[str], measures: Sequence[str]
+) -> dict[str, list[Json]]:
+    """Return, for each measure and system, the numbers of its contrast; None for the baseline itself."""
+    found: dict[str, list[Json]] = {measure: [None] * len(systems) for measure in measures}
+    place = {name: at for at, name in enumerate(systems)}
+    for contrast in contrasts:
+        row = contrast.to_dict()
+        found[contrast.measure][place[contrast.system]] = [to_plain(row[name]) for name in CONTRAST]
+    return found
+
+
+def _means(subject: Subject) -> dict[str, list[Json]]:
+    """Return, for each measure and system, the mean and the ends of its interval."""
+    scored = subject.scored
+    if isinstance(scored, Comparison):
+        known = {(mean.measure, mean.system): mean for mean in scored.means}
+        return {
+            measure: [
+                [
+                    known[measure, name].mean,
+                    *(
+                        (interval.low, interval.high)
+                        if isinstance(interval := known[measure, name].interval, Interval)
+                        else (None, None)
+                    ),
+                ]
+                for name in subject.systems
+            ]
+            for measure in scored.measures
+        }
+    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
+    return {
+        str(measure): [
+            [
+                to_plain(scored[name][measure]),
+                *scored.intervals.get(name, {}).get(str(measure), (None, None)),
+            ]
+            for name in subject.systems
+        ]
+        for measure in scored.measures
+        if not measure.text
+    }
+
+
+def _judged_shares(subject: Subject) -> Json:
+    """Return, for each measure, its cutoff and the share of judged results of each system down to it."""
+    sources = subject.sources
+    if isinstance(sources, str):
+        return None
+    found: dict[str, Json] = {}
+    for evaluations in sources.by_protocol.values():
+        cutoffs = {str(measure): measure.parameters.get("cutoff") for measure in evaluations.measures}
+        at = {name: cut if isinstance(cut, int) else JUDGED_AT for name, cut in cutoffs.items()}
+        names = [f"Judged@{cut}" for cut in dict.fromkeys(at.values())]
+        shares = {name: evaluations[name].measure(names).mean() for name in subject.systems}
+        for measure, cut in at.items():
+            found[measure] = {
+                "at": cut,
+                "shares": [shares[name][f"Judged@{cut}"] for name in subject.systems],
+            }
+    return found
+
+
+def _tie_ranges(subject: Subject) -> Json:
+    """Return, for each measure and system, the least and greatest mean over all orders of ties; None: no effect."""
+    sources = subject.sources
+    if isinstance(sources, str):
+        return None
+    found: dict[str, Json] = {}
+    for evaluations in sources.by_protocol.values():
+        for measure in evaluations.measures:
+            ranges = [find_tie_range(evaluations[name], measure, thorough=False) for name in subject.systems]
+            found[str(measure)] = [
+                None if each is None or each.high == each.low else list(each) for each in ranges
+            ]
+    return found
+
+
+def _has_trade_off(comparison: Comparison) -> bool:
+    return bool(comparison.latencies) and any(scores.has_direction for scores in comparison.scores)
+
+
+def _latency(comparison: Comparison, systems: Sequence[str]) -> Json:
+    if not comparison.latencies:
+        return None
+    known = {latency.system: latency for latency in comparison.latencies}
+    optimal = comparison.pareto_optimal
+    return [
+        {**known[name].to_dict(), "pareto_optimal": name in optimal} if name in known else None
+        for name in systems
+    ]
+
+
+PAGE = Page("leaderboard", "Leaderboard", lambda subject: subject.scored is not None, make_data)

@@ -1,0 +1,96 @@
+"""Per query: the values of every system on every query, bit for bit, with texts, slices and distributions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judged.comparison.result import Comparison
+from judged.engine.evaluations import Evaluations
+from judged.report.packing import Json, Numbers, to_plain
+from judged.report.pages import Page, PageData
+from judged.stats.distribution import SHARES, find_quantiles
+
+if TYPE_CHECKING:
+    from judged.arrays import Floats
+    from judged.report.subject import Subject
+
+__all__ = ["PAGE", "list_queries"]
+
+
+def list_queries(subject: Subject) -> list[str]:
+    """Return the ids of all queries that have a value, in the order of the scores."""
+    scored = subject.scored
+    if isinstance(scored, Comparison):
+        return list(dict.fromkeys(query for scores in scored.scores for query in scores.queries))
+    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
+    return list(
+        dict.fromkeys(
+            query for evaluation in scored.values() for query in evaluation.scores.queries.to_pylist()
+        )
+    )
+
+
+def make_data(subject: Subject) -> PageData:
+    """Return the values by measure (systems × queries), the queries, and quantiles of every system's values."""
+    queries = list_queries(subject)
+    values = find_values(subject, queries)
+    texts = [subject.queries.get(query) for query in queries]
+    slices = _find_slices(subject, queries)
+    about = {
+        "id": queries,
+        "text": texts if any(text is not None for text in texts) else None,
+        "slices": slices,
+    }
+    distribution = {
+        measure: [to_plain(find_quantiles(row)) for row in table] for measure, table in values.items()
+    }
+    blocks = {
+        "queries": about,
+        "values": Numbers([table.ravel() for table in values.values()]),
+        "distribution": {"shares": list(SHARES), "quantiles": distribution},
+    }
+    head = {
+        "slices": {name: sorted(set(of) - {None}) for name, of in slices.items()},
+        "order": list(subject.comparison.systems) if subject.comparison is not None else subject.systems,
+    }
+    return PageData(head, blocks)
+
+
+def find_values(subject: Subject, queries: list[str]) -> dict[str, Floats]:
+    """Return, for each measure, a row for each system and a column for each query; NaN where there is no value."""
+    place = {query: at for at, query in enumerate(queries)}
+    scored, found = subject.scored, {}
+    if isinstance(scored, Comparison):
+        for scores in scored.scores:
+            table = np.full((len(subject.systems), len(queries)), np.nan)
+            at = [place[query] for query in scores.queries]
+            for row, name in enumerate(subject.systems):
+                table[row, at] = scores.column(name)
+            found[scores.measure] = table
+        return found
+    assert isinstance(scored, Evaluations)  # noqa: S101 - `applies` says so
+    for measure in scored.measures:
+        if measure.text:
+            continue
+        table = np.full((len(subject.systems), len(queries)), np.nan)
+        for row, name in enumerate(subject.systems):
+            at = [place[query] for query in scored[name].scores.queries.to_pylist()]
+            table[row, at] = scored[name].scores[measure]
+        found[str(measure)] = table
+    return found
+
+
+def _find_slices(subject: Subject, queries: list[str]) -> dict[str, list[Json]]:
+    """Return, for each attribute, the value of each query; None if it has none."""
+    if subject.comparison is None:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for (attribute, value), part in subject.comparison.slices.items():
+        for scores in part.scores:
+            found.setdefault(attribute, {}).update(dict.fromkeys(scores.queries, value))
+    return {attribute: [of.get(query) for query in queries] for attribute, of in found.items()}
+
+
+PAGE = Page("queries", "Per query", lambda subject: subject.scored is not None, make_data)

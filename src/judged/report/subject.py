@@ -1,0 +1,205 @@
+"""Subjects of a report: results, each with the texts and the inputs that its pages show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judged.comparison.result import Comparison
+from judged.engine.align import read_judgments_for
+from judged.engine.evaluate import evaluate_many
+from judged.engine.evaluation import Evaluation
+from judged.engine.evaluations import Evaluations
+from judged.errors import JudgedError
+from judged.gates.result import GateReport
+from judged.measures.parse import parse_measures
+from judged.problem import Note
+from judged.protocol import Protocol
+from judged.sessions.report import SessionReport
+
+if TYPE_CHECKING:
+    from judged.io.texts import TextSource
+    from judged.result import InputFile, Result
+    from judged.tables.judgments import Judgments
+
+__all__ = ["Sources", "Subject", "make_subjects"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """The judgments and runs that a result was made from, read again, and the systems scored with them."""
+
+    judgments: Judgments
+    runs: Mapping[str, Any]
+    """The run of each system, as it was given."""
+    by_protocol: Mapping[Protocol, Evaluations]
+    """The measures of each protocol, scored."""
+
+    @property
+    def first(self) -> tuple[Protocol, Evaluations]:
+        """The protocol of the first measure, and what was scored under it."""
+        return next(iter(self.by_protocol.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A result of the report."""
+
+    key: str
+    """What addresses name it by."""
+    title: str
+    result: Result
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """The texts of queries by id."""
+    documents: TextSource | None = None
+    inputs: tuple[Any, Mapping[str, Any]] | None = None
+    """Judgments and runs, where the result was not made from files."""
+    verified: bool = False
+    """Whether only files are read again whose hash the result records, as those of results from elsewhere must be."""
+
+    @cached_property
+    def scored(self) -> Comparison | Evaluations | None:
+        """The systems that the result has scores of; None if it has none."""
+        result = self.result
+        if isinstance(result, SessionReport):
+            return result.comparison or Evaluations(dict(result.evaluation.systems))
+        if isinstance(result, Evaluation):
+            return Evaluations(dict(result.systems))
+        return result if isinstance(result, Comparison | Evaluations) else None
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison of systems, if there is one."""
+        return self.scored if isinstance(self.scored, Comparison) else None
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order of the leaderboard."""
+        if isinstance(self.scored, Comparison):
+            return self.scored.ranked()
+        return [] if self.scored is None else list(self.scored)
+
+    @property
+    def gates(self) -> Sequence[GateReport]:
+        """The gates of the result."""
+        if isinstance(self.result, SessionReport):
+            return self.result.gates
+        return (self.result,) if isinstance(self.result, GateReport) else ()
+
+    @cached_property
+    def sources(self) -> Sources | str:
+        """What the result was made from, or the reason why it is not known."""
+        if self.scored is None or isinstance(self.result, SessionReport):
+            return "there are no ranked lists in this result"
+        try:
+            return self._read_sources()
+        except (JudgedError, OSError) as error:
+            return f"the inputs could not be read again: {str(error).splitlines()[0]}"
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes of the result, and those on the runs that it was made from if it lacks them."""
+        own = self.result.notes
+        if isinstance(self.sources, str):
+            return own
+        known = {note.message for note in own}
+        others = (note for evaluations in self.sources.by_protocol.values() for note in evaluations.notes)
+        return tuple(dict.fromkeys((*own, *(note for note in others if note.message not in known))))
+
+    def _read_sources(self) -> Sources | str:
+        records = self.result.provenance.protocols
+        found: tuple[Any, Mapping[str, Any]] | str | None = self.inputs
+        if found is None:
+            found = _find_files(self.result.provenance.inputs, self.systems, verified=self.verified)
+        if isinstance(found, str):
+            return found
+        if not records or not all("ties" in record.conventions for record in records):
+            return "the protocol of these scores has no ranked lists"
+        qrels, runs = found
+        parsed = {
+            Protocol.from_dict(record.conventions): parse_measures(list(record.measures) or self._measures())
+            for record in records
+        }
+        judgments = read_judgments_for(qrels, [measure for some in parsed.values() for measure in some])
+        chosen = {name: runs[name] for name in self.systems}
+        by_protocol = {
+            protocol: evaluate_many(judgments, chosen, measures, protocol=protocol)
+            for protocol, measures in parsed.items()
+        }
+        return Sources(judgments, runs, by_protocol)
+
+    def _measures(self) -> list[str]:
+        if isinstance(self.scored, Comparison):
+            return list(self.scored.measures)
+        return [] if self.scored is None else [str(measure) for measure in self.scored.measures]
+
+
+def _find_files(
+    inputs: Sequence[InputFile], systems: Sequence[str], *, verified: bool
+) -> tuple[str, dict[str, str]] | str:
+    """Return the paths of the judgments and of each system's run, or say which of them is not there."""
+    judgments = [file for file in inputs if file.role == "judgments"]
+    runs = {file.system: file for file in inputs if file.role == "run" and file.system is not None}
+    if len(judgments) != 1 or set(systems) - set(runs):
+        return "judgments and runs were not read from files"
+    for file in (*judgments, *(runs[name] for name in systems)):
+        if file.path == "-":
+            return f"{file.role} {file.system or ''} was read from standard input".replace("  ", " ")
+        if verified and file.digest is None:
+            return f"`{file.path}` was recorded without its hash"
+        if not Path(file.path).exists():
+            return f"`{file.path}` is no longer there"
+        if file.digest is not None and _hash_anew(file) != file.digest:
+            return f"`{file.path}` has changed since it was scored"
+    return judgments[0].path, {name: runs[name].path for name in systems}
+
+
+def _hash_anew(file: InputFile) -> str | None:
+    from judged.result import InputFile
+
+    return InputFile(file.role, file.path).sha256
+
+
+def make_subjects(
+    results: Sequence[Result],
+    *,
+    titles: Sequence[str] = (),
+    queries: TextSource | None = None,
+    documents: TextSource | None = None,
+    inputs: tuple[Any, Mapping[str, Any]] | None = None,
+    verified: bool = False,
+) -> list[Subject]:
+    """Return a subject for each result, under the title given or one made of its inputs."""
+    from judged.io.texts import find_texts, read_queries
+
+    texts = {} if queries is None else read_queries(find_texts(queries, "queries"), lenient=True)
+    corpus = None if documents is None else find_texts(documents, "corpus")
+    named = list(titles) or [_make_title(result) for result in results]
+    several = {name for name in named if named.count(name) > 1}
+    return [
+        Subject(
+            str(number),
+            f"{name} ({number})" if name in several else name,
+            result,
+            texts,
+            corpus,
+            inputs,
+            verified=verified,
+        )
+        for number, (name, result) in enumerate(zip(named, results, strict=True), 1)
+    ]
+
+
+def _make_title(result: Result) -> str:
+    """Return the name of the judgments, the labels or the first trace, or the kind of the result."""
+    if isinstance(result, GateReport):
+        return result.name
+    for role in ("judgments", "preferences", "trace", "labels"):
+        for file in result.provenance.inputs:
+            if file.role == role and file.path != "-":
+                return os.path.basename(file.path).partition(".")[0] or file.path  # noqa: PTH119 - a data set id is no path
+    return result.kind

@@ -1,0 +1,101 @@
+"""Repeated attempts at a task: mean and spread over attempts, and the chance that one of k finds something good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb, nan
+from statistics import fmean, stdev
+
+from judged.blocks import Table, Value
+from judged.errors import BadSample
+
+__all__ = ["Attempts", "SystemAttempts", "found_within", "summarise_attempts"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemAttempts:
+    """The attempts of one system."""
+
+    system: str
+    tasks: int
+    attempts: tuple[int, int]
+    """The fewest and the most attempts at a task."""
+    mean: float
+    """The mean gain over tasks, each the mean of its attempts."""
+    spread: float
+    """The mean over tasks of the standard deviation between attempts."""
+    found: tuple[float, ...]
+    """For k = 1, 2, … the chance that one of k attempts at a task found something good, averaged over tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """The attempts of every system."""
+
+    systems: Sequence[SystemAttempts]
+
+    def rows(self) -> Iterator[dict[str, Value]]:
+        """Yield a row for each system and number of attempts."""
+        for system in self.systems:
+            for number, chance in enumerate(system.found, 1):
+                yield {
+                    "system": system.system,
+                    "tasks": system.tasks,
+                    "fewest": system.attempts[0],
+                    "most": system.attempts[1],
+                    "mean": system.mean,
+                    "spread": system.spread,
+                    "within": number,
+                    "found": chance,
+                }
+
+    def tables(self) -> Iterator[Table]:
+        """Yield a row for each system."""
+        most = max(len(system.found) for system in self.systems)
+        columns = ("system", "tasks", "attempts", "CG", "spread", *(f"found@{k}" for k in range(1, most + 1)))
+        rows = tuple(
+            (
+                *(system.system, system.tasks, "–".join(dict.fromkeys(map(str, system.attempts)))),
+                *(system.mean, system.spread, *system.found, *([None] * (most - len(system.found)))),
+            )
+            for system in self.systems
+        )
+        yield Table(columns, rows, title="Repeated attempts at a task")
+
+
+def found_within(attempts: int, successes: int, k: int) -> float:
+    """Return the chance that at least one of `k` attempts, drawn without replacement, is a success.
+
+    >>> found_within(4, 1, 2)
+    0.5
+    """
+    return 1 - comb(attempts - successes, k) / comb(attempts, k)
+
+
+def summarise_attempts(values: Mapping[str, Mapping[str, Sequence[tuple[float, bool]]]]) -> Attempts:
+    """Return the attempts of each system: for each task, the gain of every session and whether it found anything good."""
+    systems = [_summarise(system, tasks) for system, tasks in values.items()]
+    if all(system.attempts[1] < 2 for system in systems):
+        msg = "no system tried a task more than once"
+        raise BadSample(msg, hint="sessions with the same `task`, or the same question, are attempts at it")
+    return Attempts(systems)
+
+
+def _summarise(system: str, tasks: Mapping[str, Sequence[tuple[float, bool]]]) -> SystemAttempts:
+    counts = [len(sessions) for sessions in tasks.values()]
+    spreads = [stdev(gain for gain, _ in sessions) for sessions in tasks.values() if len(sessions) > 1]
+    return SystemAttempts(
+        system,
+        len(tasks),
+        (min(counts), max(counts)),
+        mean=fmean(fmean(gain for gain, _ in sessions) for sessions in tasks.values()),
+        spread=fmean(spreads) if spreads else nan,
+        found=tuple(
+            fmean(
+                found_within(len(sessions), sum(found for _, found in sessions), k)
+                for sessions in tasks.values()
+            )
+            for k in range(1, min(counts) + 1)
+        ),
+    )

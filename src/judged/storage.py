@@ -1,0 +1,132 @@
+"""Storage: files that are named by a URI. Arrow opens `s3://`, `gs://`, `hdfs://` and `file://`, fsspec any other scheme.
+
+Credentials, regions and endpoints are found where the library that opens the file looks for them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from judged._optional import need
+from judged.errors import Unreadable
+
+__all__ = ["StoredFile", "has_pattern", "is_remote", "list_files", "read_bytes", "write_bytes"]
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_PATTERN = re.compile(r"[*?\[]")
+
+
+class StoredFile(NamedTuple):
+    """A file in some storage."""
+
+    filesystem: Any
+    """A file system of Arrow."""
+    path: str
+    """Its path there."""
+    label: str
+    """What users call it: with the scheme of its storage."""
+    size: int
+
+    def open(self) -> Any:
+        """Open it to be read from first to last."""
+        with _explain(self.label):
+            return self.filesystem.open_input_stream(self.path, compression=None)
+
+
+def is_remote(path: object) -> bool:
+    """Return whether a path is a URI, such as `s3://bucket/run.parquet`."""
+    return isinstance(path, str | os.PathLike) and _URI.match(os.fspath(path)) is not None
+
+
+def has_pattern(path: str) -> bool:
+    """Return whether a path has wildcards and is no file itself."""
+    return _PATTERN.search(path) is not None and not os.path.exists(path)  # noqa: PTH110 - any text
+
+
+def read_bytes(uri: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file in some storage."""
+    with _explain(os.fspath(uri)):
+        filesystem, path = _find(os.fspath(uri))
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            content: bytes = stream.read()
+    return content
+
+
+def write_bytes(uri: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file in some storage."""
+    with _explain(os.fspath(uri), verb="written"):
+        filesystem, path = _find(os.fspath(uri))
+        with filesystem.open_output_stream(path, compression=None) as stream:
+            stream.write(content)
+
+
+def list_files(path: str) -> list[StoredFile]:
+    """Return the files of a path, a folder with all below it, or a pattern, in the order of their names.
+
+    Names that begin with `_` or `.` are those of other programs, such as Spark's `_SUCCESS`.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    with _explain(path):
+        filesystem, place = _find(path)
+        folder = place if not has_pattern(path) else _PATTERN.split(place)[0].rpartition("/")[0]
+        info = filesystem.get_file_info(folder)
+        if info.type == FileType.NotFound:
+            raise FileNotFoundError
+        found = [info]
+        if info.type == FileType.Directory:
+            found = filesystem.get_file_info(FileSelector(folder, recursive=True))
+    prefix = path[: path.index(place)] if is_remote(path) and place in path else ""
+    files = [
+        StoredFile(filesystem, each.path, f"{prefix}{each.path}", each.size or 0)
+        for each in sorted(found, key=lambda each: each.path)
+        if each.type == FileType.File and not each.base_name.startswith(("_", "."))
+    ]
+    if has_pattern(path):
+        files = [file for file in files if fnmatchcase(file.path, place)]
+    if not files:
+        msg = f"{path} holds no files"
+        raise Unreadable(msg)
+    return files
+
+
+def _find(path: str) -> tuple[Any, str]:
+    """Return the file system of a path, and the path there."""
+    from pyarrow import ArrowException
+    from pyarrow.fs import FileSystem, FSSpecHandler, LocalFileSystem, PyFileSystem
+
+    if not is_remote(path):
+        return LocalFileSystem(), path
+    try:
+        filesystem, place = FileSystem.from_uri(path)
+    except (ArrowException, ValueError):  # a scheme that Arrow has not, or was not built with
+        scheme = path.partition(":")[0]
+        fsspec = need("fsspec", extra="storage", needed_by=f"the storage `{scheme}`")
+        try:
+            native, place = fsspec.core.url_to_fs(path)
+        except (ValueError, ImportError) as error:
+            msg = f"{path} cannot be opened: {error}"
+            raise Unreadable(msg) from None
+        filesystem = PyFileSystem(FSSpecHandler(native))
+    return filesystem, place
+
+
+@contextmanager
+def _explain(label: str, *, verb: str = "read") -> Iterator[None]:
+    """Raise `Unreadable` with the file and the reason."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except FileNotFoundError:
+        msg = f"{label} does not exist"
+        raise Unreadable(msg) from None
+    except OSError as error:
+        reason = (error.strerror or str(error) or type(error).__name__).splitlines()[0]
+        msg = f"{label} cannot be {verb}: {reason}"
+        raise Unreadable(msg) from None

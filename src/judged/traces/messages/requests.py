@@ -1,0 +1,203 @@
+"""Logs of requests that each repeat their conversation → every conversation once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import msgspec
+
+from judged.traces.context import ReadContext
+from judged.traces.json_values import Json, JsonObject
+from judged.traces.open import Document
+
+__all__ = ["RequestLog", "RequestShape", "canonical"]
+
+KEPT = 64
+"""How many finished conversations wait for a request that continues them."""
+_RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])[\w.-]{10,}", re.IGNORECASE)
+"""An id that no two conversations share; `call_1` may be that of many."""
+
+Items: TypeAlias = list[JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestShape:
+    """How the messages or items of a format are compared."""
+
+    print: Callable[[JsonObject], Hashable | None]
+    """What of an item is the same in every copy; None: it is not compared, such as a system prompt with the time."""
+    call_ids: Callable[[JsonObject], Iterable[Json]]
+    """The ids of the tool calls that an item makes or answers."""
+    has_ended: Callable[[Items], bool]
+    """Whether the last of these items ends a turn."""
+
+
+@dataclass(slots=True, eq=False)
+class _Held:
+    """A conversation as far as it is known."""
+
+    document: Document
+    items: Items
+    parts: list[tuple[Document, Items]]
+    """What each document adds."""
+    end: int
+    """The hash of all that is compared."""
+    prints: set[Hashable] = field(default_factory=set)
+    ids: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    """The ids of calls whose output is there."""
+
+
+class RequestLog:
+    """Joins documents that continue each other, however they are interleaved.
+
+    A document continues a conversation if it begins with all of it, if it names the response before it, or if it has a
+    call with the same random id: then it may have lost or shortened earlier items, and adds what follows the last one
+    that is known. One that adds nothing is a repeated request.
+    """
+
+    def __init__(self, shape: RequestShape, context: ReadContext) -> None:
+        self.joined = 0
+        """Documents that are the beginning of another, or the same again."""
+        self._shape = shape
+        self._context = context
+        self._held: dict[int, _Held] = {}
+        self._ends: dict[int, _Held] = {}
+        self._begun: dict[int, _Held] = {}
+        self._by_id: dict[str, _Held] = {}
+        self._gone: dict[int, str] = {}
+        self._waiting: dict[int, None] = {}
+        """Finished conversations, the oldest first."""
+
+    def add(
+        self, document: Document, items: Items, *, scope: str | None = None, links: Iterable[str] = ()
+    ) -> Iterator[_Held]:
+        """Add a document; yield conversations that have waited long enough.
+
+        `scope` names the conversation, if the document does; `links` are ids of it and of what it continues.
+        """
+        prints = [_make_hashable(self._shape.print(item)) for item in items]
+        hashes = _chain(scope, prints)
+        ids = {text for item in items for text in self._shape.call_ids(item) if _is_random(text)}
+        ids |= set(links)
+        held, start = self._find(hashes, ids, items, document.place)
+        if held is None:
+            held = _Held(document, [], [], 0)
+            self._held[id(held)] = held
+        elif start == len(items):
+            self.joined += 1
+            self._note(held, prints, ids, hashes, moved=False)
+            return
+        else:
+            self.joined += 1
+        held.document = document
+        held.parts.append((document, items[start:]))
+        held.items = held.items + items[start:]
+        for item in items[start:]:
+            if not _makes(item):
+                held.answered.update(filter(_is_random, self._shape.call_ids(item)))
+        self._note(held, prints, ids, hashes, moved=True)
+        yield from self._release(held)
+
+    def finish(self) -> Iterator[_Held]:
+        """Yield every conversation that is left, in the order in which they began."""
+        yield from self._held.values()
+
+    def _find(self, hashes: list[int], ids: set[str], items: Items, place: str) -> tuple[_Held | None, int]:
+        """Return the conversation that a document continues or repeats, and the place of its first new item."""
+        last = hashes[-1] if hashes else 0
+        if last in self._begun and not (self._shape.has_ended(items) and not ids):
+            return self._begun[last], len(items)
+        for at in range(len(hashes) - 1, -1, -1):
+            if hashes[at] == last:
+                continue
+            if hashes[at] in self._ends:
+                return self._ends[hashes[at]], at + 1
+            if hashes[at] in self._gone:
+                where = f"continues a conversation of {self._gone[hashes[at]]}, which is too far above to be joined"
+                self._context.report("scattered-requests", place, where)
+        held = next((self._by_id[name] for name in sorted(ids) if name in self._by_id), None)
+        return (None, 0) if held is None else (held, self._known(items, held))
+
+    def _known(self, items: Items, held: _Held) -> int:
+        """Return the place after the last item that a conversation has."""
+        for at in range(len(items) - 1, -1, -1):
+            known = held.ids if _makes(items[at]) else held.answered
+            own = set(filter(_is_random, self._shape.call_ids(items[at])))
+            if (own and own <= known) or _make_hashable(self._shape.print(items[at])) in held.prints:
+                return at + 1
+        return 0
+
+    def _note(
+        self, held: _Held, prints: list[Hashable | None], ids: set[str], hashes: list[int], *, moved: bool
+    ) -> None:
+        held.prints.update(item for item in prints if item is not None)
+        held.ids |= ids
+        self._by_id.update(dict.fromkeys(ids, held))
+        self._begun.update((value, held) for value in hashes)
+        if moved and hashes:
+            self._ends.pop(held.end, None)
+            held.end = hashes[-1]
+            self._ends[held.end] = held
+
+    def _release(self, held: _Held) -> Iterator[_Held]:
+        """Yield the finished conversation that has waited longest, if too many wait."""
+        self._waiting.pop(id(held), None)
+        if self._shape.has_ended(held.items):
+            self._waiting[id(held)] = None
+        if len(self._waiting) <= KEPT:
+            return
+        oldest = self._held.pop(next(iter(self._waiting)))
+        del self._waiting[id(oldest)]
+        self._ends.pop(oldest.end, None)
+        self._gone[oldest.end] = oldest.document.place
+        for name in oldest.ids:
+            self._by_id.pop(name, None)
+        yield oldest
+
+
+def _makes(item: JsonObject) -> bool:
+    """Return whether an item makes calls, rather than answering them: an answer may be new where its call is known."""
+    return item.get("role") not in {"tool", "function", "user"} and not str(item.get("type")).endswith(
+        "_output"
+    )
+
+
+def _chain(scope: str | None, prints: Iterable[Hashable | None]) -> list[int]:
+    """Return for each item the hash of all that is compared up to it."""
+    value, hashes = hash(scope), []
+    for item in prints:
+        value = value if item is None else hash((value, item))
+        hashes.append(value)
+    return hashes
+
+
+def _make_hashable(item: Hashable | None) -> Hashable | None:
+    """Return what is compared, as text if a malformed item has put a list or an object into it."""
+    try:
+        hash(item)
+    except TypeError:
+        return repr(item)
+    return item
+
+
+def _is_random(identity: Json) -> bool:
+    return isinstance(identity, str) and _RANDOM.fullmatch(identity) is not None
+
+
+def canonical(value: Json) -> Hashable:
+    """Return a value in a form that does not depend on the order of keys or on blanks; JSON text as its value."""
+    if isinstance(value, str):
+        if value[:1] not in {"{", "["}:
+            return value
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            return repr(value)
+    try:
+        return msgspec.json.encode(value, order="sorted")
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)

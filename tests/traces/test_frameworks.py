@@ -1,0 +1,278 @@
+"""Traces that agent frameworks wrote of one scripted agent, and formats read by their documentation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judged.errors import BadInput
+from judged.tables.sessions import Session
+from judged.traces.open import open_traces
+from judged.traces.read import detect, read_sessions
+
+RECORDED = Path(__file__).resolve().parents[1] / "golden" / "traces" / "frameworks"
+FORMATS = {
+    "claude-code-stream.jsonl": "claude-code",
+    "claude-code-transcript.jsonl": "claude-code",
+    "codex.jsonl": "codex",
+    "vercel-messages.jsonl": "vercel-ai",
+    "vercel-ui.jsonl": "vercel-ai",
+    "vercel-spans.jsonl": "otlp",
+    "google-adk.jsonl": "google-adk",
+    "google-adk-openinference.jsonl": "openinference",
+    "llama-index.jsonl": "llama-index",
+    "autogen.jsonl": "autogen",
+    "autogen-state.jsonl": "autogen",
+    "crewai.jsonl": "crewai",
+    "smolagents.jsonl": "smolagents",
+    "inspect-ai.jsonl": "inspect-ai",
+    "dspy.jsonl": "dspy",
+}
+QUESTION = "Which is taller, Burj Khalifa or Merdeka 118?"
+Story = list[list[tuple[str | None, list[str]]]]
+STORY: Story = [
+    [("Burj Khalifa height", ["burj", "dubai"])],
+    [("Merdeka 118 height", ["merdeka", "burj"])],
+]
+CLAUDE: Story = [
+    [("Burj Khalifa height", ["burj", "towers"])],
+    [("Merdeka 118 height", ["merdeka", "towers"])],
+]
+OTHER: dict[str, Story] = {
+    "codex.jsonl": [[("Burj Khalifa height", ["burj?utm_source=openai"])]],
+    **dict.fromkeys(("claude-code-stream.jsonl", "claude-code-transcript.jsonl"), CLAUDE),
+}
+TOKENS = {
+    "autogen.jsonl",
+    "google-adk.jsonl",
+    "smolagents.jsonl",
+    "claude-code-transcript.jsonl",
+    "vercel-spans.jsonl",
+}
+"""Those that say what a step took: 25 tokens."""
+
+
+def story(session: Session) -> Story:
+    """The searches of each iteration, with the last part of each result's address."""
+    return [
+        [
+            (search.query, [str(item.url).rpartition("/")[2] for item in search.results])
+            for search in part.searches
+        ]
+        for part in session.iterations
+    ]
+
+
+def read(*documents: Any) -> Session:
+    """The only session of documents."""
+    (session,) = read_sessions(list(documents))
+    return session
+
+
+def test_no_recording_is_forgotten() -> None:
+    """All files of the folder are read here, and the table of sources names them."""
+    files = {record.name for record in RECORDED.iterdir()} - {"SOURCES.md"}
+    sources = (RECORDED / "SOURCES.md").read_text(encoding="utf-8")
+
+    assert files == set(FORMATS)
+    assert all(f"`{name}`" in sources for name in files)
+
+
+@pytest.mark.parametrize(("file", "name"), FORMATS.items())
+def test_every_framework_is_known_by_content_and_tells_the_same_story(file: str, name: str) -> None:
+    """Two searches one after the other, each with its results, and an answer."""
+    (trace,) = open_traces((RECORDED / file).read_bytes()).traces
+    (session,) = read_sessions(RECORDED / file)
+
+    assert detect(trace).name == name
+    assert story(session) == OTHER.get(file, STORY)
+    if file not in {"claude-code-stream.jsonl", "codex.jsonl"}:
+        assert (session.question or "").strip() == QUESTION
+    if file in TOKENS:
+        assert [part.tokens for part in session.iterations] == [25.0, 25.0]
+
+
+def test_citations_stand_in_for_the_sources_that_a_rollout_does_not_keep() -> None:
+    """And that is said."""
+    assert "what the answer cites stands in for them" in " ".join(
+        read_sessions(RECORDED / "codex.jsonl").notes
+    )
+
+
+PAGE = {"title": "Burj Khalifa", "url": "https://e.org/burj", "content": "828 m"}
+
+
+def test_a_langfuse_trace_is_read_with_its_observations_alone_or_on_a_page() -> None:
+    """A retriever inside a tool is one search; a generation that asked for it is the step."""
+    observations = [
+        {"id": "g1", "traceId": "t1", "type": "GENERATION", "name": "llm", "startTime": "2026-01-01T00:00:01Z",
+         "endTime": "2026-01-01T00:00:02Z", "parentObservationId": None, "usageDetails": {"input": 20, "output": 5},
+         "input": [{"role": "user", "content": QUESTION}],
+         "output": {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{}"}}]}},
+        {"id": "o1", "traceId": "t1", "type": "TOOL", "name": "search", "startTime": "2026-01-01T00:00:02Z",
+         "endTime": "2026-01-01T00:00:04Z", "parentObservationId": None, "input": {"query": "q"}, "output": "1 page"},
+        {"id": "o2", "traceId": "t1", "type": "RETRIEVER", "name": "index", "startTime": "2026-01-01T00:00:03Z",
+         "endTime": "2026-01-01T00:00:04Z", "parentObservationId": "o1", "input": "q", "output": [PAGE]},
+    ]  # fmt: skip
+    trace = {"id": "t1", "timestamp": "2026-01-01T00:00:00Z", "sessionId": "s1", "input": QUESTION}
+    forms: list[list[Any]] = [
+        [{**trace, "observations": observations}],
+        [{"data": [{**trace, "observations": observations}], "meta": {"page": 1}}],
+        observations,
+        [{"data": observations}],
+    ]
+    for documents in forms:
+        session = read(*documents)
+        assert (story(session), session.question, session.iterations[0].tokens) == (
+            [[("q", ["burj"])]],
+            QUESTION,
+            25,
+        )
+
+
+def test_grounding_metadata_of_gemini_is_a_search() -> None:
+    """With the chunks that the answer is grounded in."""
+    metadata = {
+        "webSearchQueries": ["Burj Khalifa height"],
+        "groundingChunks": [{"web": {"uri": "https://e.org/burj", "title": "e.org"}}],
+    }
+    answer = {"content": {"role": "model", "parts": [{"text": "828 m"}]}, "groundingMetadata": metadata}
+    document = {
+        "contents": [{"role": "user", "parts": [{"text": QUESTION}]}],
+        "response": {"candidates": [answer]},
+    }
+
+    assert story(read(document)) == [[("Burj Khalifa height", ["burj"])]]
+
+
+def test_a_trajectory_of_atif_is_read() -> None:
+    """Steps of the agent with their observations."""
+    call = {"tool_call_id": "c1", "function_name": "web_search", "arguments": {"query": "q"}}
+    steps = [
+        {"step_id": 1, "source": "user", "message": QUESTION},
+        {"step_id": 2, "source": "agent", "message": "", "tool_calls": [call], "metrics": {"prompt_tokens": 9},
+         "observation": {"results": [{"source_call_id": "c1", "content": json.dumps([PAGE])}]}},
+        {"step_id": 3, "source": "agent", "message": "828 m"},
+    ]  # fmt: skip
+    session = read({"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"name": "a"}, "steps": steps})
+
+    assert (story(session), session.question) == ([[("q", ["burj"])]], QUESTION)
+
+
+@pytest.mark.parametrize("found", [{"search_results": [PAGE]}, {"citations": [PAGE["url"]]}])
+def test_a_response_of_perplexity_is_one_search(found: dict[str, Any]) -> None:
+    """For the question, with what it found or cites."""
+    message = {"role": "assistant", "content": "828 m"}
+    document = {
+        "request": {"messages": [{"role": "user", "content": QUESTION}]},
+        "response": {"choices": [{"message": message}], **found},
+    }
+
+    assert story(read(document)) == [[(QUESTION, ["burj"])]]
+
+
+def test_a_react_log_in_a_field_of_each_line_is_read() -> None:
+    """As scripts store what a model wrote."""
+    log = "Thought 1: hm\nAction 1: Search[Burj]\nObservation 1: A tower.\nAction 2: Finish[x]"
+    session = read({"id": "7", "question": QUESTION, "prediction": log})
+
+    assert (
+        session.conversation,
+        session.question,
+        [part.searches[0].query for part in session.iterations],
+    ) == (
+        "7",
+        QUESTION,
+        ["Burj"],
+    )
+
+
+def stream(*events: dict[str, Any]) -> bytes:
+    """Events as a server sends them."""
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+
+
+def test_event_streams_are_read_as_the_responses_that_they_make() -> None:
+    """Of Anthropic, with the input of a search in pieces; and of OpenAI Responses."""
+    found = {"type": "web_search_result", "url": "https://e.org/burj", "title": "Burj"}
+    anthropic = stream(
+        {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}},
+        {"type": "content_block_start", "index": 0,
+         "content_block": {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": '{"que'}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": 'ry": "q"}'}},
+        {"type": "content_block_start", "index": 1,
+         "content_block": {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [found]}},
+        {"type": "message_stop"},
+    )  # fmt: skip
+    item = {
+        "type": "web_search_call",
+        "action": {"type": "search", "query": "q", "sources": [{"url": "https://e.org/burj"}]},
+    }
+    responses = stream(
+        {"type": "response.created", "response": {"id": "r"}},
+        {"type": "response.output_item.done", "item": item},
+        {"type": "response.completed", "response": {"id": "r", "output": [item]}},
+    )
+    for content in (anthropic, responses):
+        (session,) = read_sessions(content)
+        assert story(session) == [[("q", ["burj"])]]
+
+
+def called(output: Any) -> dict[str, Any]:
+    """A conversation with one search and this output."""
+    call = {"id": "1", "function": {"name": "search", "arguments": '{"query": "q"}'}}
+    answer = {"role": "tool", "tool_call_id": "1", "content": output}
+    return {"messages": [{"role": "assistant", "tool_calls": [call]}, answer]}
+
+
+BEDROCK = {
+    "content": {"text": "828 m", "type": "TEXT"},
+    "location": {"type": "WEB", "webLocation": {"url": "https://e.org/burj"}},
+    "score": 0.7,
+}
+OUTPUTS = {
+    "Weaviate": {"data": {"Get": {"Page": [{**PAGE, "_additional": {"id": "u1", "distance": 0.1}}]}}},
+    "Bedrock knowledge base": {"retrievalResults": [BEDROCK]},
+    "MediaWiki opensearch": ["q", ["Burj Khalifa"], ["828 m"], ["https://e.org/burj"]],
+    "NDJSON": f"{json.dumps(PAGE)}\n{json.dumps({**PAGE, 'url': 'https://e.org/dubai'})}",
+    "joined MCP blocks": f"{json.dumps(PAGE, indent=1)}\n\n{json.dumps({**PAGE, 'url': 'https://e.org/dubai'}, indent=1)}",
+    "CSV": 'title,url,text\n"Burj, Khalifa",https://e.org/burj,828 m\n',
+    "WebSearch of Claude Code": f'Web search results for query: "q"\n\nLinks: {json.dumps([PAGE])}\n\nIt is tall.',
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_of_stores_and_tables_are_results(name: str) -> None:
+    """In their own shapes."""
+    output = OUTPUTS[name]
+    urls = [
+        result.url
+        for result, _ in read(called(output if isinstance(output, str) else json.dumps(output))).results()
+    ]
+
+    assert (
+        urls
+        == ["https://e.org/burj", "https://e.org/dubai"][
+            : 2 if name in {"NDJSON", "joined MCP blocks"} else 1
+        ]
+    )
+
+
+def test_passages_under_bare_titles_are_results() -> None:
+    """As the Tongyi client of BrowseComp-Plus shows them."""
+    output = "A search for 'q' found 2 results:\n\n## Web Results\n1. [One]\nfirst\n\n2. [Two]\nsecond"
+
+    assert [(result.title, result.snippet) for result, _ in read(called(output)).results()] == [
+        ("One", "first"),
+        ("Two", "second"),
+    ]
+
+
+def test_an_output_that_was_cut_off_is_named_as_such() -> None:
+    """An exporter's limit, not a shape that is unknown."""
+    with pytest.raises(BadInput, match="its output was cut off after 60 characters"):
+        read(called(json.dumps({"results": [PAGE] * 3})[:60]))
