@@ -1,4 +1,4 @@
-"""Write files completely or not at all."""
+"""Files of settings and results: parse YAML safely, write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-__all__ = ["replace_file", "write_file"]
+__all__ = ["parse_yaml", "replace_file", "write_file"]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+def parse_yaml(content: str | bytes) -> Any:
+    """Return the value of a YAML document; raise `YAMLError` for anything that is none, however it fails."""
+    import yaml
+
+    try:
+        return yaml.safe_load(content)
+    except RecursionError:
+        raise yaml.YAMLError("it is nested too deeply") from None
+    except ValueError as error:  # an impossible date, a number of thousands of digits
+        raise yaml.YAMLError(str(error)) from None
 
 
 @contextmanager

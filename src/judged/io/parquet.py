@@ -34,6 +34,7 @@ def _read_parquet(file: File, schema: Schema) -> RawTable:
     try:
         _check_unfolded(file, opened, wanted)
         table = opened.read(columns=wanted)
+        table.validate(full=True)  # texts that are not UTF-8 among others
     except Unreadable:
         raise
     except _BROKEN as error:

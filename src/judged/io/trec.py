@@ -344,7 +344,8 @@ class Lines:
         return np.flatnonzero(self.text == 10)
 
     def _describe_number(self, row: int) -> str:
-        line = self.text[int(self.begin[row]) :][:65_536].tobytes().split(b"\n")[0]
+        begin = int(self.begin[row])
+        line = self.text[begin : find_line_end(self.text, begin + 1)].tobytes()
         name, place = self.layout.number
         return f"{name} is `{line.split()[place].decode(errors='backslashreplace')}`, expected a number"
 

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.files import parse_yaml
 from judged.label.pool import Item
 from judged.problem import Problem
 from judged.tables.sessions import GRADES
@@ -143,8 +144,8 @@ def _parse_prompt(content: bytes, source: str) -> Prompt:
         return BadInput(source, [Problem.error("bad-prompt", source, what)], hint=hint)
 
     try:
-        parsed = msgspec.convert(yaml.safe_load(content), _PromptFile)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:  # of msgspec and dates, too
+        parsed = msgspec.convert(parse_yaml(content), _PromptFile)
+    except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise refuse(" ".join(str(error).split())) from None
     problem = _find_problem(parsed)
     if problem is not None:
