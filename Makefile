@@ -166,10 +166,8 @@ $(BENCH)/.installed: $(BENCH)/.made $(SOURCES) benchmarks/requirements.txt
 	@$(BENCH)/bin/python $(COMPILED)
 	@touch $@
 
-# Every engine in one environment, apart from that of the other tests because DuckDB must be older here. The server of
-# Milvus comes without its dependencies: it needs none of them, and they are in the way of others.
+# Every engine in one environment, apart from that of the other tests because DuckDB must be older here.
 $(ENGINES)/.installed: $(ENGINES)/.made $(SOURCES) tests/engines.txt
 	@$(FRESH)
 	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet . --requirement tests/engines.txt
-	$(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --quiet --no-deps milvus==2.3.5
 	@touch $@

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import judged
@@ -13,6 +14,9 @@ from judged.engine.evaluate import evaluate_many
 from judged.explanation.difference import explain_difference
 from judged.explanation.published import explain_published
 from judged.gates.result import MeasureGate
+from judged.index.api import benchmark_index
+from judged.index.diff import diff_benchmarks
+from judged.index.result import IndexBenchmark
 from judged.label.result import Labelling
 from judged.result import RESULTS, Result
 
@@ -28,6 +32,12 @@ def label() -> Labelling:
     return Labelling("model", labelled, (), 2, 2, 0, 0, 2, 10, 10, 0.0)
 
 
+def benchmark() -> IndexBenchmark:
+    """Exact search over a few vectors."""
+    vectors = np.random.default_rng(0).random((40, 4), dtype=np.float32)
+    return benchmark_index(vectors[:30], vectors[30:], engines=["exact"], k=3, repeats=1)
+
+
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "evaluation": lambda: judged.evaluate(QRELS, RUN, ["AP", "RR"]),
     "evaluations": lambda: evaluate_many(QRELS, {"one": RUN, "other": OTHER}, ["AP", "RR"]),
@@ -40,6 +50,10 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "reported": lambda: judged.explain(QRELS, RUN, "AP", against={"q1": {"map": 0.1}, "q2": {"map": 0.2}}),
     "lint": lambda: lint(b"q1 0 a 1\nq1 0 a 2\n"),
     "labelling": label,
+    "index": benchmark,
+    "index-diff": lambda: diff_benchmarks(benchmark(), benchmark()),
+    "routing": lambda: judged.evaluate_routing([{"query": "q1", "chosen": "a", "optimal": "b"}]),
+    "fusion": lambda: judged.tune_fusion(QRELS, {"one": RUN, "other": OTHER}, "RR", folds=2, step=0.5),
 }
 
 

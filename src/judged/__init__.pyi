@@ -41,8 +41,12 @@ from judged.measures.ranked.precision import RR as RR, P as P, R as R
 from judged.profiles.profile import PROFILES as PROFILES
 from judged.protocol import Protocol as Protocol
 from judged.result import Result as Result, load as load
+from judged.retrieve.fusion import fuse as fuse
+from judged.retrieve.routing import RoutingReport as RoutingReport, evaluate_routing as evaluate_routing
+from judged.retrieve.tuning import FusionTuning as FusionTuning, tune_fusion as tune_fusion
 from judged.sessions.evaluate import evaluate_sessions as evaluate_sessions
 from judged.sessions.protocol import SessionProtocol as SessionProtocol
+from judged.tables.decisions import Choices as Choices
 from judged.tables.judgments import Judgments as Judgments
 from judged.tables.labels import Labels as Labels
 from judged.tables.neighbours import Answers as Answers, Neighbours as Neighbours

@@ -83,6 +83,8 @@ for _kind, _home in {
     "reported": "judged.explanation.reported:Reported",
     "lint": "judged.checks.result:LintReport",
     "labelling": "judged.label.result:Labelling",
+    "fusion": "judged.retrieve.tuning:FusionTuning",
+    "routing": "judged.retrieve.routing:RoutingReport",
     "index": "judged.index.result:IndexBenchmark",
     "index-diff": "judged.index.diff:IndexDiff",
 }.items():

@@ -60,8 +60,8 @@ def test_the_exit_code_is_the_verdict(
     [
         (("many.txt", "new.run"), "--baseline not given"),
         ((), "QRELS and RUN and --baseline not given"),
-        (("many.txt", "none.run", "--baseline", "old.run"), "`none.run` does not exist"),
-        (("many.txt", "new.run", "--baseline", "none.run"), "`none.run` does not exist"),
+        (("many.txt", "none.run", "--baseline", "old.run"), "none.run does not exist"),
+        (("many.txt", "new.run", "--baseline", "none.run"), "none.run does not exist"),
         (("many.txt", "new.run", "--baseline", "old.run", "--alpha", "2"), "`alpha` is 2.0, expected"),
         (("many.txt", "new.run", "--baseline", "old.run", "--alpha", "0"), "`alpha` is 0.0, expected"),
         (

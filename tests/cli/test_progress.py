@@ -49,7 +49,7 @@ def test_a_bar_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         progress(300, 1100, "12 failed, cost 0.0123")
         progress._timer.join()
 
-    assert "300/1100 12 failed, cost 0.0123, 0:00 left" in screen.getvalue()
+    assert "300/1,100  12 failed, cost 0.0123, 0:00 left" in screen.getvalue()
 
 
 @pytest.mark.parametrize(

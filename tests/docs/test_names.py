@@ -31,12 +31,13 @@ FOREIGN = {"--help", "--debug", "--version"}
 
 def options(command: str) -> set[str]:
     """The options of a command and of those that it hands over to."""
+    from judged.cli.label_sample import sample
     from judged.cli.label_similarity import similar
     from judged.cli.sessions_inspect import inspect
 
     found = judged.get_command(click.Context(judged), command)
     assert found is not None
-    more = {"label": [similar], "sessions": [inspect]}.get(command, [])
+    more = {"label": [similar, sample], "sessions": [inspect]}.get(command, [])
     return {name for each in (found, *more) for option in each.params for name in option.opts} | FOREIGN
 
 

@@ -24,20 +24,20 @@ from judged.registry import Registry
 from judged.result import load
 from judged.tables.timings import Timings
 
-# A family, complete: queries are routed to one of several retrievers, and the choice is right or wrong.
+# A family, complete: queries are handed to one of several people, and the choice is right or wrong.
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a router chose for each query."""
+    """Who was chosen for each query."""
 
-    family: ClassVar[str] = "routing"
+    family: ClassVar[str] = "dispatch"
     choices: Mapping[str, str]
-    name: str = "router"
+    name: str = "desk"
 
 
 @dataclass(frozen=True, slots=True)
-class RoutingProtocol(BaseProtocol):
+class DispatchProtocol(BaseProtocol):
     """How choices are compared."""
 
     case: str = convention(
@@ -46,27 +46,29 @@ class RoutingProtocol(BaseProtocol):
 
 
 @dataclass(frozen=True)
-class RoutingCounts:
+class DispatchCounts:
     """What was counted."""
 
     queries: int
 
-    def notes(self, protocol: RoutingProtocol) -> tuple[Note, ...]:
-        """Return how many queries were routed."""
-        return (Note("routed", "info", f"{self.queries} queries routed, {protocol.case} case"),)
+    def notes(self, protocol: DispatchProtocol) -> tuple[Note, ...]:
+        """Return how many queries were handed on."""
+        return (Note("routed", "info", f"{self.queries} queries handed on, {protocol.case} case"),)
 
 
-def align_choices(truth: Mapping[str, str], chosen: Choices, protocol: RoutingProtocol, *_: Any) -> Alignment:
+def align_choices(
+    truth: Mapping[str, str], chosen: Choices, protocol: DispatchProtocol, *_: Any
+) -> Alignment:
     """Return which choices are right."""
     right = np.array([chosen.choices.get(query) == best for query, best in truth.items()])
     units = pa.array(list(truth), pa.large_string())
-    return Alignment(right, units, protocol, RoutingCounts(len(units)), np.ones(len(units), dtype=bool))
+    return Alignment(right, units, protocol, DispatchCounts(len(units)), np.ones(len(units), dtype=bool))
 
 
-MEASURES: Registry[Measure] = Registry("measure of routing")
-MEASURES.add("Accuracy", Measure("Accuracy", lambda right: right.astype(float), family="routing"))
-ROUTING = Family(
-    "routing", "query", RoutingProtocol, np.ndarray, align_choices, MEASURES, default_measures=("Accuracy",)
+MEASURES: Registry[Measure] = Registry("measure of dispatch")
+MEASURES.add("Accuracy", Measure("Accuracy", lambda right: right.astype(float), family="dispatch"))
+DISPATCH = Family(
+    "dispatch", "query", DispatchProtocol, np.ndarray, align_choices, MEASURES, default_measures=("Accuracy",)
 )
 
 # Here it ends; the rest is use.
@@ -77,26 +79,26 @@ BAD = Choices({**TRUTH, **dict.fromkeys([f"q{number}" for number in range(8)], "
 
 
 @pytest.fixture
-def _routing() -> Iterator[None]:
-    FAMILIES.add("routing", ROUTING)
+def _dispatch() -> Iterator[None]:
+    FAMILIES.add("dispatch", DISPATCH)
     yield
-    FAMILIES.remove("routing")
+    FAMILIES.remove("dispatch")
 
 
-@pytest.mark.usefixtures("_routing")
+@pytest.mark.usefixtures("_dispatch")
 def test_a_new_family_is_evaluated() -> None:
     """By its table or its protocol, in its measures, with its notes and protocol."""
     found = evaluate(TRUTH, BAD)
 
-    assert (found.system, found.unit, found.family, found["Accuracy"]) == ("bad", "query", "routing", 0.6)
-    assert [str(note) for note in found.notes] == ["20 queries routed, same case"]
-    assert str(found.protocol).startswith("RoutingProtocol (same case) #")
-    assert evaluate(TRUTH, BAD, "Accuracy", protocol=RoutingProtocol(case="any")).protocol != found.protocol
+    assert (found.system, found.unit, found.family, found["Accuracy"]) == ("bad", "query", "dispatch", 0.6)
+    assert [str(note) for note in found.notes] == ["20 queries handed on, same case"]
+    assert str(found.protocol).startswith("DispatchProtocol (same case) #")
+    assert evaluate(TRUTH, BAD, "Accuracy", protocol=DispatchProtocol(case="any")).protocol != found.protocol
     with pytest.raises(BadProtocol, match="`case` of a protocol is odd, expected a word"):
-        RoutingProtocol(case="odd")
+        DispatchProtocol(case="odd")
 
 
-@pytest.mark.usefixtures("_routing")
+@pytest.mark.usefixtures("_dispatch")
 def test_a_new_family_is_compared_and_gated() -> None:
     """By the statistics that runs are compared by."""
     found = evaluate_many(TRUTH, {"good": GOOD, "bad": BAD}, "Accuracy")
@@ -107,12 +109,12 @@ def test_a_new_family_is_compared_and_gated() -> None:
     assert not report.passed
 
 
-@pytest.mark.usefixtures("_routing")
+@pytest.mark.usefixtures("_dispatch")
 def test_a_new_family_is_printed_saved_and_loaded(tmp_path: Path) -> None:
     """As text, as a frame of systems and measures, and as a file that holds every value."""
     found = evaluate_many(TRUTH, {"good": GOOD, "bad": BAD})
-    found.save(tmp_path / "routing.json")
-    again = load(tmp_path / "routing.json")
+    found.save(tmp_path / "dispatch.json")
+    again = load(tmp_path / "dispatch.json")
 
     assert repr(found).splitlines()[:4] == [
         "system  Accuracy",
@@ -127,8 +129,8 @@ def test_a_new_family_is_printed_saved_and_loaded(tmp_path: Path) -> None:
 
 def test_a_family_forgotten_is_unknown() -> None:
     """Families are looked up by name."""
-    with pytest.raises(UnknownName, match="no family is called `routing`"):
-        FAMILIES["routing"]
+    with pytest.raises(UnknownName, match="no family is called `dispatch`"):
+        FAMILIES["dispatch"]
 
 
 def test_measures_of_two_families_are_not_mixed() -> None:

@@ -81,7 +81,7 @@ def test_missing_files_and_packages_are_refused_with_what_to_do(monkeypatch: pyt
     with pytest.raises(Unreadable, match="cannot be read"):
         read_sweep("nowhere.yaml")
     monkeypatch.setattr(ENGINES["faiss-hnsw"], "missing_packages", classmethod(lambda _: ("faiss-cpu",)))
-    with pytest.raises(MissingExtra, match=r"judged\[faiss\]"):
+    with pytest.raises(MissingExtra, match=r"the extra `faiss`"):
         plan_builds(["faiss-hnsw"], None)
 
 

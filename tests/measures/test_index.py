@@ -50,6 +50,10 @@ Height = Measure("Height", height, title="Height.", family="pottery")
 '''
 
 
+NAMES = {"neighbour", "ranked", "session", "timing", "routing", "gating", "reranking"}
+"""Every scope."""
+
+
 @pytest.fixture
 def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder whose modules belong to `judged.measures`; what they add is forgotten afterwards."""
@@ -65,7 +69,7 @@ def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     for family, table in tables.items():
         for name in set(table) - known[family]:
             table.remove(name)
-    for name in set(families.SCOPES) - {"neighbour", "ranked", "session", "timing"}:
+    for name in set(families.SCOPES) - NAMES:
         families.SCOPES.remove(name)
     families.FAMILIES.clear()
     families.FAMILIES.update(names)
@@ -89,7 +93,7 @@ def test_the_index_holds_every_measure_of_the_tables() -> None:
     found = {family: tuple(measures) for family, measures in find_measures().items()}
 
     assert found == {family: names for family, names in families.FAMILIES.items() if family != "custom"}
-    assert set(find_scopes()) == set(families.SCOPES) == {"neighbour", "ranked", "session", "timing"}
+    assert set(find_scopes()) == set(families.SCOPES) == NAMES
 
 
 def test_every_measure_is_an_attribute_of_the_package() -> None:

@@ -15,9 +15,6 @@ from urllib.request import urlopen
 PATIENCE = 60.0
 """Seconds after which a server that does not answer has failed."""
 
-ATTEMPTS = 3
-"""How often Milvus is started before it has failed."""
-
 
 def find_free_port() -> int:
     """Return a loopback port that nothing listens on."""
@@ -44,26 +41,6 @@ def run_chroma(folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(PATIENCE)
-
-
-@contextmanager
-def run_milvus(folder: Path) -> Iterator[str]:
-    """Run the server of the package `milvus` and return its address."""
-    from milvus import MilvusServer
-
-    for attempt in range(ATTEMPTS):
-        server = MilvusServer()
-        server.set_base_dir(str(folder / str(attempt)))
-        try:
-            server.start()
-            break
-        except RuntimeError:  # another process took a port that was free a moment before
-            server.stop()
-            assert attempt + 1 < ATTEMPTS, "Milvus did not start"
-    try:
-        yield f"http://127.0.0.1:{server.listen_port}"
-    finally:
-        server.stop()
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:

@@ -26,6 +26,8 @@ COMMANDS = {
     "compare": "Compare runs: which is better, by how much, with what confidence",
     "gate": "Stop a regression: a run against a baseline, with a margin and an exit code",
     "sessions": "Score agents' search sessions: gain by iteration, efficiency, redundancy",
+    "fuse": "Fuse runs into one, and tune the weights",
+    "routing": "Score a router, a gate or a reranker by its decisions",
     "explain": "Show where a number comes from, and why two numbers differ",
     "label": "Grade the results of a run or of agents with a language model",
     "index": "Benchmark vector indexes: recall, latency, throughput and cost",

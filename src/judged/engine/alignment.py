@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,8 +14,9 @@ from judged.kernels.segments import Flags, Ints
 from judged.measures.measure import Measure
 from judged.problem import Note
 from judged.protocol import BaseProtocol
+from judged.tables.columns import to_strings
 
-__all__ = ["Alignment", "Counts", "View"]
+__all__ = ["Alignment", "Counts", "OwnedAlignment", "View", "align_owned"]
 
 
 class View(Protocol):
@@ -69,3 +70,52 @@ class Alignment:
     def select(self, units: Ints) -> Alignment:
         """Return the alignment of some units only."""
         raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedAlignment(Alignment):
+    """Units of one system, or of several together, each with its owner; view and counts can be cut by unit."""
+
+    owners: tuple[str, ...] = ()
+    """The system of each unit."""
+
+    def systems(self) -> Mapping[str, Ints]:
+        """Return the units of each system, in the order in which they first occur."""
+        found: dict[str, list[int]] = {}
+        for number, system in enumerate(self.owners):
+            found.setdefault(system, []).append(number)
+        return {system: np.array(rows, dtype=np.int64) for system, rows in found.items()}
+
+    def select(self, units: Ints) -> OwnedAlignment:
+        """Return the alignment of some units, all of one system, under their own names."""
+        view: Any = self.view
+        counts: Any = self.counts
+        chosen = view.select(units)
+        owners = tuple(self.owners[number] for number in units.tolist())
+        names = zip(owners, self.units.take(pa.array(units)).to_pylist(), strict=True)
+        return replace(
+            self,
+            view=chosen,
+            units=to_strings(unit.removeprefix(f"{owner}/") for owner, unit in names),
+            counts=counts.select(chosen),
+            present=self.present[units],
+            owners=owners,
+            name=owners[0],
+        )
+
+
+def align_owned(
+    view: View, names: Iterable[str], owners: Sequence[str], protocol: BaseProtocol, counts: Counts
+) -> OwnedAlignment:
+    """Return the alignment of units with owners; where there are several, the owner is part of a unit's name."""
+    several = len(set(owners)) > 1
+    units = [f"{owner}/{name}" if several else name for owner, name in zip(owners, names, strict=True)]
+    return OwnedAlignment(
+        view,
+        to_strings(units),
+        protocol,
+        counts,
+        np.ones(len(units), dtype=bool),
+        name=f"{len(set(owners))} systems" if several else owners[0],
+        owners=tuple(owners),
+    )

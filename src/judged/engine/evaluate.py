@@ -52,7 +52,7 @@ def evaluate(
     `truth` and `system` may be paths, dicts of dicts, data frames, Arrow tables, id matrices, or the tables that
     `judged.read_judgments` and `judged.read_run` return; `measures` names or values. Measures of preferences take
     what `judged.read_preferences` reads as `truth`; where a measure looks at intents, the second column of TREC
-    judgments is read as such. A table of sessions is scored against labels, and timings against nothing (`None`).
+    judgments is read as such. A table of sessions is scored against labels, and timings and decisions against nothing (`None`).
 
     `protocol` may be the name of a profile, by default `trec_eval-9`: then `measures` are read as that tool means
     them. `name` is the name of the system, by default that of the table or the file.

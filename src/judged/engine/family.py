@@ -1,4 +1,4 @@
-"""Families: what makes ranked runs, preferences, sessions and timings differ; everything else is shared.
+"""Families: what makes ranked runs, preferences, sessions, timings and decisions differ; everything else is shared.
 
 A family says which tables it reads, under which protocol, how they become the view that its measures are computed on,
 and which measures those are. `evaluate`, `compare`, `gate`, printing and saving work for every family.
@@ -69,6 +69,9 @@ FAMILIES.add("ranked", "judged.engine.align:RANKED")
 FAMILIES.add("preference", "judged.engine.align_preferences:PREFERENCE")
 FAMILIES.add("session", "judged.sessions.family:SESSION")
 FAMILIES.add("timing", "judged.engine.timing:TIMING")
+FAMILIES.add("routing", "judged.engine.decisions:ROUTING")
+FAMILIES.add("gating", "judged.engine.decisions:GATING")
+FAMILIES.add("reranking", "judged.engine.decisions:RERANKING")
 FAMILIES.add("neighbour", "judged.engine.neighbour:NEIGHBOUR")
 
 _RANKED_SCOPES = frozenset({"ranked", "diversity", "browsing", "custom"})
@@ -92,5 +95,8 @@ _SUBJECTS = {
     "preference": "preferences",
     "session": "sessions",
     "timing": "timings",
+    "routing": "choices of experts",
+    "gating": "decisions to retrieve",
+    "reranking": "values before and after reranking",
     "neighbour": "neighbours",
 }

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-import pyarrow as pa
-
-from judged.engine.alignment import Alignment
+from judged.engine.alignment import OwnedAlignment, align_owned
 from judged.engine.counts import to_notes
 from judged.engine.family import Family, Measures
 from judged.errors import UnknownName
 from judged.io.read import read_timings
-from judged.kernels.segments import Ints
 from judged.measures.families import registry_for
 from judged.measures.measure import Measure
 from judged.measures.parse import parse_measures
 from judged.measures.timing import TimingView
 from judged.problem import Note
 from judged.protocol import BaseProtocol, convention
-from judged.tables.columns import one_array, to_numpy, to_strings
+from judged.tables.columns import one_array, to_numpy
 from judged.tables.timings import Timings
 
-__all__ = ["TIMING", "TimingAlignment", "TimingCounts", "TimingProtocol", "align_timings"]
+__all__ = ["TIMING", "TimingCounts", "TimingProtocol", "align_timings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,36 +58,9 @@ class TimingCounts:
             *self.input_notes,
         )
 
-
-@dataclass(frozen=True, eq=False)
-class TimingAlignment(Alignment):
-    """The times of one system, or of several together."""
-
-    view: TimingView
-    counts: TimingCounts
-    owners: tuple[str, ...] = ()
-    """The system of each time."""
-
-    def systems(self) -> Mapping[str, Ints]:
-        """Return the times of each system, in the order in which they first occur."""
-        found: dict[str, list[int]] = {}
-        for number, system in enumerate(self.owners):
-            found.setdefault(system, []).append(number)
-        return {system: np.array(rows, dtype=np.int64) for system, rows in found.items()}
-
-    def select(self, units: Ints) -> TimingAlignment:
-        """Return the alignment of some times only."""
-        owners = tuple(self.owners[number] for number in units.tolist())
-        names = [unit.partition("/")[2] for unit in self.units.take(pa.array(units)).to_pylist()]
-        return replace(
-            self,
-            view=TimingView(self.view.seconds[units]),
-            units=to_strings(names),
-            counts=replace(self.counts, requests=len(units)),
-            present=self.present[units],
-            owners=owners,
-            name=owners[0],
-        )
+    def select(self, view: TimingView) -> TimingCounts:
+        """Return the counts of some requests."""
+        return replace(self, requests=len(view))
 
 
 def align_timings(
@@ -99,7 +68,7 @@ def align_timings(
     timings: Timings,
     protocol: TimingProtocol,
     measures: Sequence[Measure] = (),  # noqa: ARG001 - the view is the same for all measures
-) -> TimingAlignment:
+) -> OwnedAlignment:
     """Return the raw times of the protocol's stage; requests are named for their query, and numbered if it recurs."""
     systems, queries, stages = (timings.table[name].to_pylist() for name in ("system", "query", "stage"))
     seconds = to_numpy(one_array(timings.table["seconds"]))
@@ -108,24 +77,15 @@ def align_timings(
         kind = "stage of these timings"
         raise UnknownName(kind, str(protocol.stage), sorted({str(stage) for stage in stages if stage}))
     owners = tuple(systems[row] for row in chosen)
-    several = len(set(owners)) > 1
     seen: Counter[tuple[str, str]] = Counter()
     names = []
     for row in chosen:
         query = queries[row] or ""
         seen[systems[row], query] += 1
         number = seen[systems[row], query]
-        request = f"{query or 'request'}#{number}" if number > 1 or not query else query
-        names.append(f"{systems[row]}/{request}" if several else request)
-    return TimingAlignment(
-        TimingView(seconds[chosen]),
-        to_strings(names),
-        protocol,
-        TimingCounts(len(chosen), to_notes(timings.notes)),
-        np.ones(len(chosen), dtype=bool),
-        name=f"{len(set(owners))} systems" if several else owners[0],
-        owners=owners,
-    )
+        names.append(f"{query or 'request'}#{number}" if number > 1 or not query else query)
+    counts = TimingCounts(len(chosen), to_notes(timings.notes))
+    return align_owned(TimingView(seconds[chosen]), names, owners, protocol, counts)
 
 
 def _read_timings(source: Any, name: str | None) -> Timings:

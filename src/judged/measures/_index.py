@@ -138,6 +138,23 @@ MEASURE_INDEX: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "Missed": ("judged.measures.neighbour", "Missed", "0 to 1", "1 if none of the `cutoff` nearest neighbours is among the first `cutoff` answers, else 0."),
         "Short": ("judged.measures.neighbour", "Short", "0 to 1", "1 if fewer than `cutoff` different answers are returned although there are as many, else 0."),
     },
+    "routing": {
+        "Accuracy": ("judged.measures.routing", "The share of queries that went to the optimal expert", "0 to 1", "1 where the chosen expert is optimal; with a cutoff, where one of the first $k$ of its order is."),
+        "Regret": ("judged.measures.routing", "The quality that choices gave away against the best expert of each query", "0 or more", "How much quality the choice gave away: that of the best expert less that of the chosen one."),
+        "Quality": ("judged.measures.routing", "The quality of the chosen experts", "any number", "The quality of the chosen expert on each query."),
+        "Entropy": ("judged.measures.routing", "The entropy of the experts' shares of the queries, in bits", "0 or more", "The information of each choice in bits; the mean is the entropy of the experts' shares."),
+        "Balance": ("judged.measures.routing", "How evenly queries are spread over the experts", "0 or more", "The information of each choice against that of equal shares; the mean is the normalised entropy."),
+    },
+    "gating": {
+        "GateEfficiency": ("judged.measures.routing", "Retrievals that were rightly skipped, in percent of all queries", "0 to 100", "100 where retrieval was skipped and not needed, else 0; the mean is a percentage of all queries."),
+        "SkipPrecision": ("judged.measures.routing", "The share of skipped queries that needed no retrieval", "0 to 1", "For each skipped query 1 if retrieval was not needed, else 0; the mean is the precision of skips."),
+        "SkipRecall": ("judged.measures.routing", "The share of queries without need of retrieval that were skipped", "0 to 1", "For each query that needed no retrieval 1 if it was skipped, else 0; the mean is the recall of skips."),
+        "WrongSkips": ("judged.measures.routing", "Retrievals that were wrongly skipped, in percent of all queries", "0 to 100", "100 where retrieval was skipped and needed, else 0; the mean is a percentage of all queries."),
+        "QualityLost": ("judged.measures.routing", "The quality lost by wrong skips, as a mean over all queries", "any number", "What each wrong skip cost: the quality with retrieval less that without; 0 for all other queries."),
+    },
+    "reranking": {
+        "Improvement": ("judged.measures.routing", "The relative change of the mean by reranking, in percent", "any number", "What each query adds to the relative change of the mean, in percent; their mean is that change."),
+    },
     "timing": {
         "Latency": ("judged.measures.timing", "Latency", "0 or more", "How long each request took."),
         "QPS": ("judged.measures.timing", "Queries per second", "0 or more", "The rate that each request would allow on its own."),
@@ -147,5 +164,8 @@ SCOPE_INDEX: dict[str, str] = {
     "ranked": "judged.measures.ranked:RANKED",
     "session": "judged.measures.session:SESSION",
     "neighbour": "judged.measures.neighbour:NEIGHBOUR",
+    "routing": "judged.measures.routing:ROUTING",
+    "gating": "judged.measures.routing:GATING",
+    "reranking": "judged.measures.routing:RERANKING",
     "timing": "judged.measures.timing:TIMING",
 }

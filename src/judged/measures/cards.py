@@ -318,7 +318,7 @@ def _join(text: str) -> str:
 EXAMPLE_SETUP = {
     "ranked": "import judged",
     "timing": "import judged",
-    "neighbour": "import judged",
+    **dict.fromkeys(("neighbour", "routing", "gating", "reranking"), "import judged"),
     "session": """\
 import judged
 def iteration(**gains):

@@ -48,6 +48,8 @@ class Measure:
     """The parameter that `@` sets, if any."""
     bounds: tuple[float, float] = (0.0, 1.0)
     """The lowest and highest value a query can have, unless `gains` or prices are set otherwise."""
+    unit: str = ""
+    """What values are in, where they are no plain numbers: `%`."""
     values: Values = "number"
     aggregate: Aggregate = "mean"
     higher_is_better: bool | None = True

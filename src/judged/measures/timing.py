@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from judged.kernels.segments import Floats, divide
+from judged.kernels.segments import Floats, Ints, divide
 from judged.measures.families import Scope
 from judged.measures.measure import Measure
 from judged.measures.parameters import Parameter
@@ -39,6 +39,10 @@ class TimingView:
 
     def __len__(self) -> int:
         return len(self.seconds)
+
+    def select(self, units: Ints) -> TimingView:
+        """Return the times of some requests."""
+        return TimingView(self.seconds[units])
 
 
 def latency(view: TimingView, *, p: float | None = None, unit: Literal["ms", "s"] = "ms") -> Floats:  # noqa: ARG001 - how values are aggregated

@@ -10,10 +10,17 @@ import numpy as np
 
 from judged.arrays import Floats
 from judged.errors import BadSample
-from judged.stats.outcome import NO_SPREAD, ONE_QUERY, Undefined
+from judged.stats.outcome import NO_BASE, NO_SPREAD, ONE_QUERY, Undefined
 from judged.stats.paired import Values, check_level, check_values, summarise
 
-__all__ = ["Interval", "defined_student_interval", "is_binary", "student_interval", "wilson_interval"]
+__all__ = [
+    "Interval",
+    "defined_student_interval",
+    "is_binary",
+    "ratio_interval",
+    "student_interval",
+    "wilson_interval",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,7 @@ class Interval:
     high: float
     level: float
     method: str = "student"
-    """How it was made: `student`, `wilson`, `percentile` or `bca`."""
+    """How it was made: `student`, `wilson`, `delta`, `percentile` or `bca`."""
 
 
 def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -> Interval:
@@ -48,6 +55,32 @@ def student_interval(values: Iterable[float] | Floats, *, level: float = 0.95) -
 
     margin = float(stdtrit(of.size - 1, (1 + level) / 2)) * of.deviation / math.sqrt(of.size)
     return Interval(of.mean, of.mean - margin, of.mean + margin, level)
+
+
+def ratio_interval(numerator: Values, denominator: Values, *, level: float = 0.95) -> Interval | Undefined:
+    r"""Return the interval of a ratio of means over the same units, by linearisation (the delta method).
+
+    $$r \pm t_{n-1,\,(1+\mathrm{level})/2} \; s_e / \sqrt{n}, \quad
+    r = \bar{x} / \bar{y}, \quad e_i = (x_i - r y_i) / \bar{y}$$
+
+    Both means vary with the sample, and so does the interval. Undefined for one unit, for a mean of 0 below the line,
+    and for ratios that do not vary.
+
+    Example:
+        >>> interval = ratio_interval([1, 2, 4], [2, 4, 6])
+        >>> round(interval.mean, 4), round(interval.low, 4), round(interval.high, 4)
+        (0.5833, 0.3095, 0.8572)
+    """
+    above, below = check_values(numerator), check_values(denominator)
+    base = summarise(below).mean
+    if base == 0:
+        return NO_BASE
+    ratio = summarise(above).mean / base
+    found = defined_student_interval((above - ratio * below) / base, level=level)
+    if isinstance(found, Undefined):
+        return found
+    half = (found.high - found.low) / 2
+    return Interval(ratio, ratio - half, ratio + half, level, "delta")
 
 
 def defined_student_interval(values: Values, *, level: float = 0.95) -> Interval | Undefined:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 __all__ = [
+    "NO_BASE",
     "NO_DIFFERENCE",
     "NO_SPREAD",
     "ONE_QUERY",
@@ -38,6 +39,7 @@ class Undefined:
         return f"undefined: {self.reason}"
 
 
+NO_BASE = Undefined("the baseline is 0")
 NO_SPREAD = Undefined("no spread")
 ONE_QUERY = Undefined("one query")
 NO_DIFFERENCE = Undefined("no query differs")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from judged.tables.decisions import Decisions
 from judged.tables.judgments import Judgments
 from judged.tables.labels import Label, Labels
 from judged.tables.preferences import Preferences
@@ -18,6 +19,7 @@ from judged.tables.timings import Timings
 
 __all__ = [
     "ArrowStream",
+    "DecisionsLike",
     "FileLike",
     "JudgmentsLike",
     "LabelsLike",
@@ -91,7 +93,8 @@ RunLike: TypeAlias = (
 PreferencesLike: TypeAlias = Preferences | Frame | Mapping[str, Mapping[str, Mapping[str, float]]]
 LabelsLike: TypeAlias = Labels | Judgments | Frame | Iterable[Label] | Mapping[str, Mapping[str, int]]
 TimingsLike: TypeAlias = Timings | Frame | Mapping[str, Sequence[float]]
+DecisionsLike: TypeAlias = Decisions | Frame
 TruthLike: TypeAlias = JudgmentsLike | PreferencesLike | LabelsLike | None
-"""What systems are evaluated against; timings need nothing."""
-SystemLike: TypeAlias = RunLike | Sessions | TimingsLike
-"""What is evaluated: a run, a table of sessions, or timings."""
+"""What systems are evaluated against; timings and decisions need nothing."""
+SystemLike: TypeAlias = RunLike | Sessions | TimingsLike | DecisionsLike
+"""What is evaluated: a run, a table of sessions, timings, or decisions of a router, a gate or a reranker."""

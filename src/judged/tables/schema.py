@@ -11,6 +11,7 @@ from judged.problem import Problem
 
 __all__ = [
     "ATTRIBUTES",
+    "DECISIONS",
     "DOCUMENTS",
     "JUDGMENTS",
     "LABELS",
@@ -257,6 +258,24 @@ TIMINGS = Schema(
     nested=("system", "seconds"),
     error=Unusable,
 )
+DECISIONS = Schema(
+    "decisions",
+    (
+        Field("query", _QUERY),
+        Field("system", ("system", "router", "gate", "reranker", "run", "variant"), required=False),
+        Field("chosen", ("chosen", "choice", "route", "routed_to", "expert", "predicted"), required=False),
+        Field("optimal", ("optimal", "optimal_expert", "best", "gold", "expected"), required=False),
+        Field("before", ("before", "baseline", "original"), "value", required=False),
+        Field("after", ("after", "reranked"), "value", required=False),
+        Field("quality_retrieved", ("quality_retrieved", "quality_with"), "value", required=False),
+        Field("quality_skipped", ("quality_skipped", "quality_without"), "value", required=False),
+    ),
+    nested=("query", "decision"),
+    open=True,
+    error=Unusable,
+)
+"""Decisions of a router, a gate or a reranker. Of a gate, `retrieved` (or `skipped`) and `needed` are flags; of a router,
+`ranked` lists experts, and columns `quality:NAME` and `score:NAME` hold the quality and the score of an expert."""
 ATTRIBUTES = Schema(
     "attributes",
     (Field("query", ("query_id", "query-id", "qid", "q_id", "query", "topic")),),
@@ -310,6 +329,17 @@ SCORES = Schema(
 """Values of measures for every query (or session); a measure that is text has `text` and no value."""
 SCHEMAS = {
     schema.name: schema
-    for schema in (JUDGMENTS, RUN, PREFERENCES, LABELS, TIMINGS, ATTRIBUTES, QUERIES, DOCUMENTS, SCORES)
+    for schema in (
+        JUDGMENTS,
+        RUN,
+        PREFERENCES,
+        LABELS,
+        TIMINGS,
+        DECISIONS,
+        ATTRIBUTES,
+        QUERIES,
+        DOCUMENTS,
+        SCORES,
+    )
 }
 """Every schema by name."""

@@ -31,10 +31,10 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
 
     $$\mathrm{IterationsForAllGoodResults} = \min(k, 100), \qquad k = \min \{i : GR@i = GR_T\}$$
 
-    where $GR_T$ is the number of the good results there were to find: those that the session found itself
-    (`own`), so that $k$ is the last iteration that added one, or those of the reference (`given`): judgments,
-    or what all compared systems found. By its own results a session that gives up early does well;
-    `AllGoodReached` shows 100 iterations and never apart.
+    where $GR_T$ is the number of the good results there were to find: those of the reference (`given`) where one
+    is given, judgments or what all compared systems found, else those that the session found itself
+    (`own`), so that $k$ is the last iteration that added one. By its own results a session that gives up early
+    does well; `AllGoodReached` shows 100 iterations and never apart.
 
     Title: Iterations for all good results: how soon everything good had been found.
     Unlabelled: is not good; more labels may move the value either way.
@@ -46,9 +46,10 @@ def iterations_for_all_good(view: SessionView, *, good: int = 2, reference: Refe
 
         >>> session = {"task": "t1", "iterations": [iteration(a=3, x=0), iteration(b=2), iteration(a=3, x=0)]}
         >>> reference = {"t1": {"a": 3, "b": 2, "z": 2}}
-        >>> measures = ["IterationsForAllGoodResults", 'IterationsForAllGoodResults(reference="given")']
-        >>> judged.evaluate_sessions([session], measures, reference=reference).mean()
-        {'IterationsForAllGoodResults': 2.0, 'IterationsForAllGoodResults(reference="given")': 100.0}
+        >>> judged.evaluate_sessions([session], "IterationsForAllGoodResults").mean()
+        {'IterationsForAllGoodResults': 2.0}
+        >>> judged.evaluate_sessions([session], "IterationsForAllGoodResults", reference=reference).mean()
+        {'IterationsForAllGoodResults(reference="given")': 100.0}
     """
     last, reached, to_find = completion_iteration(view, good, reference)
     return np.where(to_find, np.where(reached, np.minimum(last, MOST), MOST), np.nan)

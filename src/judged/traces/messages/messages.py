@@ -299,8 +299,7 @@ def split_episodes(messages: Messages, *, instruction: re.Pattern[str] | None = 
 
 def _has_ended(messages: Messages) -> bool:
     """Return whether the last message is an answer, with no call of a tool."""
-    last = messages[-1]
-    return last["role"] == "assistant" and not _listed_calls(last)
+    return bool(messages) and messages[-1]["role"] == "assistant" and not _listed_calls(messages[-1])
 
 
 SHAPE = RequestShape(_print, _call_ids, _has_ended)

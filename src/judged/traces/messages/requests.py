@@ -16,7 +16,7 @@ from judged.traces.open import Document
 __all__ = ["RequestLog", "RequestShape", "canonical"]
 
 KEPT = 64
-"""How many finished conversations wait for a request that continues them."""
+"""How many conversations wait for a request that continues them."""
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])[\w.-]{10,}", re.IGNORECASE)
 """An id that no two conversations share; `call_1` may be that of many."""
 
@@ -40,12 +40,15 @@ class _Held:
     """A conversation as far as it is known."""
 
     document: Document
-    items: Items
-    parts: list[tuple[Document, Items]]
+    items: Items = field(default_factory=list)
+    parts: list[tuple[Document, Items]] = field(default_factory=list)
     """What each document adds."""
-    end: int
+    end: int = 0
     """The hash of all that is compared."""
-    prints: set[Hashable] = field(default_factory=set)
+    hashes: set[int] = field(default_factory=set)
+    """The hashes of all its beginnings."""
+    prints: set[int] = field(default_factory=set)
+    """The hashes of its items."""
     ids: set[str] = field(default_factory=set)
     answered: set[str] = field(default_factory=set)
     """The ids of calls whose output is there."""
@@ -69,8 +72,6 @@ class RequestLog:
         self._begun: dict[int, _Held] = {}
         self._by_id: dict[str, _Held] = {}
         self._gone: dict[int, str] = {}
-        self._waiting: dict[int, None] = {}
-        """Finished conversations, the oldest first."""
 
     def add(
         self, document: Document, items: Items, *, scope: str | None = None, links: Iterable[str] = ()
@@ -79,31 +80,35 @@ class RequestLog:
 
         `scope` names the conversation, if the document does; `links` are ids of it and of what it continues.
         """
-        prints = [_make_hashable(self._shape.print(item)) for item in items]
+        prints = [_hash(self._shape.print(item)) for item in items]
         hashes = _chain(scope, prints)
-        ids = {text for item in items for text in self._shape.call_ids(item) if _is_random(text)}
-        ids |= set(links)
+        own = [list(filter(_is_random, self._shape.call_ids(item))) for item in items]
+        ids = {name for names in own for name in names} | set(links)
         held, start = self._find(hashes, ids, items, document.place)
         if held is None:
-            held = _Held(document, [], [], 0)
+            held = _Held(document)
             self._held[id(held)] = held
-        elif start == len(items):
-            self.joined += 1
-            self._note(held, prints, ids, hashes, moved=False)
-            return
         else:
             self.joined += 1
+        held.hashes.update(hashes)
+        held.prints.update(item for item in prints if item is not None)
+        held.ids |= ids
+        self._by_id.update(dict.fromkeys(ids, held))
+        self._begun.update(dict.fromkeys(hashes, held))
+        if start == len(items):
+            return
         held.document = document
         held.parts.append((document, items[start:]))
-        held.items = held.items + items[start:]
-        for item in items[start:]:
-            if not _makes(item):
-                held.answered.update(filter(_is_random, self._shape.call_ids(item)))
-        self._note(held, prints, ids, hashes, moved=True)
+        held.items += items[start:]
+        for item, names in zip(items[start:], own[start:], strict=True):
+            held.answered.update(() if _makes(item) else names)
+        self._ends.pop(held.end, None)
+        held.end = hashes[-1] if hashes else 0
+        self._ends[held.end] = held
         yield from self._release(held)
 
     def finish(self) -> Iterator[_Held]:
-        """Yield every conversation that is left, in the order in which they began."""
+        """Yield every conversation that is left, in the order of their last requests."""
         yield from self._held.values()
 
     def _find(self, hashes: list[int], ids: set[str], items: Items, place: str) -> tuple[_Held | None, int]:
@@ -127,33 +132,20 @@ class RequestLog:
         for at in range(len(items) - 1, -1, -1):
             known = held.ids if _makes(items[at]) else held.answered
             own = set(filter(_is_random, self._shape.call_ids(items[at])))
-            if (own and own <= known) or _make_hashable(self._shape.print(items[at])) in held.prints:
+            if (own and own <= known) or _hash(self._shape.print(items[at])) in held.prints:
                 return at + 1
         return 0
 
-    def _note(
-        self, held: _Held, prints: list[Hashable | None], ids: set[str], hashes: list[int], *, moved: bool
-    ) -> None:
-        held.prints.update(item for item in prints if item is not None)
-        held.ids |= ids
-        self._by_id.update(dict.fromkeys(ids, held))
-        self._begun.update((value, held) for value in hashes)
-        if moved and hashes:
-            self._ends.pop(held.end, None)
-            held.end = hashes[-1]
-            self._ends[held.end] = held
-
     def _release(self, held: _Held) -> Iterator[_Held]:
-        """Yield the finished conversation that has waited longest, if too many wait."""
-        self._waiting.pop(id(held), None)
-        if self._shape.has_ended(held.items):
-            self._waiting[id(held)] = None
-        if len(self._waiting) <= KEPT:
+        """Yield the conversation that has waited longest for another request, if too many wait."""
+        self._held[id(held)] = self._held.pop(id(held))  # the latest is last
+        if len(self._held) <= KEPT:
             return
-        oldest = self._held.pop(next(iter(self._waiting)))
-        del self._waiting[id(oldest)]
+        oldest = self._held.pop(next(iter(self._held)))
         self._ends.pop(oldest.end, None)
         self._gone[oldest.end] = oldest.document.place
+        for value in oldest.hashes:
+            self._begun.pop(value, None)
         for name in oldest.ids:
             self._by_id.pop(name, None)
         yield oldest
@@ -166,7 +158,7 @@ def _makes(item: JsonObject) -> bool:
     )
 
 
-def _chain(scope: str | None, prints: Iterable[Hashable | None]) -> list[int]:
+def _chain(scope: str | None, prints: Iterable[int | None]) -> list[int]:
     """Return for each item the hash of all that is compared up to it."""
     value, hashes = hash(scope), []
     for item in prints:
@@ -175,13 +167,14 @@ def _chain(scope: str | None, prints: Iterable[Hashable | None]) -> list[int]:
     return hashes
 
 
-def _make_hashable(item: Hashable | None) -> Hashable | None:
-    """Return what is compared, as text if a malformed item has put a list or an object into it."""
+def _hash(item: Hashable | None) -> int | None:
+    """Return the hash of what is compared, of its text if a malformed item has put a list or an object into it."""
+    if item is None:
+        return None
     try:
-        hash(item)
+        return hash(item)
     except TypeError:
-        return repr(item)
-    return item
+        return hash(repr(item))
 
 
 def _is_random(identity: Json) -> bool:

@@ -140,12 +140,20 @@ def _convert(field: str, name: str, value: Json) -> Json:
 
 def _holders(value: JsonObject, depth: int) -> Iterator[JsonObject]:
     yield value
-    for name in () if _NESTED.isdisjoint(value) else NESTED:
-        inner = value.get(name)
-        if isinstance(inner, str) and name == "metadata" and inner.startswith("{"):
+    inside = [name for name, inner in value.items() if name in _NESTED and _may_hold(name, inner)]
+    for name in sorted(inside, key=NESTED.index) if len(inside) > 1 else inside:
+        inner = value[name]
+        if isinstance(inner, str):
             inner = _decode(inner)
         if isinstance(inner, dict) and depth < 4:
             yield from _holders(inner, depth + 1)
+
+
+def _may_hold(name: str, inner: Json) -> bool:
+    """Return whether a value has fields inside: an object, or metadata as its text."""
+    return isinstance(inner, dict) or (
+        name == "metadata" and isinstance(inner, str) and inner.startswith("{")
+    )
 
 
 def _decode(text: str) -> Json:

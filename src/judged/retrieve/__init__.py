@@ -1,0 +1,1 @@
+"""Systems that retrieve: fusion of runs, and the weights that it takes."""
