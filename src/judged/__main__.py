@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 
 
 def main() -> "NoReturn":
@@ -20,6 +20,7 @@ def main() -> "NoReturn":
     from judged.cli.main import main as run
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that commands can clean up
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         run()
     except KeyboardInterrupt:
@@ -27,6 +28,9 @@ def main() -> "NoReturn":
     except SystemExit as done:
         if done.code == INTERRUPTED:
             _leave()
+        if done.code == TERMINATED:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTERM)  # so that the caller sees what ended this process
         raise
     finally:
         signal.signal(signal.SIGINT, _leave)
@@ -35,6 +39,11 @@ def main() -> "NoReturn":
 def _leave(*_: object) -> "NoReturn":
     """Exit at once, without the traceback that Python prints for an interrupt."""
     os._exit(INTERRUPTED)
+
+
+def _terminate(*_: object) -> "NoReturn":
+    """Exit in an orderly way, so that no draft of a file is left behind."""
+    raise SystemExit(TERMINATED)
 
 
 def _report_unraisable(problem: "sys.UnraisableHookArgs") -> None:

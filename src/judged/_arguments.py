@@ -111,7 +111,9 @@ def _find_wrong(
 
 def _cannot_be(value: object, kinds: list[str]) -> bool:
     """Return whether a plain value is none of these kinds; dicts and text may be inputs, but no settings."""
-    if isinstance(value, _PLAIN) or type(value) is object or inspect.isroutine(value):
+    if inspect.isroutine(value):
+        return not any("Callable" in kind for kind in kinds)
+    if isinstance(value, _PLAIN) or type(value) is object:
         return True
     inputs = any(kind == "Any" or "Like" in kind for kind in kinds)
     return not inputs and isinstance(value, dict | str)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from judged.errors import UnknownName
 from judged.problem import Note
+from judged.wording import escape
 
 __all__ = [
     "TIED",
@@ -166,7 +167,7 @@ def format_value(value: Value, *, digits: int = 4) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value if value.isprintable() else "".join(map(_escape_unprintable, value))
+        return escape(value)
     if isinstance(value, Estimate):
         return " ".join(filter(None, split_estimate(value, digits=digits)))
     if isinstance(value, Between):
@@ -183,10 +184,6 @@ def split_estimate(value: Estimate, *, digits: int = 4) -> tuple[str, str, str]:
     if value.low is not None:
         interval = f"[{format_value(value.low, digits=digits)}, {format_value(value.high, digits=digits)}]"
     return number, interval, value.marks
-
-
-def _escape_unprintable(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def format_p(p: float | None, *, digits: int = 4) -> float | str | None:

@@ -10,6 +10,7 @@
     ├── WrongKind        (TypeError)     an object of a kind that holds neither judgments nor a run
     ├── BadProtocol      (ValueError)    a protocol or configuration contradicts itself
     ├── BadSample        (ValueError)    numbers that no interval or test can be made of
+    ├── TooLarge         (MemoryError)   an input needs more memory than there is
     ├── MissingQueries   (ValueError)    queries lack results and the protocol forbids that
     ├── EndpointFailed   (ConnectionError)  a model's endpoint refuses all requests, or answers none
     ├── EngineFailed     (RuntimeError)  a vector index refuses its settings, ignores one, or answers nothing
@@ -37,6 +38,7 @@ __all__ = [
     "JudgedError",
     "MissingExtra",
     "MissingQueries",
+    "TooLarge",
     "UnknownName",
     "Unreadable",
     "Unusable",
@@ -90,6 +92,16 @@ class WrongKind(JudgedError, TypeError):
 
 class BadSample(JudgedError, ValueError):
     """Numbers that no interval or test can be made of."""
+
+
+class TooLarge(JudgedError, MemoryError):
+    """An input that needs more memory than there is."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the memory does not suffice for these inputs",
+            hint="write large runs sorted by query and uncompressed, which are read in parts; or raise the memory limit",
+        )
 
 
 class MissingQueries(JudgedError, ValueError):

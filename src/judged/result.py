@@ -24,6 +24,7 @@ from judged._optional import need
 from judged._version import __version__
 from judged.blocks import Block, Display, Estimate, Figure, Table, Value
 from judged.errors import UnknownName, Unreadable
+from judged.files import write_file
 from judged.problem import Note
 from judged.registry import Registry
 from judged.state import from_state, to_state
@@ -388,22 +389,3 @@ def _to_column(values: list[Value]) -> pa.Array:
     if any(isinstance(value, float) for value in plain):
         plain = [None if value is None or isinstance(value, str) else float(value) for value in plain]  # type: ignore[arg-type]
     return pa.array(plain)
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write `content` to `path`; an earlier file stays whole until the new one is complete."""
-    import os
-
-    data = content.encode() if isinstance(content, str) else content
-    target = path.resolve()  # replaces what a symbolic link points to, not the link
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)  # a pipe or a device cannot be replaced
-        return
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(data)
-        draft.replace(target)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        draft.unlink(missing_ok=True)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "join_words", "plural"]
+__all__ = ["counted", "escape", "join_words", "plural", "to_message"]
+
+LONGEST_WORD = 300
+"""Characters of a word, such as an id of a file from elsewhere, that a message shows."""
 
 
 def plural(thing: str) -> str:
@@ -34,3 +37,31 @@ def join_words(words: Sequence[str]) -> str:
     ('a', 'a and b', 'a, b and c')
     """
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def escape(text: str) -> str:
+    r"""Return a text with control characters, which a terminal would obey, written as escapes.
+
+    >>> print(escape("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text
+    )
+
+
+def to_message(text: str) -> str:
+    r"""Return a text as people may see it: control characters escaped, line by line, and overlong words cut.
+
+    >>> print(to_message("one\ntwo\x07 " + "x" * 1000).replace("x" * 300, "xx"))
+    one
+    two\x07 xx… (1,000 characters)
+    """
+    lines = (" ".join(map(_cut, escape(line.expandtabs()).split(" "))) for line in text.split("\n"))
+    return "\n".join(lines)
+
+
+def _cut(word: str) -> str:
+    return word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}… ({len(word):,} characters)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import mmap
 import os
 import sys
 import threading
@@ -17,7 +16,7 @@ import pyarrow.feather
 import pytest
 
 from judged.errors import JudgedError, MissingExtra, Unreadable
-from judged.io.open import KNOWN, File, open_file, split_name
+from judged.io.open import KNOWN, DiskFile, File, open_file, split_name
 from judged.io.read import kind_of, read_judgments, read_run
 from judged.io.sniff import FORMATS, detect
 from judged.tables.run import Text
@@ -100,12 +99,12 @@ def test_a_compressed_file_needs_no_extension(here: Path) -> None:
 
 
 def test_a_plain_run_stays_in_its_file(here: Path) -> None:
-    """The lines of a run are mapped, not read."""
+    """The lines of a run are read when they are scored."""
     (here / "bm25.run").write_bytes(LINE)
     run = read_run(Path("bm25.run"))
 
     assert isinstance(run.source, Text)
-    assert isinstance(run.source.buffer, mmap.mmap)
+    assert isinstance(run.source.buffer, DiskFile)
     assert run.name == "bm25"
 
 
@@ -115,7 +114,7 @@ def test_a_mark_at_the_start_is_no_part_of_the_run(here: Path) -> None:
     run = read_run("bm25.run")
 
     assert isinstance(run.source, Text)
-    assert bytes(run.source.buffer) == LINE
+    assert bytes(run.source.buffer[:]) == LINE
 
 
 def test_an_empty_file_is_a_run_without_rows(here: Path) -> None:

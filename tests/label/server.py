@@ -32,8 +32,8 @@ class Request:
     @property
     def result(self) -> str:
         """The text of the result, which identifies it."""
-        found = re.search(r"<result>\n(.*?)\n</result>", self.asked, re.DOTALL)
-        return found[1] if found else self.asked
+        found = re.search(r"<(result-\w+)>\n(.*?)\n</\1>", self.asked, re.DOTALL)
+        return found[2] if found else self.asked
 
 
 @dataclass(frozen=True)

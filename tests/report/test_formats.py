@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from judged.blocks import Table
+from judged.files import write_file
 from judged.report.data import to_delimited, to_json, to_json_lines, to_parquet
 from judged.report.latex import to_latex
 from judged.report.markdown import to_markdown
 from judged.report.text import to_text
-from judged.result import table_to_arrow, write_file
+from judged.result import table_to_arrow
 
 NASTY = 'a|b & 50% $x_1$ #{~^}\\ <t> "q" *s* `c` [l]\u202e\x07'
 TABLE = Table(("run", "AP"), (("bm25", 0.25), ("dense", 0.5)), best=frozenset({(1, 1)}))
@@ -148,10 +149,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "scores.csv"
     path.write_text("old")
 
-    def fail(self: Path, _: bytes) -> int:
-        raise OSError(28, "No space left on device", str(self))
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", fail)
+    monkeypatch.setattr("judged.files.os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
         write_file(path, "new")
 

@@ -32,6 +32,9 @@ ROWS = (
 _WHITE = np.zeros(256, dtype=bool)
 _WHITE[[9, 10, 11, 12, 13, 32]] = True
 
+FEW_BLANKS = 4
+"""How many blanks between two columns are skipped in all lines at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -170,10 +173,16 @@ def _pack(parts: Sequence[Strings]) -> Strings:
 def _cut_between(query: Strings, document: Strings) -> Strings:
     """Return the text between query and document on each line, stripped of white space."""
     data, start, end = query.data, query.start + query.length, document.start.copy()
-    while (white := _WHITE[data[start]]).any():
-        start = start + white
-    while (white := _WHITE[data[end - 1]]).any():
-        end = end - white
+    left = np.arange(len(start))
+    for _ in range(FEW_BLANKS):  # all lines at once, as long as there are few blanks
+        before, after = _WHITE[data[start[left]]], _WHITE[data[end[left] - 1]]
+        start[left] += before
+        end[left] -= after
+        left = left[before | after]
+    for row in left.tolist():
+        text = data[start[row] : end[row]].tobytes()
+        start[row] += len(text) - len(text.lstrip())
+        end[row] = start[row] + len(text.strip())
     return Strings(query.buffer, start, end - start)
 
 

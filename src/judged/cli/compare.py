@@ -20,8 +20,8 @@ from judged.cli.options import (
 )
 from judged.cli.output import emit
 from judged.errors import BadInput, UnknownName
+from judged.files import write_file
 from judged.problem import Note, Problem
-from judged.result import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Display, Figure

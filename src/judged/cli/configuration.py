@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from judged.cli.inputs import STANDARD_INPUT, split_name
 from judged.errors import BadProtocol, JudgedError, UnknownName
+from judged.files import parse_yaml
 from judged.profiles.profile import PROFILES, Profile
 from judged.protocol import Protocol
 
@@ -134,7 +135,7 @@ def read_yaml(path: Path) -> object:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return parse_yaml(path.read_text(encoding="utf-8"))
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         msg = f"{path}{line}: {error.problem}"

@@ -82,7 +82,9 @@ def _kind(content: object, source: str, read_as: str | None) -> str:
 
 def _report(what: str, destination: str, notes: tuple[str, ...]) -> None:
     """Print what was done, and notes, to standard error."""
+    from judged.cli.output import print_line
+
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        print_line(f"note: {note}")
     if destination != "-":
-        click.echo(f"wrote {what} to {destination}", err=True)
+        print_line(f"wrote {what} to {destination}")

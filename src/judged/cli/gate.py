@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
-from judged.cli.inputs import InputPath, check_standard_input, named_runs, split_name
+from judged.cli.inputs import InputPath, check_standard_input, named_runs, refuse_inputs, split_name
 from judged.cli.options import (
     measure_option,
     output_options,
@@ -24,7 +24,7 @@ from judged.cli.options import (
 )
 from judged.cli.output import check_extension, print_notes, print_protocols, separate_notes, to_screen
 from judged.errors import BadProtocol, JudgedError
-from judged.result import write_file
+from judged.files import write_file
 
 if TYPE_CHECKING:
     from judged.blocks import Display
@@ -160,6 +160,7 @@ def command(
     from judged.cli.configuration import Gate, read_gates
 
     formats = {path: check_extension(path, EXTENSIONS) for path in output.paths}
+    refuse_inputs(output.paths)
     started = perf_counter()
     chosen: int | None = None
     gates: list[Gated]

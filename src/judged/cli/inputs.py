@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -12,7 +13,16 @@ import click
 from judged.errors import BadInput
 from judged.problem import Problem
 
-__all__ = ["INPUTS", "STANDARD_INPUT", "Input", "InputPath", "check_standard_input", "named_runs", "stem"]
+__all__ = [
+    "INPUTS",
+    "STANDARD_INPUT",
+    "Input",
+    "InputPath",
+    "check_standard_input",
+    "named_runs",
+    "refuse_inputs",
+    "stem",
+]
 
 STANDARD_INPUT = "-"
 INPUTS = "judged.inputs"
@@ -91,6 +101,31 @@ def check_standard_input(paths: list[str]) -> None:
     if paths.count(STANDARD_INPUT) > 1:
         msg = "only one input can be read from standard input (`-`)"
         raise click.UsageError(msg)
+
+
+def refuse_inputs(outputs: Iterable[str | Path]) -> None:
+    """Raise `UsageError` if a file to be written is also one that the command reads."""
+    inputs = [path for path in _list_inputs() if path != STANDARD_INPUT and Path(path).exists()]
+    for output in map(Path, outputs):
+        for path in inputs:
+            if output.exists() and output.samefile(path):
+                msg = (
+                    f"`{output}` is an input of this command and would be overwritten; write to another file"
+                )
+                raise click.UsageError(msg)
+
+
+def _list_inputs() -> Iterator[str]:
+    """Yield the files that the command was given to read."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return
+    for texts in context.meta.get(INPUTS, {}).values():
+        yield from (split_name(text)[1] for text in texts)
+    for param in context.command.params:
+        if isinstance(param.type, click.Path) and param.type.exists:
+            value = context.params.get(param.name or "")
+            yield from map(str, value if isinstance(value, tuple) else () if value is None else (value,))
 
 
 def stem(path: str) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.output import print_notes
+from judged.cli.inputs import refuse_inputs
+from judged.cli.output import print_line, print_notes
 from judged.cli.pool_options import INPUT, OUTPUT, PoolInputs, pool_options
 from judged.cli.progress import Progress
 from judged.errors import JudgedError
@@ -245,6 +246,7 @@ def command(
     files = _Files(output, failures, cache)
     if not dry_run:
         _check_paths(files, force=force)
+        refuse_inputs(path for path in (files.output, files.failures, files.cache) if path is not None)
     pool = inputs.build(judged=judged, relabel=relabel)
     labeller = Labeller(
         model,
@@ -339,7 +341,7 @@ def _label(job: _Job, address: Endpoint, budget: float | None) -> Labelling:
                 progress=_JobDisplay(display),
                 on_stop=finished.append,
             )
-    except (KeyboardInterrupt, JudgedError):
+    except (KeyboardInterrupt, Exception):
         for labelling in finished:
             if labelling.rows:
                 _write(labelling, job.files, quiet=job.quiet)
@@ -369,8 +371,8 @@ class _JobDisplay:
 def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
     from msgspec.json import Encoder
 
+    from judged.files import write_file
     from judged.io.write import write_labels
-    from judged.result import write_file
 
     if files.output is not None:
         write_labels(labelling.rows, files.output)
@@ -379,7 +381,7 @@ def _write(labelling: Labelling, files: _Files, *, quiet: bool) -> None:
     if quiet:
         return
     for sentence in labelling.sentences():
-        click.echo(f"{sentence[0].upper()}{sentence[1:]}", err=True)
+        print_line(f"{sentence[0].upper()}{sentence[1:]}")
     if labelling.failures:
         hint = "To see failures with their answers: `--failures FILE`; to ask again: `--retry-failed`"
         click.echo(hint, err=True)

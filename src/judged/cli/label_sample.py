@@ -38,8 +38,8 @@ def sample(
     in part, it is read wherever human grades are: `judged sessions --human`, `judged agreement`.
     """
     from judged.errors import JudgedError
+    from judged.files import write_file
     from judged.io.sheet import encode_sheet
-    from judged.result import write_file
 
     if output.suffix.lower() != ".csv":
         msg = f"{output} is no .csv file, and a sheet is one"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.inputs import InputPath
+from judged.cli.inputs import InputPath, refuse_inputs
 from judged.cli.output import print_notes
 from judged.cli.pool_options import OUTPUT, PoolInputs, pool_options
 from judged.cli.progress import Progress
@@ -63,6 +63,7 @@ def similar(inputs: PoolInputs, calibration: str, model: Path | None, output: Pa
     from judged.io.write import write_labels
     from judged.label.similarity import label_by_similarity
 
+    refuse_inputs([output])
     pool = inputs.build(relabel=True)
     with Progress("Comparing texts", enabled=not quiet) as progress:
         found = label_by_similarity(pool.items, calibration=calibration, model=model, progress=progress)

@@ -124,11 +124,12 @@ def _content(path: str) -> Any:
 
 def _fix(given: Any, destination: str, **how: Any) -> None:
     from judged.checks.fix import fix
+    from judged.cli.output import print_line
 
     if isinstance(given, io.BytesIO):
         given.seek(0)
     changes = fix(given, destination, **how)
-    click.echo(f"wrote {destination}: {'; '.join(changes.sentences())}", err=True)
+    print_line(f"wrote {destination}: {'; '.join(changes.sentences())}")
 
 
 def suggest_fix(error: BadInput, inputs: Mapping[str, Sequence[str]]) -> str | None:

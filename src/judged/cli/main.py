@@ -10,13 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from typing import IO, Any, NoReturn
 
 import click
 
 from judged import __version__
-from judged.errors import BadInput, JudgedError, UnknownName
+from judged.errors import BadInput, JudgedError, TooLarge, UnknownName
+from judged.wording import to_message
 
 __all__ = ["COMMANDS", "EXIT_CODES", "judged", "main"]
 
@@ -145,6 +146,8 @@ class Commands(click.Group):
             raise click.exceptions.Exit(CLOSED) from None
         except OSError as error:
             raise FileError(error) from error
+        except MemoryError as error:
+            raise UserError(TooLarge()) from error
         except Exception as error:
             if _was_interrupted(error):
                 raise click.Abort from error
@@ -160,12 +163,9 @@ class Commands(click.Group):
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
-        except UserError as refused:
-            refused.show()
-            sys.exit(refused.error.exit_code)
         except click.ClickException as error:
-            error.show()
-            sys.exit(error.exit_code)
+            _show(error)
+            sys.exit(error.error.exit_code if isinstance(error, UserError) else error.exit_code)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -202,6 +202,13 @@ def main() -> NoReturn:
             )  # a terminal that is not UTF-8 shows `?` instead of a traceback
     judged.main(prog_name="judged")
     sys.exit(0)  # `judged.main` never returns; this tells type checkers so
+
+
+def _show(error: click.ClickException) -> None:
+    """Print an error; what it quotes from files is escaped and cut."""
+    text = StringIO()
+    error.show(text)
+    click.echo(to_message(text.getvalue()), err=True, nl=False)
 
 
 def _debug(ctx: click.Context) -> bool:

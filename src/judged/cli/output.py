@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judged.cli.inputs import refuse_inputs
 from judged.errors import UnknownName
 from judged.report.draw import PICTURES
+from judged.wording import to_message
 
 if TYPE_CHECKING:
     from judged.blocks import Display
@@ -67,6 +69,7 @@ class OutputOptions:
         """Refuse what cannot be written, before any work is done; `pictures` allows those of a figure."""
         for path in self.paths:
             check_extension(path, {**EXTENSIONS, **(PICTURES if pictures else {})})
+        refuse_inputs(self.paths)
         if self.format == "parquet" and sys.stdout.isatty():
             msg = "Parquet cannot be shown on a terminal; write it to a file with `-o scores.parquet`"
             raise click.UsageError(msg)
@@ -97,8 +100,8 @@ def emit(
     to the list of files written.
     """
     from judged.blocks import Display
+    from judged.files import write_file
     from judged.problem import split_doubts
-    from judged.result import write_file
 
     shown = replace(display or Display(), digits=output.digits, notes=False)
     for path in output.paths:
@@ -182,10 +185,9 @@ def print_notes(notes: Iterable[Note], paths: Sequence[Path] = ()) -> None:
 
 def print_line(text: str) -> None:
     """Print a line on standard error, wrapped to the terminal if it is one."""
-    from judged.blocks import format_value
     from judged.report.text import wrap
 
-    shown = format_value(text)
+    shown = to_message(text)
     width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
     click.echo(shown if width is None else "\n".join(wrap(shown, width, indent="  ")), err=True)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
+from judged.wording import to_message
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
 
@@ -74,12 +76,12 @@ class Progress:
         if self._lines and total and monotonic() - self._last_line >= LINE_INTERVAL:
             self._last_line = monotonic()
             share = f"{done:,} of {total:,} ({100 * done / total:.0f} %)"
-            click.echo(f"{self._title}: {share}, {self._text}", err=True)
+            click.echo(to_message(f"{self._title}: {share}, {self._text}"), err=True)
 
     def announce(self, message: str) -> None:
         """Show a message beside the bar; without a terminal, as a line of its own."""
         if self._lines and message != self._text:
-            click.echo(f"{self._title}: {message}", err=True)
+            click.echo(to_message(f"{self._title}: {message}"), err=True)
         with self._lock:
             self._text = message
             self._update()
@@ -100,10 +102,12 @@ class Progress:
 
         columns = (
             TextColumn(
-                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24)
+                "{task.description}",
+                table_column=Column(no_wrap=True, overflow="ellipsis", max_width=24),
+                markup=False,
             ),
             BarColumn(bar_width=BAR),
-            TextColumn("{task.fields[text]}"),
+            TextColumn("{task.fields[text]}", markup=False),  # it may quote a server
         )
         with self._lock:
             if self._enabled:
@@ -116,7 +120,7 @@ class Progress:
         if self._bar is not None and self._task is not None:
             total = f"/{self._total:,}" if self._total else ""
             counted = f"{self._done:,}{total}" if self._done or self._total else ""
-            text = "  ".join(part for part in (counted, self._text) if part)
+            text = to_message("  ".join(part for part in (counted, self._text) if part))
             self._bar.update(self._task, completed=self._done, total=self._total, text=text)
 
 

@@ -59,8 +59,9 @@ def command(
     and have the hashes that the result records, and otherwise the report says what is missing.
     """
     from judged.cli.output import check_extension, describe_command
+    from judged.files import write_file
     from judged.report.page import render_report
-    from judged.result import load, write_file
+    from judged.result import load
 
     check_extension(output, {".html": "html"})
     named = [split_name(text) for text in results]

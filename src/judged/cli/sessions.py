@@ -213,8 +213,8 @@ def command(
 
 
 def _draw(report: SessionReport, picture: Path) -> None:
+    from judged.files import write_file
     from judged.report.draw import draw
-    from judged.result import write_file
     from judged.sessions.report import draw_curves
 
     if not report.curves:

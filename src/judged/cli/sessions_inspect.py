@@ -9,6 +9,7 @@ import click
 
 from judged.cli.inputs import InputPath
 from judged.cli.trace_options import trace_options
+from judged.wording import to_message
 
 if TYPE_CHECKING:
     from judged.tables.sessions import Result, Session
@@ -41,7 +42,7 @@ def inspect(*, file: str, as_json: bool, **how: Any) -> None:
     from judged.traces.summary import summarise
 
     summary = summarise(file, **how)
-    click.echo(_json(summary) if as_json else "\n".join(_report(summary)), nl=False)
+    click.echo(_json(summary) if as_json else to_message("\n".join(_report(summary))), nl=False)
     if summary.refused is not None:
         raise summary.refused
 

@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+HEAD = 4096
+"""Bytes of a line that a message may show."""
+
+
 @dataclass(frozen=True, eq=False)
 class Located:
     """The ranks of the judged documents of a run."""
@@ -165,7 +169,11 @@ def scan_run(
     """Find the judged documents in the lines or columns of a run; its problems are not raised."""
     source, options = run.source, _rules(protocol) | {"threads": threads, "progress": progress}
     if isinstance(source, Text):
-        return scan_text(index, np.frombuffer(source.buffer, dtype=np.uint8), **options)
+        text = (
+            source.buffer if hasattr(source.buffer, "read_into") else np.frombuffer(source.buffer, np.uint8)
+        )
+        with source.reading():
+            return scan_text(index, text, **options)
     assert isinstance(source, Columns)  # noqa: S101 - dicts are not scanned
     return scan_columns(index, to_bytes(source.query), to_bytes(source.document), source.score, **options)
 
@@ -194,7 +202,7 @@ def raise_run_problems(ranks: Aligned | Scanned, run: Run) -> None:
 
 def _text_problem(source: Text, problem: RowProblem) -> Problem:
     """Return a problem of a text, with its line."""
-    where, rest = source.place(problem.position), source.buffer[problem.position :]
+    where, rest = source.place(problem.position), source.buffer[problem.position : problem.position + HEAD]
     if problem.kind == KINDS[FEW_COLUMNS]:
         columns = f"{problem.detail} column{'s' if problem.detail != 1 else ''}"
         return Problem.error(
@@ -203,7 +211,7 @@ def _text_problem(source: Text, problem: RowProblem) -> Problem:
     if problem.kind in {KINDS[NOT_NUMBER], KINDS[NAN]}:
         token = bytes(rest[: problem.detail]).decode(errors="replace")
         return Problem.error(problem.kind, where, f"score is `{token}`, expected a number")
-    document = bytes(rest[:4096]).split(None, 1)[0].decode(errors="replace")
+    document = bytes(rest).split(None, 1)[0].decode(errors="replace")
     first = source.place(problem.detail)
     return Problem.error(
         problem.kind, where, f"document `{document}` is retrieved again for its query, first at {first}"

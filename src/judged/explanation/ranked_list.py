@@ -13,6 +13,7 @@ from judged.arrays import Flags, Floats, Ints
 from judged.engine.align import read_judgments_for
 from judged.engine.locate import apply_run_conventions
 from judged.errors import BadMeasure
+from judged.io.open import load
 from judged.kernels.ranked.ranking import Ranking
 from judged.kernels.scan.align import RULES, JudgedIndex, align_columns
 from judged.kernels.ties import Arrangements, arrange
@@ -134,7 +135,7 @@ def _find_rows(run: Run, query: str) -> tuple[list[str], Floats]:
     """Return the documents of one query and their scores, in the order of the run."""
     source = run.source
     if isinstance(source, Text):
-        return _find_lines(source.buffer, query)
+        return _find_lines(load(source.buffer), query)
     if isinstance(source, Mappings):
         own = source.mapping.get(query) or {}
         return [str(name) for name in own], np.array([float(score) for score in own.values()])

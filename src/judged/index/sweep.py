@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from judged.errors import BadProtocol, EngineFailed, MissingExtra, UnknownName, Unreadable
+from judged.files import parse_yaml
 from judged.index.data import Dataset
 from judged.index.engine import Engine, OwnEngine, Setting, Settings, complete_settings, find_engine
 from judged.index.measurement import Measurement, Workload, propose_effort
@@ -82,7 +83,7 @@ def read_sweep(path: str | os.PathLike[str]) -> dict[str, Any]:
     import yaml
 
     try:
-        document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        document = parse_yaml(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror or error}"
         raise Unreadable(msg) from None

@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import lzma
-import mmap
 import os
 import re
 import stat
@@ -15,11 +14,16 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, TypeAlias
+from weakref import finalize
 
+import numpy as np
 import pyarrow as pa
 
+from judged.arrays import Bytes
 from judged.errors import Unreadable
 from judged.storage import has_pattern, is_remote, read_bytes
 
@@ -27,15 +31,20 @@ __all__ = [
     "BOM",
     "COMPRESSIONS",
     "KNOWN",
+    "UNPACKED_BYTES",
     "Buffer",
     "Compression",
+    "DiskFile",
     "File",
+    "check_size",
     "compress",
     "decompress",
     "decompress_stream",
     "is_file",
     "is_large",
     "is_number_text",
+    "load",
+    "locate_text",
     "missing_file",
     "name_files",
     "open_binary",
@@ -61,17 +70,87 @@ KNOWN = {
 ALIKE = 0.75
 """How alike a file's name must be to that of a missing one to be suggested, from 0 to 1."""
 
-_NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
+UNPACKED_BYTES, UNPACKED_RATIO = 1 << 30, 200
+"""A file may unpack to the larger of that many bytes and that many times its own size."""
+UNPACK_LIMIT = "JUDGED_UNPACK_LIMIT"
+"""The environment variable that sets another limit, in bytes."""
 
-Buffer: TypeAlias = bytes | memoryview | mmap.mmap
-"""The bytes of a file, in memory or mapped."""
+_NUMBER = re.compile(rb"[+-]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:e[+-]?+\d++)?+|inf(?:inity)?+|nan)", re.IGNORECASE)
+
+Buffer: TypeAlias = bytes | memoryview
+"""The bytes of a file, in private memory."""
+
+
+class DiskFile:
+    """A regular file, read by position into private memory; slices are arrays of bytes.
+
+    It is never mapped: a mapped file that another process cuts short ends this one with SIGBUS.
+    """
+
+    def __init__(self, file: io.FileIO, label: str, *, start: int = 0, owner: DiskFile | None = None) -> None:
+        self._file, self._label, self._start, self._owner = file, label, start, owner
+        self._status = os.fstat(file.fileno())
+        self._seeking = Lock()
+        if owner is None:
+            finalize(self, file.close)
+
+    def __len__(self) -> int:
+        return max(self._status.st_size - self._start, 0)
+
+    def __getitem__(self, place: slice) -> Bytes:
+        begin, end, _ = place.indices(len(self))
+        stretch = np.empty(max(end - begin, 0), dtype=np.uint8)
+        self.read_into(stretch, begin)
+        return stretch
+
+    def skip(self, count: int) -> DiskFile:
+        """Return the file without its first bytes."""
+        return DiskFile(self._file, self._label, start=self._start + count, owner=self)
+
+    def read_into(self, buffer: Bytes, begin: int) -> None:
+        """Fill the buffer with the bytes from `begin` on; raise `Unreadable` if there are fewer."""
+        view, at = buffer.data, self._start + begin
+        while view:
+            count = self._read_some(view, at)
+            if not count:
+                raise _changed(self._label)
+            view, at = view[count:], at + count
+
+    def _read_some(self, view: memoryview, at: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [view], at)
+        with self._seeking:  # Windows has no positional read
+            self._file.seek(at)
+            return self._file.readinto(view) or 0
+
+    def read(self) -> memoryview:
+        """Return the whole content; raise `Unreadable` if it changed meanwhile."""
+        whole = self[:].data
+        self.verify()
+        return whole.toreadonly()
+
+    def verify(self) -> None:
+        """Raise `Unreadable` if the file has changed since it was opened."""
+        now = os.fstat(self._file.fileno())
+        if (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns):
+            raise _changed(self._label)
+
+
+def _changed(label: str) -> Unreadable:
+    msg = f"{label} changed while it was read"
+    return Unreadable(msg, hint="wait until the program that writes it has finished, or evaluate a copy")
+
+
+def load(content: Buffer | DiskFile) -> Buffer:
+    """Return the bytes of a content, read from its file if it is on disk."""
+    return content.read() if isinstance(content, DiskFile) else content
 
 
 @dataclass(frozen=True, eq=False)
 class File:
     """The content of one file, decompressed, and its names."""
 
-    data: Buffer
+    content: Buffer | DiskFile
     label: str
     """The name in messages: the path as the user wrote it, or `standard input`."""
     name: str
@@ -79,9 +158,14 @@ class File:
     extension: str = ""
     """The last extension that is not a compression's, in lower case, with its dot."""
 
+    @cached_property
+    def data(self) -> Buffer:
+        """The whole content in memory."""
+        return load(self.content)
+
     def head(self, size: int = 65_536) -> bytes:
         """Return the first bytes."""
-        return bytes(self.data[:size])
+        return bytes(self.content[:size])
 
 
 def is_file(source: object) -> bool:
@@ -147,13 +231,15 @@ def _resolve(path: str) -> Path:
 
 
 def open_file(path: str | Path) -> File:
-    """Return the content of a file, memory-mapped where that is possible; `-` is standard input."""
+    """Return the content of a file, read when it is needed if it is a plain one; `-` is standard input."""
     if str(path) == "-":
         return open_bytes(sys.stdin.buffer.read(), label="standard input", name="stdin")
     place = Path(path)
     name, extension, _ = split_name(place)
-    data = read_bytes(path) if is_remote(path) else _map(place)
-    return File(decompress(data, label=str(path)), str(path), name, extension)
+    content = read_bytes(path) if is_remote(path) else _open_content(place)
+    if _recognise(bytes(content[:8])) is not None:
+        content = decompress(load(content), label=str(path))
+    return File(content, str(path), name, extension)
 
 
 def open_bytes(data: bytes | bytearray | memoryview, *, label: str, name: str) -> File:
@@ -179,7 +265,12 @@ def open_binary(path: str | Path) -> io.BufferedReader:
 
 
 def read_text(file: File, *, quoted: bool = False) -> Buffer:
-    """Return the bytes of a text without its mark; raise `Unreadable` for UTF-16 and files that are not text.
+    """Return the bytes of a text without its mark, all of them in memory."""
+    return load(locate_text(file, quoted=quoted))
+
+
+def locate_text(file: File, *, quoted: bool = False) -> Buffer | DiskFile:
+    """Return the content of a text without its mark; raise `Unreadable` for UTF-16 and files that are not text.
 
     A file with a zero byte is not text; in a format that has quotes (`quoted`) only the first line counts.
     """
@@ -190,7 +281,11 @@ def read_text(file: File, *, quoted: bool = False) -> Buffer:
     if b"\0" in (head.partition(b"\n")[0] if quoted else head):
         msg = f"{file.label} is not text: byte {head.index(0) + 1:,} is zero"
         raise Unreadable(msg, hint="known formats are TREC, JSONL, JSON, CSV, TSV, Parquet and Arrow")
-    return memoryview(file.data)[len(BOM) :] if head.startswith(BOM) else file.data
+    if not head.startswith(BOM):
+        return file.content
+    if isinstance(file.content, DiskFile):
+        return file.content.skip(len(BOM))
+    return memoryview(file.content)[len(BOM) :]
 
 
 def is_number_text(text: bytes) -> bool:
@@ -206,13 +301,14 @@ def _is_utf16(head: bytes) -> bool:
     return marked or (every_other and head[:8].strip(b"\0") != b"")
 
 
-def _map(path: Path) -> Buffer:
-    """Return the bytes of a file: a read-only memory map of a regular file, else everything that can be read."""
-    with _explain(path), path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return file.read()  # pipes and devices cannot be mapped
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+def _open_content(path: Path) -> Buffer | DiskFile:
+    """Open a regular file; of anything else, such as a pipe, return everything that can be read."""
+    with _explain(path):
+        file = io.FileIO(path)
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return DiskFile(file, _label(path))
+        with file:
+            return file.readall()
 
 
 def missing_file(path: Path) -> Unreadable:
@@ -258,10 +354,9 @@ class Compression:
     name: str
     magic: bytes
     extension: str
-    unpack: Callable[[Buffer], bytes]
     pack: Callable[[BinaryIO], Any]
     open: Callable[[Any], Any]
-    """Opens a compressed stream, for contents too large to unpack at once."""
+    """Opens a compressed stream."""
 
 
 class _KeptOpen(io.RawIOBase):
@@ -279,17 +374,10 @@ class _KeptOpen(io.RawIOBase):
 
 def _arrow_compression(codec: str, magic: bytes, extension: str) -> Compression:
     """Return a compression that Arrow knows."""
-
-    def unpack(data: Buffer) -> bytes:
-        with pa.CompressedInputStream(pa.BufferReader(data), codec) as stream:
-            whole: bytes = stream.read()
-        return whole
-
     return Compression(
         codec,
         magic,
         extension,
-        unpack,
         lambda sink: pa.CompressedOutputStream(pa.PythonFile(_KeptOpen(sink), "w"), codec),
         lambda stream: pa.CompressedInputStream(pa.PythonFile(stream, "r"), codec),
     )
@@ -303,15 +391,13 @@ def _pack_gzip(sink: BinaryIO) -> BinaryIO:
 COMPRESSIONS = (
     Compression(
         *("gzip", b"\x1f\x8b", ".gz"),
-        gzip.decompress,
         _pack_gzip,
         lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
     ),
     _arrow_compression("zstd", b"\x28\xb5\x2f\xfd", ".zst"),
-    Compression("bzip2", b"BZh", ".bz2", bz2.decompress, lambda sink: bz2.BZ2File(sink, "wb"), bz2.BZ2File),
+    Compression("bzip2", b"BZh", ".bz2", lambda sink: bz2.BZ2File(sink, "wb"), bz2.BZ2File),
     Compression(
         *("xz", b"\xfd7zXZ\x00", ".xz"),
-        lzma.decompress,
         lambda sink: lzma.LZMAFile(sink, "wb"),  # noqa: SIM115 - the caller closes it
         lzma.LZMAFile,
     ),
@@ -323,19 +409,41 @@ _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pa.ArrowException, OSError, Va
 
 def decompress(data: Buffer, *, label: str) -> Buffer:
     """Return the bytes before compression; bytes that are not compressed are returned unchanged."""
-    compression = _recognise(bytes(data[:8]))
-    if compression is None:
+    if _recognise(bytes(data[:8])) is None:
         return data
+    whole = io.BytesIO()
+    for chunk in decompress_stream(io.BytesIO(data), label=label):
+        whole.write(chunk)
+        check_size(whole.tell(), packed=len(data), label=label)
+    return whole.getbuffer().toreadonly()
+
+
+def check_size(unpacked: int, *, packed: int, label: str) -> None:
+    """Raise `Unreadable` for a content out of all proportion to the file that it is in."""
+    limit = _read_limit() or max(UNPACKED_BYTES, UNPACKED_RATIO * packed)
+    if unpacked > limit:
+        msg = f"{label} has {packed:,} bytes and unpacks to more than {limit:,}"
+        raise Unreadable(
+            msg,
+            hint=f"if you trust it, set {UNPACK_LIMIT} to the bytes that you expect: `{UNPACK_LIMIT}=20e9`",
+        )
+
+
+def _read_limit() -> float:
+    """Return the limit that the environment sets; 0 if it sets none."""
+    given = os.environ.get(UNPACK_LIMIT, "")
     try:
-        return compression.unpack(data)
-    except _DAMAGED as error:
-        raise _damaged(label, compression, error) from error
+        return float(given or 0)
+    except ValueError:
+        msg = f"{UNPACK_LIMIT} is `{given}`, expected a number of bytes"
+        raise Unreadable(msg) from None
 
 
 def decompress_stream(stream: Any, *, label: str) -> Iterator[bytes]:
     """Yield the content of a binary stream in chunks, decompressed; memory holds one chunk."""
     buffered = io.BufferedReader(stream)
     compression = _recognise(buffered.peek(8)[:8])
+    unpacked = buffered
     try:
         unpacked = buffered if compression is None else compression.open(buffered)
         while chunk := unpacked.read(CHUNK):
@@ -345,6 +453,8 @@ def decompress_stream(stream: Any, *, label: str) -> Iterator[bytes]:
             raise
         raise _damaged(label, compression, error) from error
     finally:
+        if unpacked is not buffered:
+            unpacked.close()
         if not buffered.closed:  # Arrow closes what it reads from
             buffered.detach()  # the caller that opened the stream closes it
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from judged.arrays import Floats, Ints
 from judged.errors import BadInput, Unreadable, Unwritable
-from judged.io.open import BOM, Buffer, File, is_number_text, read_text
+from judged.io.open import BOM, Buffer, DiskFile, File, is_number_text, load, locate_text
 from judged.io.sniff import Format, Kind, Writing
 from judged.io.table import RawTable
 from judged.kernels.scan.rows import read_rows
@@ -153,13 +153,13 @@ def _looks_like_run(head: bytes) -> bool:
 
 def read_run(file: File) -> Run:
     """Return a run whose lines stay bytes until they are scored."""
-    data = read_line_text(file)
-    if 0 < len(_split_first_line(data)) < 6:
-        _parse_run(data, file)  # raises, with every malformed line
-    return run_of_lines(data, file)
+    lines = _locate_lines(file)
+    if 0 < len(_split_first_line(lines)) < 6:
+        _parse_run(lines, file)  # raises, with every malformed line
+    return run_of_lines(lines, file)
 
 
-def run_of_lines(data: Buffer, file: File, *, before: int = 0) -> Run:
+def run_of_lines(data: Buffer | DiskFile, file: File, *, before: int = 0) -> Run:
     """Return the run of some lines of a file, after that many others."""
     parse = partial(_parse_run, data, file, before=before)
     return Run(Text(data, parse, file=file.label, before=before), name=file.name)
@@ -174,19 +174,20 @@ def tabulate_lines(data: Buffer, *, before: int = 0) -> pa.Table:
     return table if rows.sound.all() else table.filter(pa.array(rows.sound))
 
 
-def _parse_run(data: Buffer, file: File, *, before: int = 0) -> pa.Table:
+def _parse_run(lines: Buffer | DiskFile, file: File, *, before: int = 0) -> pa.Table:
     """Return every line of a run as columns; raise `BadInput` for everything wrong with them."""
+    data = load(lines)
     columns = read_regular(data, _RUN)
     if columns is not None:
         problems = Problems(file.label)
         _check_run(columns, problems)
         if not len(problems):  # else read again below, with lines to name
             return pa.table(columns)
-    lines = read_lines(data, _RUN, before=before)
-    problems = Problems(file.label, line=lines.line)
-    columns = lines.check(problems)
+    found = read_lines(data, _RUN, before=before)
+    problems = Problems(file.label, line=found.line)
+    columns = found.check(problems)
     _check_run(columns, problems)
-    problems.raise_if_any(hint=_hint(lines))
+    problems.raise_if_any(hint=_hint(found))
     return pa.table(columns)
 
 
@@ -197,16 +198,20 @@ def _check_run(columns: dict[str, Any], problems: Problems) -> None:
 
 
 def read_line_text(file: File) -> Buffer:
-    """Return the bytes of a text whose lines end with a line feed."""
-    data = read_text(file)
-    head = bytes(data[:65_536])
+    """Return the bytes of a text whose lines end with a line feed, all of them in memory."""
+    return load(_locate_lines(file))
+
+
+def _locate_lines(file: File) -> Buffer | DiskFile:
+    lines = locate_text(file)
+    head = bytes(lines[:65_536])
     if b"\r" in head.rstrip() and b"\n" not in head:
         msg = f"{file.label} ends its lines with a bare carriage return, expected a line feed"
         raise Unreadable(msg, hint=r"convert it: `tr '\r' '\n' < FILE`")
-    return data
+    return lines
 
 
-def _split_first_line(data: Buffer | NDArray[np.uint8]) -> list[bytes]:
+def _split_first_line(data: Buffer | DiskFile | NDArray[np.uint8]) -> list[bytes]:
     """Return the fields of the first line that is neither blank nor a comment."""
     lines = bytes(data[:65_536]).removeprefix(BOM).split(b"\n")
     rows = (line.split() for line in lines)
@@ -339,7 +344,8 @@ class Lines:
         return np.flatnonzero(self.text == 10)
 
     def _describe_number(self, row: int) -> str:
-        line = self.text[int(self.begin[row]) :][:65_536].tobytes().split(b"\n")[0]
+        begin = int(self.begin[row])
+        line = self.text[begin : find_line_end(self.text, begin + 1)].tobytes()
         name, place = self.layout.number
         return f"{name} is `{line.split()[place].decode(errors='backslashreplace')}`, expected a number"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import msgspec
 import pyarrow as pa
 
 from judged.errors import JudgedError, Unwritable
+from judged.files import replace_file
 from judged.io.open import compress, split_name
 from judged.io.sniff import FORMATS, Format, Writing, find_by_extension
 from judged.problem import Problems
@@ -100,29 +100,15 @@ def write_file(destination: str | Path, write: Callable[[BinaryIO], None], *, fo
 @contextmanager
 def _open_new(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that appears under its name when all is written, and not at all if that fails."""
-    replaceable = path.is_file() or not path.exists()
-    if path.exists() and replaceable and not force:
+    if path.is_file() and not force:
         msg = f"{path} exists already"
         raise JudgedError(msg, hint="`--force`, or `force=True`, writes over it")
     try:
-        with _replace(path) if replaceable else path.open("wb") as file:
+        with replace_file(path) as file:
             yield file
     except OSError as error:
         msg = f"{path} cannot be written: {(error.strerror or str(error)).lower()}"
         raise JudgedError(msg) from error
-
-
-@contextmanager
-def _replace(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside `path` that replaces it at the end; `path` must not be a pipe or a device."""
-    final = path.resolve()
-    temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-        temporary.replace(final)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _check_run(run: Run) -> pa.Table:

@@ -14,27 +14,33 @@ from dataclasses import dataclass
 
 __all__ = ["Verdict", "read_answer"]
 
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_THINKING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
-_CLOSED_THINKING = re.compile(r"^.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_CLOSED_THINKING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_CLOSING = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
 _EMPHASIS = str.maketrans("", "", "*_`#\"'“”‘’")
 _WORDS = r"(?:score|grade|rating|relevance|label|answer|judge?ment|verdict)"
-_AFTER = r"(?:[ \t]*\([^)\n]*\))?(?:[ \t]*[:=→][ \t\n]*|[ \t]+(?:is|of|would be|should be|as)[ \t]*:?[ \t]*|[ \t]+-+>?[ \t]+)"
-_ASIAN = r"(?:得分|分数|分數|评分|評分|打分|スコア|評点|점수)[ \t]*(?:[:=]|是|为|為|は|는|은)[ \t]*"
-_NUMBER = r"(?P<number>[-−+]?\d+(?:[.,]\d+)?)(?=(?P<rest>[^\n]{0,40}))"
-_FINAL = re.compile(
-    rf"\b(?:final|overall)[ \t]+(?:\w+[ \t]+)?{_WORDS}(?:{_AFTER}|[ \t]+)\[?[ \t]*{_NUMBER}", re.IGNORECASE
+_AFTER = (
+    r"(?:[ \t]*+\([^)\n]{0,200}+\))?+"
+    r"(?:[ \t]*+[:=→][ \t\n]*+|[ \t]++(?:(?:is|of|would be|should be|as)[ \t]*+:?+[ \t]*+|-++>?+[ \t]++))"
 )
-_STATED = re.compile(rf"(?:\b{_WORDS}{_AFTER}|<{_WORDS}>\s*|{_ASIAN})\[?[ \t]*{_NUMBER}", re.IGNORECASE)
-_BOXED = re.compile(rf"\\boxed\{{\s*{_NUMBER}", re.IGNORECASE)
-_ALONE = re.compile(r"[-−+]?\d+(?:[.,]\d+)?")
-_OUT_OF = re.compile(r"\s*\(?\s*(?:/|(?:out )?of(?: a maximum of)?)\s*(?P<most>\d+)", re.IGNORECASE)
+_ASIAN = r"(?:得分|分数|分數|评分|評分|打分|スコア|評点|점수)[ \t]*+(?:[:=]|是|为|為|は|는|은)[ \t]*+"
+_NUMBER = r"(?P<number>[-−+]?+\d++(?:[.,]\d++)?+)(?=(?P<rest>[^\n]{0,40}))"
+_FINAL = re.compile(
+    rf"\b(?:final|overall)[ \t]++(?:\w{{1,40}}+[ \t]++)??{_WORDS}(?:{_AFTER}|[ \t]++)(?:\[[ \t]*+)?+{_NUMBER}",
+    re.IGNORECASE,
+)
+_STATED = re.compile(
+    rf"(?:\b{_WORDS}{_AFTER}|<{_WORDS}>\s*+|{_ASIAN})(?:\[[ \t]*+)?+{_NUMBER}", re.IGNORECASE
+)
+_BOXED = re.compile(rf"\\boxed\{{\s*+{_NUMBER}", re.IGNORECASE)
+_ALONE = re.compile(r"[-−+]?+\d++(?:[.,]\d++)?+")
+_OUT_OF = re.compile(r"\s*+(?:\(\s*+)?+(?:/|(?:out )?of(?: a maximum of)?)\s*+(?P<most>\d++)", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\s*(?:(?:im? (?:am )?(?:very |so )?sorry|sorry|apologies|unfortunately)\b[^\n]{0,40}?)?"
     r"\bi (?:cannot|cant|can not|wont|will not|am unable to|am not able to|must decline)\b",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r"\s*(?:to|or|and|[-–—~])\s*\d", re.IGNORECASE)
+_RANGE = re.compile(r"\s*+(?:to|or|and|[-–—~])\s*+\d", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +83,16 @@ def _normalise_digits(text: str) -> str:
 
 def _strip_thinking(text: str) -> str | None:
     """Remove a model's reasoning from its answer; None if the reasoning never ended."""
-    rest = _THINKING.sub(" ", text)
-    if _OPEN_THINKING.search(rest):
-        return None
-    return _CLOSED_THINKING.sub(" ", rest)  # some servers swallow the opening tag
+    kept, at = [], 0
+    while opened := _OPEN_THINKING.search(text, at):
+        closed = _CLOSING[opened[1].lower()].search(text, opened.end())
+        if closed is None:
+            return None
+        kept.append(text[at : opened.start()])
+        at = closed.end()
+    rest = " ".join([*kept, text[at:]])
+    *_, last = 0, *(closed.end() for closed in _CLOSED_THINKING.finditer(rest))
+    return rest[last:]  # some servers swallow the opening tag
 
 
 def _read_objects(text: str, field: str) -> Iterator[object]:

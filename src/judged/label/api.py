@@ -113,14 +113,14 @@ def label_pool(
             progress(Progress(0, len(questions), 0, 0.0, problem=problem))
 
     with Cache(cache) as answers, cache_lock(cache, report_wait):
-        before = answers.find(questions)
+        before = answers.find(questions, labeller.prompt.scale)
         known = {key for key, past in before.items() if past.answer.grade is not None or not retry_failed}
         remaining = {key: question for key, question in questions.items() if key not in known}
         for past in before.values():
             money.pay(past.tokens_in, past.tokens_out)
 
         def collect(outcome: _Outcome) -> Labelling:
-            now = answers.find(questions)
+            now = answers.find(questions, labeller.prompt.scale)
             asked = sum(key in outcome.unanswered or now.get(key) != before.get(key) for key in remaining)
             rows, failures = _make_rows(pool, labeller, keys, now, outcome.unanswered)
             tokens, tokens_before = _count_tokens(now), _count_tokens(before)
@@ -146,7 +146,7 @@ def label_pool(
             if not remaining:
                 return collect(_Outcome())
             return collect(_run_job(remaining, labeller, endpoint, answers, money, progress))
-        except (KeyboardInterrupt, JudgedError) as error:
+        except (KeyboardInterrupt, Exception) as error:
             reason = "interrupted" if isinstance(error, KeyboardInterrupt) else "an error, see below"
             with suppress(JudgedError):  # the first error is the one to report
                 if on_stop is not None:
@@ -169,7 +169,7 @@ def _run_job(
         client, cache=cache, budget=budget, throttle=throttle, retries=endpoint.retries, progress=progress
     )
     run_sync(lambda: job.run(questions, concurrency=endpoint.concurrency))
-    notes = [Note("simpler-request", "info", message) for message in client.dialect.notes(labeller)]
+    notes = [Note("simpler-request", "info", message) for message in client.notes()]
     if job.uncounted:
         message = f"the endpoint counted no tokens of {job.uncounted:,} answers: they are estimated"
         notes.append(Note("estimated-tokens", "info", message))

@@ -123,7 +123,7 @@ def estimate_pool(
     questions, _ = make_questions(pool.items, labeller)
     existing = cache if cache is not None and Path(cache).exists() else None
     with Cache(existing) as answers:
-        past = answers.find(questions)
+        past = answers.find(questions, labeller.prompt.scale)
         pace = answers.pace(labeller.model)
     known = {key for key, entry in past.items() if entry.answer.grade is not None or not retry_failed}
     remaining = [question for key, question in questions.items() if key not in known]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,16 +94,31 @@ class Cache:
     ) -> None:
         self._db.close()
 
-    def find(self, keys: Iterable[bytes]) -> dict[bytes, Past]:
-        """Return what is known of each question answered before; the last answer with a grade counts."""
+    def find(self, keys: Iterable[bytes], scale: Collection[int]) -> dict[bytes, Past]:
+        """Return what is known of each question answered before; the last answer with a grade counts.
+
+        Raises `Unreadable` for a grade that is not on the scale, or counts below 0: the file is not as it was written.
+        """
         past = {}
         for key in keys:
             rows = self._rows(key)
             if rows:
+                self._check(rows, scale)
                 graded = [row for row in rows if row.grade is not None]
                 tokens = [sum(getattr(row, name) for row in rows) for name in ("tokens_in", "tokens_out")]
                 past[key] = Past((graded or rows)[-1], *tokens)
         return past
+
+    def _check(self, rows: Sequence[Answer], scale: Collection[int]) -> None:
+        for row in rows:
+            if (row.grade is not None and row.grade not in scale) or row.tokens_in < 0 or row.tokens_out < 0:
+                grades = ", ".join(map(str, scale))
+                msg = f"the cache {self.path} holds the grade {row.grade}, expected one of {grades}"
+                if row.grade is None or row.grade in scale:
+                    msg = f"the cache {self.path} holds counts of tokens below 0"
+                raise Unreadable(
+                    msg, hint="the file is damaged or was changed: name another one with `--cache`"
+                )
 
     def add(self, key: bytes, answer: Answer) -> None:
         """Store an answer; it is on disk when this returns."""
@@ -148,9 +163,11 @@ class Cache:
 
 
 def _connect(path: str | Path | None) -> sqlite3.Connection:
-    return sqlite3.connect(
+    database = sqlite3.connect(
         ":memory:" if path is None else path,
         timeout=60,
         isolation_level=None,  # every insertion is its own transaction, on disk when it returns
         check_same_thread=False,  # in a notebook the job runs in its own thread
     )
+    database.text_factory = lambda text: text.decode(errors="replace")  # a damaged file may hold any bytes
+    return database

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib import import_module
+from ipaddress import ip_address
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 from judged._optional import need
 from judged.errors import BadProtocol, EndpointFailed
@@ -36,6 +40,9 @@ SHORTEST_SECRET = 8
 """Shorter keys are words such as `none`, used with local endpoints, which may occur in any text."""
 LONGEST_WAIT = 600.0
 """Seconds that an endpoint may ask to wait; one that asks for more stops the job."""
+
+ANSWER_BYTES = 4 << 20
+"""The largest answer that is read, probabilities of tokens included; a grade takes a few hundred bytes."""
 
 _RETRYABLE = {408, 409, 425, 429}
 _FATAL = {
@@ -207,6 +214,10 @@ class Reply:
     seconds: float = 0.0
 
 
+class _TooLargeError(Exception):
+    """An answer has more bytes than any grade needs."""
+
+
 class Client:
     """Sends questions to an endpoint; finds out on the first request which parameters it accepts."""
 
@@ -218,9 +229,25 @@ class Client:
         self.settled = False
         """Whether a request has been accepted, so that the dialect is known to be right."""
         self._openai = need("openai", extra="label", needed_by="labelling by a language model")
+        self._timeout = endpoint.timeout
         self._http = self._openai.AsyncOpenAI(
-            base_url=endpoint.url, api_key=self._key.reveal(), timeout=endpoint.timeout, max_retries=0
+            base_url=endpoint.url,
+            api_key=self._key.reveal(),
+            timeout=endpoint.timeout,
+            max_retries=0,
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=self._openai.DefaultAsyncHttpxClient(
+                follow_redirects=False,  # questions and documents go to the named address only
+                event_hooks={"response": [_limit_answer]},
+            ),
         )
+
+    def notes(self) -> list[str]:
+        """Return what readers of the labels should know about the connection and the parameters used."""
+        notes = self.dialect.notes(self.labeller)
+        if self._key and self.url.startswith("http://") and not _is_local(self.url):
+            notes.append(f"the key in {self._key.variable} was sent to {self.url} without encryption")
+        return notes
 
     async def close(self) -> None:
         """Close all connections."""
@@ -253,14 +280,19 @@ class Client:
     async def _ask_in(self, dialect: Dialect, messages: Sequence[Message]) -> Reply:
         started = monotonic()
         try:
-            completion = await self._http.chat.completions.create(
-                messages=list(messages), **dialect.parameters(self.labeller)
-            )
+            async with asyncio.timeout(self._timeout):  # that of the HTTP client starts anew with every byte
+                completion = await self._http.chat.completions.create(
+                    messages=list(messages), **dialect.parameters(self.labeller)
+                )
         except self._openai.APIStatusError as error:
             raise self._classify(error) from None
-        except self._openai.APITimeoutError:
+        except (self._openai.APITimeoutError, TimeoutError):
             raise TransientError("timeout") from None
+        except _TooLargeError as error:
+            raise TransientError(str(error)) from None
         except self._openai.APIConnectionError as error:
+            if isinstance(error.__cause__, _TooLargeError):  # older versions of the package wrap it
+                raise TransientError(str(error.__cause__)) from None
             reason = f"no connection ({self._describe(error.__cause__ or error)})"
             raise TransientError(reason) from None
         except (self._openai.APIError, ValueError) as error:  # the body is no JSON
@@ -278,6 +310,10 @@ class Client:
     def _classify(self, error: Any) -> Exception:
         """Return what a status other than 200 means: repeat, reject this request, or stop the job."""
         status, message = error.status_code, self._describe(error)
+        if 300 <= status < 400:
+            target = self._key.redact(error.response.headers.get("location", "nowhere"))[:_MESSAGE_LENGTH]
+            msg = f"{self.url} redirects to `{target}` ({status}), which is not followed"
+            return EndpointFailed(msg, hint="if you trust that address, give it as the endpoint")
         if status in _FATAL:
             msg = f"{self.url} {_FATAL[status]} ({status}): {message}"
             return EndpointFailed(msg, hint=self._advise(status))
@@ -307,6 +343,40 @@ class Client:
         message = inner.get("message") if isinstance(inner, dict) else inner
         text = " ".join(str(message or error).split()) or type(error).__name__
         return self._key.redact(text)[:_MESSAGE_LENGTH]
+
+
+async def _limit_answer(response: Any) -> None:
+    """Let a response end with an error once its body is too large; called before the body is read."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _TooLargeError("a compressed answer, which was not asked for")  # its size is not known
+    library = import_module(
+        type(response).__module__.partition(".")[0]
+    )  # httpx, or what the package has since
+    stream = response.stream
+
+    class Limited(library.AsyncByteStream):  # type: ignore[misc, name-defined]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            count = 0
+            async for chunk in stream:
+                count += len(chunk)
+                if count > ANSWER_BYTES:
+                    msg = f"an answer of more than {ANSWER_BYTES:,} bytes"
+                    raise _TooLargeError(msg)
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    response.stream = Limited()
+
+
+def _is_local(url: str) -> bool:
+    """Return whether an address is on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _read_reply(completion: object, *, scale: Sequence[int], redact: Callable[[str], str]) -> Reply | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from judged.errors import BadInput, BadProtocol, Unreadable
+from judged.files import parse_yaml
 from judged.label.pool import Item
 from judged.problem import Problem
 from judged.tables.sessions import GRADES
@@ -43,6 +45,8 @@ TOKEN_RULE = "a token per four ASCII characters, one per other character, and 10
 
 _PLACEHOLDER = re.compile("{(query|title|text)}")
 _CLOSING_TAG = re.compile(r"</(\w+)>")
+_CONTROL = re.compile(r"[<\[](?=\||/?INST\]|/?s>|</?SYS>|(?:start|end)_of_turn>)", re.IGNORECASE)
+"""The start of what servers with raw templates read as the end of a message."""
 _NO_TITLE = "(none)"
 
 
@@ -95,20 +99,25 @@ class Prompt:
     def messages(self, *, query: str, title: str, text: str) -> list[Message]:
         """Return the messages that ask for the grade of one result; braces in texts are kept.
 
-        A text cannot close the tags that enclose it: in such tags of its own, `<` becomes `‹`.
+        A text cannot close the tags that enclose it: each request has its own random ones, `<result-5f3a9c1e>`.
         """
-        values = {"query": query, "title": title or _NO_TITLE, "text": text}
-        if self._own_tags is not None:
-            values = {name: self._own_tags.sub("‹", value) for name, value in values.items()}
-        question = _PLACEHOLDER.sub(lambda match: values[match[1]], self.template)
-        system = [{"role": "system", "content": self.system}] if self.system else []
+        given = {"query": query, "title": title or _NO_TITLE, "text": text}
+        values = {name: _CONTROL.sub("‹", value) for name, value in given.items()}
+        mark = secrets.token_hex(4)
+        question = _PLACEHOLDER.sub(lambda match: values[match[1]], self._mark_tags(self.template, mark))
+        instructions = self._mark_tags(self.system, mark)
+        system = [{"role": "system", "content": instructions}] if self.system else []
         return [*system, {"role": "user", "content": question}]
 
+    def _mark_tags(self, text: str, mark: str) -> str:
+        """Return a text of the prompt with the mark in every tag that the template closes."""
+        return text if self._tags is None else self._tags.sub(rf"\1-{mark}>", text)
+
     @cached_property
-    def _own_tags(self) -> re.Pattern[str] | None:
-        """Pattern of the start of any tag that the template closes; None if it has no tags."""
+    def _tags(self) -> re.Pattern[str] | None:
+        """Pattern of the tags that the template closes, without their end; None if it has none."""
         names = "|".join(sorted(set(_CLOSING_TAG.findall(self.template))))
-        return re.compile(rf"<(?=\s*/?\s*(?:{names})\b)", re.IGNORECASE) if names else None
+        return re.compile(rf"(</?(?:{names}))>") if names else None
 
 
 def read_prompt(path: str | Path | None = None) -> Prompt:
@@ -135,7 +144,7 @@ def _parse_prompt(content: bytes, source: str) -> Prompt:
         return BadInput(source, [Problem.error("bad-prompt", source, what)], hint=hint)
 
     try:
-        parsed = msgspec.convert(yaml.safe_load(content), _PromptFile)
+        parsed = msgspec.convert(parse_yaml(content), _PromptFile)
     except (yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise refuse(" ".join(str(error).split())) from None
     problem = _find_problem(parsed)

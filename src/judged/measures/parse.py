@@ -23,11 +23,11 @@ __all__ = [
     "split_measures",
 ]
 
-_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+"
 _FORM = re.compile(
     rf"""(?P<name>[A-Za-z0-9_αΑ-]+?)
          (?:\((?P<inside>.*)\))?
-         (?:(?P<mark>@|_at_|[_.])(?P<numbers>{_NUMBER}(?:,{_NUMBER})*))?
+         (?:(?P<mark>@|_at_|[_.])(?P<numbers>{_NUMBER}(?:,{_NUMBER})*+))?
          (?:-l(?P<level>[0-9]+))?""",
     re.VERBOSE | re.DOTALL,
 )

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from judged._optional import need
+from judged.files import write_file
 from judged.report.packing import squeeze
-from judged.result import write_file
 
 __all__ = ["Engine", "find_cache", "load_engine"]
 

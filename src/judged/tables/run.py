@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -24,13 +25,16 @@ from judged.tables.nested import (
 
 __all__ = ["Columns", "Mappings", "Run", "Source", "Text"]
 
+STRETCH = 1 << 21
+"""Bytes of a file in which lines are counted at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Text:
     """Lines of a TREC run, as bytes that are not decoded."""
 
     buffer: Any
-    """Bytes, a memory map, or anything else with the buffer protocol."""
+    """Bytes, anything else with the buffer protocol, or a file on disk whose slices are arrays of bytes."""
     parse: Callable[[], pa.Table]
     """Reads all lines into columns, for callers that need more than ranks."""
     file: str = "run"
@@ -40,8 +44,21 @@ class Text:
 
     def place(self, byte: int) -> Place:
         """Return the file and line that a byte is in."""
-        above = np.frombuffer(self.buffer, dtype=np.uint8, count=byte)
-        return Place(self.file, line=self.before + int(np.count_nonzero(above == ord("\n"))) + 1)
+        stretches = (self.buffer[at : min(at + STRETCH, byte)] for at in range(0, byte, STRETCH))
+        return Place(
+            self.file, line=self.before + 1 + sum(bytes(stretch).count(b"\n") for stretch in stretches)
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Raise `Unreadable` if the file changes meanwhile, in place of whatever that led to."""
+        verify = getattr(self.buffer, "verify", lambda: None)
+        try:
+            yield
+        except Exception:
+            verify()
+            raise
+        verify()
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from threading import local
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,7 @@ __all__ = [
     "Progress",
     "RowProblem",
     "Scanned",
+    "TextSource",
     "TieRule",
     "align_columns",
     "align_mapping",
@@ -172,7 +174,18 @@ def join(scans: Sequence[Scanned]) -> Scanned:
     )
 
 
-def align_text(index: JudgedIndex, text: Bytes, **options: Any) -> Aligned:
+class TextSource(Protocol):
+    """A text that is not in memory: it is read a stretch at a time."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: slice, /) -> Bytes: ...
+
+    def read_into(self, buffer: Bytes, begin: int) -> None:
+        """Fill the buffer with the bytes from `begin` on."""
+
+
+def align_text(index: JudgedIndex, text: Bytes | TextSource, **options: Any) -> Aligned:
     """Find the ranks of the judged documents in the lines of a TREC run; `options` are those of `scan_text`."""
     return scan_text(index, text, **options).arrange(len(index))
 
@@ -190,7 +203,7 @@ def align_columns(
 
 def scan_text(
     index: JudgedIndex,
-    text: Bytes,
+    text: Bytes | TextSource,
     *,
     ties: TieRule = "document-descending",
     single: bool = True,
@@ -201,9 +214,12 @@ def scan_text(
     engine = load_scanner()
     flat = index.for_scanner(engine)
     options = {"rule": RULES.index(ties), "single": single}
+    read = _views if isinstance(text, np.ndarray) else _Copies()
 
     def scan(ranges: Ints, query: int | None) -> Part:
-        return _to_part(engine.scan_text(flat, text, ranges, query=query, **options))
+        stretch, within = read(text, ranges)
+        part = _to_part(engine.scan_text(flat, stretch, within, query=query, **options))
+        return part if within is ranges else _move(part, within, ranges)
 
     def name(begin: int) -> str:
         head = bytes(text[begin : begin + 4096]).split(None, 1)
@@ -251,7 +267,43 @@ def _to_part(found: Any) -> Part:
     return found if isinstance(found, Part) else Part(**found)
 
 
-def _cut_lines(text: Bytes) -> list[Ints]:
+def _views(text: Any, ranges: Ints) -> tuple[Bytes, Ints]:
+    """Return a text in memory as it is."""
+    return text, ranges
+
+
+class _Copies(local):
+    """Copies of byte ranges, one after another, in a buffer that each thread uses again and again."""
+
+    def __init__(self) -> None:
+        self._buffer = np.empty(0, dtype=np.uint8)
+
+    def __call__(self, text: Any, ranges: Ints) -> tuple[Bytes, Ints]:
+        """Return the copies, and their ranges in the buffer."""
+        cuts = np.concatenate(([0], np.cumsum(ranges[:, 1] - ranges[:, 0])))
+        if len(self._buffer) < cuts[-1]:
+            self._buffer = np.empty(cuts[-1] + cuts[-1] // 8, dtype=np.uint8)
+        within = np.stack((cuts[:-1], cuts[1:]), axis=1)
+        for (start, stop), begin in zip(within.tolist(), ranges[:, 0].tolist(), strict=True):
+            text.read_into(self._buffer[start:stop], begin)
+        return self._buffer[: cuts[-1]], within
+
+
+def _move(part: Part, within: Ints, ranges: Ints) -> Part:
+    """Return a part with positions in the text in place of those in a buffer of copies."""
+
+    def place(position: Ints) -> Ints:
+        at = np.searchsorted(within[:, 0], position, "right") - 1
+        return position + (ranges[:, 0] - within[:, 0])[at]
+
+    faults = part.faults.copy()
+    faults[:, 1] = place(faults[:, 1])
+    repeated = faults[:, 0] == REPEATED  # whose detail is a position, too
+    faults[repeated, 2] = place(faults[repeated, 2])
+    return replace(part, begin=place(part.begin), end=place(part.end - 1) + 1, faults=faults)
+
+
+def _cut_lines(text: Bytes | TextSource) -> list[Ints]:
     """Cut the text after line ends into stretches of similar size."""
     cuts = [3 if bytes(text[:3]) == b"\xef\xbb\xbf" else 0]
     while cuts[-1] < len(text):

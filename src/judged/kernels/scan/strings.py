@@ -31,6 +31,9 @@ Key = TypeVar("Key", np.int64, np.uint64)
 SEED = np.uint64(int.from_bytes(os.urandom(8), "little"))
 """Of all hashes in this process, so that nobody can prepare different ids of one hash."""
 
+LONG = 1024
+"""Bytes from which strings are sorted one by one rather than eight bytes at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
@@ -111,13 +114,24 @@ class Strings:
         return same
 
     def sort_keys(self) -> list[Words]:
-        """Return numbers whose order, first to last, is that of the bytes; zero past the end of a string."""
+        """Return numbers whose order, first to last, is that of the bytes; zero past the end of a string.
+
+        There is one array for eight bytes of the longest string; if that is very long, a single one of ranks.
+        """
+        if self.length.max(initial=0) > LONG:
+            return [self._rank()]
         keys = []
         for k, longer in self.steps():
             key = np.zeros(len(self), dtype=np.uint64)
             key[longer] = self.word(k, longer).byteswap()
             keys.append(key)
         return keys
+
+    def _rank(self) -> Words:
+        """Return the place of every string among the distinct ones, in the order of their bytes."""
+        values = self.tolist()
+        places = {value: place for place, value in enumerate(sorted(set(values)))}
+        return np.array([places[value] for value in values], dtype=np.uint64)
 
     def steps(self) -> Iterator[tuple[int, Ints]]:
         """Yield every eighth byte and the strings that reach beyond it: as much work as there are bytes in all."""

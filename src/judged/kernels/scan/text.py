@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +34,11 @@ class Lines:
     """The number of lines with more columns than needed."""
 
 
-def find_line_end(text: Bytes, wanted: int) -> int:
-    """Return the end of the line that ends at or after the byte before `wanted`, its line feed included."""
+def find_line_end(text: Any, wanted: int) -> int:
+    """Return the end of the line that ends at or after the byte before `wanted`, its line feed included.
+
+    The text is an array of bytes, or has a length and slices that are.
+    """
     while wanted < len(text):
         feed = np.flatnonzero(text[wanted - 1 : wanted + 4095] == ord("\n"))
         if len(feed):

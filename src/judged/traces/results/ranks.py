@@ -13,7 +13,7 @@ from judged.tables.sessions import Iteration, Result, Search, Session
 __all__ = ["set_ranks_aside"]
 
 _NUMBER = re.compile(r"\d+(?!.*\d)")
-_SPELLING = re.compile(r"^[a-z]+://(?:www\.)?|[?#].*$|/+$", re.IGNORECASE)
+_SPELLING = re.compile(r"^[a-z]++://(?:www\.)?+|[?#].*+$|(?<!/)/++$", re.IGNORECASE | re.DOTALL)
 """What two ways to write one URL may differ in."""
 
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from judged.errors import BadProtocol
+from judged.files import parse_yaml
 from judged.io.open import open_binary
 from judged.traces.json_values import Json, preview
 from judged.traces.results.fields import ALIASES
@@ -229,7 +230,7 @@ def read_tools(path: str | Path) -> Tools:
     with open_binary(path) as file:
         content = file.read()
     try:
-        written = msgspec.convert(yaml.safe_load(content), _File)
+        written = msgspec.convert(parse_yaml(content), _File)
     except (yaml.YAMLError, UnicodeDecodeError, msgspec.ValidationError) as error:
         msg = f"{path} is not a mapping of tools: {' '.join(str(error).split())}"
         raise BadProtocol(msg, hint=EXAMPLE) from None

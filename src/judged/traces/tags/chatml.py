@@ -26,7 +26,7 @@ from judged.traces.tags.tagged_text import (
 __all__ = ["FORMAT"]
 
 _NAME = re.compile(
-    r'"?name"?\s*+:\s*+"?(?P<name>[\w.:-]+)|<function=(?P<function>[^>\s]+)>|^[^\S\n]*+(?P<bare>\w++)[^\S\n]*+$',
+    r'"?name"?\s*+:\s*+"?(?P<name>[\w.:-]+)|<function=(?P<function>[^<>\s]++)>|^[^\S\n]*+(?P<bare>\w++)[^\S\n]*+$',
     re.MULTILINE,
 )
 _PARAMETER_NAME = re.compile(r"[^>\s]*+")
