@@ -46,7 +46,7 @@ async function drawSlices(page, subject, data) {
     return { slice: clip(`${attribute} ${value} (${count(queries)})`, 60), attribute, value, queries, mean: parts[i].means[measure][at], base: parts[i].means[measure][scored.systems.indexOf(state.b)], row, difference: row && row[FIELD.difference], low: row && row[FIELD.low], high: row && row[FIELD.high] };
   });
   const dependent = data.interactions.filter((found) => found.measure === measure && ((found.system === state.a && found.baseline === state.b) || (found.system === state.b && found.baseline === state.a)));
-  page.append(h("h2", {}, `${measure} by slice`), chart({ kind: "slices", rows: rows.filter((row) => known(row.difference)).map(({ slice, difference, low, high }) => ({ slice, difference, low, high })), words: { measure, A: state.a, B: state.b }, name: `Slices ${measure}`, label: "Mean difference in each slice, with its interval; the table has the numbers",
+  page.append(h("h2", {}, `${measure} by slice`), chart({ kind: "slices", rows: rows.filter((row) => known(row.difference)).map(({ slice, difference, low, high }) => ({ slice, difference, low, high })), words: { measure, A: clip(state.a, 24), B: clip(state.b, 24) }, name: `Slices ${measure}`, label: "Mean difference in each slice, with its interval; the table has the numbers",
     tips: (row) => row.slice && { slice: row.slice, difference: signed(row.difference), interval: known(row.low) ? `${signed(row.low)} … ${signed(row.high)}` : "–" },
     caption: dependent.map((found) => `Does the difference depend on ${found.attribute}? ${known(found.p_corrected) ? `Corrected ${sayP(found.p_corrected)}` : found.undefined}. `).join("") || "Mean differences with their intervals." }),
   table({ name: `Slices ${measure}`, rows, columns: [

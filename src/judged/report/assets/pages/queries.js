@@ -69,7 +69,7 @@ function queryPlots(subject, kept, rows, measure) {
   const most = values.reduce((m, x) => Math.max(m, x), 1), least = values.reduce((m, x) => Math.min(m, x), 0);
   const sorted = kept.slice().sort((x, y) => y.difference - x.difference), every = Math.ceil(sorted.length / MOST_BARS) || 1;
   const bars = sorted.filter((_, i) => i % every === 0).map((row, i) => ({ ...row, from: i * every, to: Math.min((i + 1) * every, sorted.length) }));
-  const words = { A: state.a, B: state.b, measure, most, least, n: Math.max(1, sorted.length), count: plural(sorted.length, unit) };
+  const words = { A: clip(state.a, 17), B: clip(state.b, 17), measure, most, least, n: Math.max(1, sorted.length), count: plural(sorted.length, unit) };
   const pair = `${measure} ${state.a} ${state.b}`;
   const higher = better(subject, measure) >= 0;
   return [h("div", { class: "two" },
