@@ -154,7 +154,7 @@ def make_probes(pattern: re.Pattern[Any], length: int) -> Iterator[Any]:
 
 
 def list_uses(name: str) -> set[str]:
-    """Return the methods by which the module that holds a pattern uses it; all matches are sought otherwise."""
+    """Return the methods by which the module that holds a pattern uses it; otherwise assume that it finds all matches."""
     module, _, rest = name.rpartition(".")
     source = inspect.getsource(import_module(module))
     if rest.partition("[")[0] in MATCHED:
