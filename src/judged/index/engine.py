@@ -40,6 +40,8 @@ from judged.registry import Registry
 __all__ = [
     "ENGINES",
     "ENTRY_POINTS",
+    "GRAPH_BUILD",
+    "GRAPH_QUERY",
     "METRICS",
     "Attributes",
     "Capabilities",
@@ -86,6 +88,16 @@ class Setting:
     """What a sweep tries unless it says otherwise; empty: the default alone."""
     effort: bool = False
     """Whether raising it buys recall with time, so that a recall can be reached by a search over it."""
+
+
+GRAPH_BUILD: Mapping[str, Setting] = {
+    "M": Setting(16, "neighbours of a vector in the graph"),
+    "ef_construction": Setting(200, "candidates considered while building"),
+}
+GRAPH_QUERY: Mapping[str, Setting] = {
+    "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
+}
+"""Settings of HNSW graphs, with the same defaults in every engine, so that engines are compared at the same effort."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from judged._optional import need
 from judged.errors import EngineFailed
 from judged.index.connection import RemoteEngine
 from judged.index.engine import (
+    GRAPH_BUILD,
     Attributes,
     Capabilities,
     Engine,
@@ -46,8 +47,7 @@ class Chroma(Engine):
     packages = ("chromadb",)
     capabilities: ClassVar[Capabilities] = Capabilities(filters=True, deletes=True)
     build_settings: ClassVar[Mapping[str, Setting]] = {
-        "M": Setting(16, "neighbours of a vector in the graph"),
-        "ef_construction": Setting(200, "candidates considered while building"),
+        **GRAPH_BUILD,
         "ef": Setting(64, "candidates considered in a search; a change after building has no effect"),
     }
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from judged._optional import need
 from judged.index.engine import (
+    GRAPH_BUILD,
+    GRAPH_QUERY,
     METRICS,
     Attributes,
     Capabilities,
@@ -111,13 +113,8 @@ class FaissHnsw(_Faiss):
     name = "faiss-hnsw"
     title = "faiss, HNSW graph"
     parameters = "SearchParametersHNSW"
-    build_settings: ClassVar[Mapping[str, Setting]] = {
-        "M": Setting(16, "neighbours of a vector in the graph"),
-        "ef_construction": Setting(200, "candidates considered while building"),
-    }
-    query_settings: ClassVar[Mapping[str, Setting]] = {
-        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
-    }
+    build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
+    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
 
     def _make(self, dimensions: int, kind: int, settings: Settings) -> Any:
         index = self._faiss.IndexHNSWFlat(dimensions, settings["M"], kind)

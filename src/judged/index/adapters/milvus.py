@@ -14,6 +14,8 @@ from judged._optional import need
 from judged.errors import EngineFailed
 from judged.index.connection import RemoteEngine
 from judged.index.engine import (
+    GRAPH_BUILD,
+    GRAPH_QUERY,
     Attributes,
     Capabilities,
     Filter,
@@ -46,13 +48,8 @@ class MilvusHnsw(RemoteEngine):
     capabilities: ClassVar[Capabilities] = Capabilities(
         filters=True, deletes=True, remote=True, unverified=frozenset({"ef"})
     )
-    build_settings: ClassVar[Mapping[str, Setting]] = {
-        "M": Setting(16, "neighbours of a vector in the graph"),
-        "ef_construction": Setting(200, "candidates considered while building"),
-    }
-    query_settings: ClassVar[Mapping[str, Setting]] = {
-        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
-    }
+    build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
+    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Connect, and make an empty collection."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from judged._optional import need
 from judged.errors import EngineFailed
 from judged.index.engine import (
+    GRAPH_BUILD,
+    GRAPH_QUERY,
     Attributes,
     Capabilities,
     Engine,
@@ -39,13 +41,8 @@ class QdrantEdge(Engine):
     capabilities = Capabilities(
         filters=True, deletes=True, unverified=frozenset({"M", "ef_construction", "ef"})
     )
-    build_settings: ClassVar[Mapping[str, Setting]] = {
-        "M": Setting(16, "neighbours of a vector in the graph"),
-        "ef_construction": Setting(200, "candidates considered while building"),
-    }
-    query_settings: ClassVar[Mapping[str, Setting]] = {
-        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
-    }
+    build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
+    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty shard that is indexed whatever its size."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from judged._optional import need
 from judged.index.engine import (
+    GRAPH_BUILD,
+    GRAPH_QUERY,
     METRICS,
     Attributes,
     Capabilities,
@@ -38,13 +40,10 @@ class Usearch(Engine):
     packages = ("usearch",)
     capabilities = Capabilities(frozenset(METRICS), deletes=True)
     build_settings: ClassVar[Mapping[str, Setting]] = {
-        "M": Setting(16, "neighbours of a vector in the graph"),
-        "ef_construction": Setting(200, "candidates considered while building"),
+        **GRAPH_BUILD,
         "dtype": Setting("f32", "how numbers are stored: f32, bf16, f16 or i8; Hamming distance has bits"),
     }
-    query_settings: ClassVar[Mapping[str, Setting]] = {
-        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
-    }
+    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty graph."""

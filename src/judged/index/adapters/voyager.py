@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from judged._optional import need
 from judged.index.engine import (
+    GRAPH_BUILD,
+    GRAPH_QUERY,
     Attributes,
     Capabilities,
     Engine,
@@ -33,13 +35,8 @@ class Voyager(Engine):
     extra = "voyager"
     packages = ("voyager",)
     capabilities = Capabilities(deletes=True)
-    build_settings: ClassVar[Mapping[str, Setting]] = {
-        "M": Setting(16, "neighbours of a vector in the graph"),
-        "ef_construction": Setting(200, "candidates considered while building"),
-    }
-    query_settings: ClassVar[Mapping[str, Setting]] = {
-        "ef": Setting(64, "candidates considered in a search", (16, 32, 64, 128, 256), effort=True)
-    }
+    build_settings: ClassVar[Mapping[str, Setting]] = GRAPH_BUILD
+    query_settings: ClassVar[Mapping[str, Setting]] = GRAPH_QUERY
 
     def create(self, spec: IndexSpec, settings: Settings) -> None:
         """Make an empty graph."""
