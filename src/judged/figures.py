@@ -19,6 +19,7 @@ __all__ = [
     "draw_lines",
     "draw_log_lines",
     "draw_scatter",
+    "draw_stacked_bars",
 ]
 
 Record: TypeAlias = Mapping[str, str | float | bool | None]
@@ -271,6 +272,42 @@ def draw_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note
         },
     ]
     chart = {"data": _values(bars), "layer": layers, "width": 460, "height": {"step": 17}}
+    return _figure(name, title, note, chart)
+
+
+def draw_stacked_bars(bars: Sequence[Record], *, name: str, title: str, value: str, note: str = "") -> Figure:
+    """Draw a horizontal bar for each `group`, made of parts: `name` and `value`, in the order given."""
+    names = list(dict.fromkeys(bar["name"] for bar in bars))
+    place: Spec = {
+        "y": {
+            "field": "group",
+            "type": "nominal",
+            "title": None,
+            "sort": None,
+            "axis": {"domain": False, "ticks": False, "labelFontSize": 12, "labelPadding": 8},
+        },
+        "x": {"field": "value", "type": "quantitative", "title": value, "aggregate": "sum"},
+    }
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar"},
+            "encoding": {
+                **place,
+                "color": {"field": "name", "type": "nominal", "title": None, "sort": names},
+                "order": {"field": "place", "type": "quantitative"},
+                "tooltip": [{"field": field} for field in ("group", "name", "value")],
+            },
+        },
+        {
+            "mark": {"type": "text", "align": "left", "dx": 5, "color": INK, "fontSize": 11},
+            "encoding": {
+                **place,
+                "text": {"field": "value", "type": "quantitative", "aggregate": "sum", "format": ".3~g"},
+            },
+        },
+    ]
+    placed: list[Record] = [{**bar, "place": names.index(bar["name"])} for bar in bars]
+    chart = {"data": _values(placed), "layer": layers, "width": 460, "height": {"step": 28}}
     return _figure(name, title, note, chart)
 
 

@@ -1,4 +1,4 @@
-"""Files of settings and results: parse YAML safely, write files completely or not at all."""
+"""Files of settings and results: parse YAML safely, write files completely or not at all; where caches are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["parse_yaml", "replace_file", "write_file"]
+__all__ = ["cache_folder", "parse_yaml", "replace_file", "write_file"]
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -61,3 +61,11 @@ def write_file(path: Path, content: str | bytes) -> None:
             file.write(data)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be computed again: `$JUDGED_CACHE`, or `judged` in the user's cache folder."""
+    named = os.environ.get("JUDGED_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "judged"
