@@ -132,12 +132,24 @@ def draw_scatter(
                 "tooltip": [{"field": field} for field in ("name", "x", "y")],
             },
         },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 14, "color": INK},
-            "encoding": {"x": horizontal, "y": vertical, "text": {"field": "name"}},
-        },
+        *(
+            {
+                "transform": [{"filter": f"datum.inward === {str(inward).lower()}"}],
+                "mark": {"type": "text", "align": align, "dx": shift, "color": INK},
+                "encoding": {"x": horizontal, "y": vertical, "text": {"field": "name"}},
+            }
+            for inward, align, shift in ((False, "left", 14), (True, "right", -14))
+        ),
     ]
-    return _figure(name, title, note, {"data": _values(points), "layer": layers, "width": 520, "height": 340})
+    placed = _values(_turn_labels_inward(points))
+    return _figure(name, title, note, {"data": placed, "layer": layers, "width": 520, "height": 340})
+
+
+def _turn_labels_inward(points: Sequence[Record]) -> list[Record]:
+    """Return points with `inward` true for those on the right, whose names would leave the chart."""
+    places = [float(point["x"] or 0) for point in points]
+    middle = (min(places) + max(places)) / 2 if places else 0.0
+    return [{**point, "inward": place > middle} for point, place in zip(points, places, strict=True)]
 
 
 def draw_log_lines(

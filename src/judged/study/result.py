@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from judged.arrays import Floats
-from judged.blocks import Block, Display, Figure, Notes, Sentence, Table, Value
+from judged.blocks import Block, Display, Estimate, Figure, Notes, Sentence, Table, Value, mark_best
+from judged.comparison.blocks import difference_tables, find_axes, make_estimate, query_tables
 from judged.comparison.result import Comparison
 from judged.engine.evaluate import evaluate
 from judged.engine.evaluation import Evaluation
@@ -210,49 +211,93 @@ class Study(Result):
 
     def answer(self, digits: int = 4) -> str:
         """Return the best system and what its quality costs in time, in a few sentences."""
-        parts = []
+        return " ".join(self._list_answers(digits))
+
+    def _list_answers(self, digits: int) -> Iterator[str]:
         if self.comparison is not None:
-            parts.append(self.comparison.describe_answer(digits=digits))
-            optimal = self.comparison.pareto_optimal
-            first = self.comparison.answer()
-            if optimal and first is not None:
-                words = join_words([f"{name} ({self._milliseconds(name)})" for name in optimal])
-                parts.append(f"Worth their time, by {first.measure} and mean latency: {words}.")
+            yield self.comparison.describe_answer(digits=digits)
+            axes = [scores.measure for scores in find_axes(self.comparison)]
+            if axes:
+                names = self.comparison.pareto_optimal
+                words = join_words([f"{name} ({self._milliseconds(name)})" for name in names])
+                yield f"Pareto-optimal by {join_words([*axes, 'mean latency'])}: {words}."
         elif self.scored is not None:
             name, one = next(iter(self.scored.items()))
             measure, value = next(iter(one.mean().items()))
-            parts.append(f"{name}: {measure} {value:.{digits}f}, {self._milliseconds(name)} a query.")
+            yield f"{name}: {measure} {value:.{digits}f}, {self._milliseconds(name)} a query."
         if self.failures:
-            failed = join_words(list(self.failures))
-            parts.append(f"{counted(len(self.failures), 'system')} failed: {failed}.")
-        return " ".join(parts)
+            yield f"{counted(len(self.failures), 'system')} failed: {join_words(list(self.failures))}."
 
     def _milliseconds(self, system: str) -> str:
         return f"{self.latencies[system, TOTAL]['Latency']:.3g} ms"
 
     def blocks(self, display: Display) -> Iterable[Block]:
-        """Return the answer, scores and differences, times by stage, decisions, tunings and figures."""
+        """Return the answer, scores, times by stage, differences, decisions, tunings and figures."""
         yield Sentence(self.answer(display.digits))
         yield Sentence(self._describe())
         for name, message in self.failures.items():
             yield Sentence(f"{name} failed. {message}")
         inner = replace(display, notes=False)
         if self.comparison is not None:
-            yield from list(self.comparison.blocks(inner))[1:]  # the answer is above
-            yield from self.comparison.charts()[:1]
+            yield from self._show_comparison(self.comparison, inner)
         elif self.scored is not None:
             yield from self.scored.blocks(inner)
         if self.times:
             yield self._tabulate_times()
             yield self._draw_times()
-        yield self._tabulate_systems()
         for report in self.routing:
+            yield Sentence(f"{report.subject.capitalize()}, by {self.evaluations()[0].measures[0]}:")
             yield from report.blocks(inner)
         for system, tuning in self.tunings.items():
             yield Sentence(f"{system}, tuned on {counted(self.training, 'training query')}:")
             yield from tuning.blocks(inner)
+        yield self._tabulate_systems()
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def _show_comparison(self, comparison: Comparison, display: Display) -> Iterator[Block]:
+        """Yield means and latency in one table, the trade-off, and the differences: of the first measure, or of all."""
+        yield self._tabulate_means(comparison, display)
+        yield from comparison.charts()[::-1]
+        if display.per_query:
+            yield from query_tables(comparison, display)
+            return
+        tables = list(difference_tables(comparison, display))
+        yield from tables if display.full else tables[:1]
+        if len(tables) > 1 and not display.full:
+            yield Sentence(
+                "Differences in the other measures: `--full`, or the page Leaderboard of the report."
+            )
+
+    def _tabulate_means(self, comparison: Comparison, display: Display) -> Table:
+        """Return a row for each system: every measure, starred where it differs from the baseline, and its latency."""
+        baseline = comparison.baselines[0] if display.marks and len(comparison.baselines) == 1 else None
+
+        def make_cell(system: str, measure: str) -> Estimate:
+            starred = baseline is not None and system != baseline
+            marks = comparison.contrast(system, baseline, measure).stars if starred else ""
+            mean = comparison.mean(system, measure)
+            return make_estimate(mean.mean, mean.interval, marks, bounds=display.intervals)
+
+        rows = tuple(
+            (
+                name,
+                *(make_cell(name, measure) for measure in comparison.measures),
+                _round(self.latencies[name, TOTAL]["Latency"]),
+            )
+            for name in comparison.ranked()
+        )
+        better = {scores.measure: scores.higher_is_better for scores in comparison.scores}
+        stars = (
+            f"Means; against {baseline}, by corrected p: *** < 0.001, ** < 0.01, * < 0.05, ns not significant"
+        )
+        table = Table(
+            ("system", *comparison.measures, "mean ms"),
+            rows,
+            title=None if baseline is None else stars,
+            corner="measure",
+        )
+        return mark_best(table, {**better, "mean ms": False}, digits=display.digits)
 
     def _describe(self) -> str:
         learned = f", {self.training:,} more for training" if self.training else ""

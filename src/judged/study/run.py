@@ -74,8 +74,9 @@ def run_study(
         inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
         # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
         with closing(VectorCache(find_cache(cache))) as vectors, pin_blas(1, library="openblas"):
-            failures = _answer_all(inputs, vectors, Path(temporary), progress)
-        return make_study(inputs, failures)
+            learning = Learning(inputs)
+            failures = _answer_all(inputs, learning, vectors, Path(temporary), progress)
+        return make_study(inputs, failures, learning)
 
 
 def find_cache(cache: str | os.PathLike[str] | None) -> Path:
@@ -84,7 +85,11 @@ def find_cache(cache: str | os.PathLike[str] | None) -> Path:
 
 
 def _answer_all(
-    inputs: StudyInputs, cache: VectorCache, temporary: Path, progress: Progress | None
+    inputs: StudyInputs,
+    learning: Learning,
+    cache: VectorCache,
+    temporary: Path,
+    progress: Progress | None,
 ) -> dict[str, str]:
     """Ask every system what it was not asked before; return the failures by system."""
     counter = _Counter(inputs.done, inputs.total, progress)
@@ -100,7 +105,6 @@ def _answer_all(
     scratch = temporary / "scratch"
     scratch.mkdir()
     workshop = Workshop(inputs.collection, encode, scratch, counter.say)
-    learning = Learning(inputs)
     specs = {planned.spec.name: planned.spec for planned in inputs.plan}
     failures: dict[str, str] = {}
     with closing(Systems(specs, workshop, depth=inputs.spec.depth, learned=learning.learn)) as systems:

@@ -41,8 +41,8 @@ class _Answered:
     planned: PlannedSystem
 
 
-def make_study(inputs: StudyInputs, failures: Mapping[str, str]) -> Study:
-    """Return the result of a study; `failures` has why systems failed, by name."""
+def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learning) -> Study:
+    """Return the result of a study; `failures` has why systems failed, by name, `learning` what was tuned."""
     records = [_make_record(planned, failures) for planned in inputs.plan]
     answered = [
         _Answered(record.name, planned)
@@ -66,7 +66,7 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str]) -> Study:
         notes=tuple(notes),
         provenance=Provenance(inputs=list_inputs(inputs.spec.collection), settings=_list_settings(inputs)),
     )
-    return _score(study, inputs, answered) if answered else study
+    return _score(study, inputs, answered, learning) if answered else study
 
 
 def _make_record(planned: PlannedSystem, failures: Mapping[str, str]) -> SystemRecord:
@@ -101,14 +101,13 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
     }
 
 
-def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered]) -> Study:
+def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], learning: Learning) -> Study:
     """Return the study with scores, comparison, times and decisions."""
     spec = inputs.spec
     judgments, runs = _write_runs(inputs, answered)
     scored = evaluate_many(judgments, runs, list(spec.measure_names()), protocol=spec.protocol)
     times = tuple(_collect_times(answered, set(inputs.scored), spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
-    learning = Learning(inputs)
     tuned = [one for one in answered if one.planned.spec.fuse is not None and one.planned.spec.fuse.tune]
     notes = scored.notes if comparison is None else comparison.notes
     return replace(
