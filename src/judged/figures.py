@@ -352,13 +352,14 @@ def draw_heat_map(
     }
     ink = {"condition": {"test": "datum.share > 0.6", "value": GROUND}, "value": INK}
     texts = [("count", ",", -8, 15), ("share", ".0%", 11, 11)]
-    shade = {"domain": [0, 1], "range": [PALETTE["raised"][0], COLOURS[0]]}
+    # one colour, more or less opaque: in a page, colours are variables of the style, which have no mean
+    shade = {"domain": [0, 1], "range": [0.06, 1]}
     layers: list[Spec] = [
         {
-            "mark": {"type": "rect", "stroke": GROUND, "strokeWidth": 2},
+            "mark": {"type": "rect", "color": COLOURS[0], "stroke": GROUND, "strokeWidth": 2},
             "encoding": {
                 **place,
-                "color": {"field": "share", "type": "quantitative", "scale": shade, "legend": None},
+                "fillOpacity": {"field": "share", "type": "quantitative", "scale": shade, "legend": None},
             },
         },
         *(
