@@ -20,27 +20,24 @@ from judged.report.draw import draw
 from judged.study.plan import ANSWERS, StudyInputs, list_versions
 from judged.study.result import Study
 
-__all__ = ["README", "prepare_folder", "write_study"]
+__all__ = ["prepare_folder", "write_study"]
 
-README = """\
-# {title}
-
-{answer}
-
-| file | contents |
-|---|---|
-| `report.html` | everything in one page, for a browser |
-| `systems.csv` | a row for each system: every measure, the mean time of every stage, what it took to build |
-| `comparison.md`, `comparison.tex` | the tables for a document or a paper |
-| `charts/` | bars of every measure, accuracy against latency, times by stage, as SVG and PNG |
-| `runs/` | what each system retrieved, as TREC text and as Parquet |
-| `judgments.csv` | the judgments that systems were scored against |
-| `queries.csv` | every score of every query |
-| `timings.parquet` | every time of every stage: system, query, stage, seconds |
-| `study.json` | the result, for `judged.load`, `judged report` and `judged compare` |
-| `manifest.json` | versions, seed, machine, and the SHA-256 of every file |
-| `answers/` | what is finished; a study that is run again into this folder goes on from there |
-"""
+CONTENTS = {
+    "report.html": "everything in one page, for a browser",
+    "systems.csv": "a row for each system: every measure, the mean time of every stage, what it took to build",
+    "comparison.md": "the table of means, for a document; `comparison.tex` for a paper",
+    "charts": "bars of every measure, accuracy against latency, times by stage, as SVG and PNG",
+    "runs": "what each system retrieved, as TREC text and as Parquet",
+    "judgments.csv": "the judgments that systems were scored against",
+    "queries.csv": "every score of every query",
+    "timings.parquet": "every time of every stage: system, query, stage, seconds",
+    "study.json": "the result, for `judged.load`, `judged report` and `judged compare`",
+    "study.yaml": "the study; change it and run it again",
+    "collection": "documents, queries and judgments, in BEIR's layout",
+    "manifest.json": "versions, seed, machine, and the SHA-256 of every file",
+    ANSWERS: "what is finished; a study that is run again into this folder goes on from there",
+}
+"""What a folder of results may hold, as its README says it."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -63,7 +60,6 @@ def write_study(study: Study, inputs: StudyInputs) -> list[Path]:
     """Write everything that follows from a study into its folder; return the files."""
     folder = inputs.folder
     prepare_folder(folder)
-    write_file(folder / "README.md", README.format(title=study.name, answer=study.answer()))
     study.save(folder / "study.json")
     pyarrow.csv.write_csv(study.to_arrow("systems"), folder / "systems.csv")
     if study.scored is not None:
@@ -81,8 +77,19 @@ def write_study(study: Study, inputs: StudyInputs) -> list[Path]:
         queries=dict(inputs.collection.queries),
         documents=dict(zip(inputs.collection.documents, inputs.collection.texts, strict=True)),
     )
+    write_file(folder / "README.md", _describe_folder(study, folder))
     _write_manifest(study, inputs)
     return sorted(path for path in folder.rglob("*") if path.is_file() and ANSWERS not in path.parts)
+
+
+def _describe_folder(study: Study, folder: Path) -> str:
+    """Return the page that says what was found, and what each file holds."""
+    rows = [
+        f"| `{name}{'/' if (folder / name).is_dir() else ''}` | {text} |\n"
+        for name, text in CONTENTS.items()
+        if (folder / name).exists() or name == "manifest.json"
+    ]
+    return f"# {study.name}\n\n{study.answer()}\n\n| file | contents |\n|---|---|\n{''.join(rows)}"
 
 
 def _draw_charts(study: Study, folder: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judged.errors import JudgedError
+from judged.result import InputFile
 from judged.retrieve.collection import Collection
 from judged.retrieve.stage import search_current_folder
 from judged.retrieve.system import SystemSpec
@@ -74,6 +75,10 @@ class StudyInputs:
     plan: tuple[PlannedSystem, ...]
     folder: Path
     """Where answers, runs and judgments are."""
+    files: tuple[InputFile, ...] = ()
+    """Where the collection was read from."""
+    temporary: bool = False
+    """Whether the folder is removed at the end, so that no result may name its files."""
 
     @property
     def judgments(self) -> Judgments:

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from judged.retrieve.stage import Query, Ranked, Workshop
 from judged.retrieve.system import System, Systems
 from judged.retrieve.vectors import VectorCache, VectorSpace, encode_collection
 from judged.study.answers import Asked, Built
-from judged.study.collections import read_collection, split_queries
+from judged.study.collections import list_inputs, read_collection, split_queries
 from judged.study.learning import Learning
 from judged.study.plan import PlannedSystem, StudyInputs, plan_systems
 from judged.study.result import Study
@@ -43,12 +44,14 @@ def open_study(
     *,
     collection: Collection | None = None,
 ) -> StudyInputs:
-    """Read a study and its collection, and find out what is finished in the folder of an earlier run."""
+    """Read a study and its collection, unless that is given, and find out what an earlier run finished in the folder."""
     spec = source if isinstance(source, StudySpec) else read_study(source)
     chosen = read_collection(spec.collection) if collection is None else collection
     training, scored = split_queries(spec, chosen)
     place = Path(folder)
-    return StudyInputs(spec, chosen, training, scored, tuple(plan_systems(spec, chosen, place)), place)
+    plan = tuple(plan_systems(spec, chosen, place))
+    files = list_inputs(spec.collection) if collection is None else ()
+    return StudyInputs(spec, chosen, training, scored, plan, place, files)
 
 
 @worded
@@ -72,6 +75,8 @@ def run_study(
     with tempfile.TemporaryDirectory(prefix="judged-study-") as temporary:
         folder = Path(output or temporary)
         inputs = study if isinstance(study, StudyInputs) else open_study(study, folder)
+        if output is None and inputs.folder == folder:
+            inputs = replace(inputs, temporary=True)
         # one thread for NumPy: several that wait for each other make the times of single queries depend on the load
         with closing(VectorCache(find_cache(cache))) as vectors, pin_blas(1, library="openblas"):
             learning = Learning(inputs)

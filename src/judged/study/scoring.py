@@ -19,11 +19,12 @@ from judged.result import Provenance
 from judged.retrieve.clock import TOTAL
 from judged.retrieve.routing import RoutingReport, evaluate_routing
 from judged.study.answers import make_run
-from judged.study.collections import list_inputs
 from judged.study.learning import Learning
 from judged.study.plan import PlannedSystem, StudyInputs, describe_stages, list_versions
 from judged.study.result import StageTimes, Study, SystemRecord
 from judged.tables.decisions import Choices, GateDecisions, Reranking
+from judged.tables.judgments import Judgments
+from judged.tables.run import Run
 from judged.tables.timings import Timings
 from judged.wording import counted
 
@@ -64,7 +65,7 @@ def make_study(inputs: StudyInputs, failures: Mapping[str, str], learning: Learn
         repeats=inputs.spec.repeats,
         systems=tuple(records),
         notes=tuple(notes),
-        provenance=Provenance(inputs=list_inputs(inputs.spec.collection), settings=_list_settings(inputs)),
+        provenance=Provenance(inputs=inputs.files, settings=_list_settings(inputs)),
     )
     return _score(study, inputs, answered, learning) if answered else study
 
@@ -104,7 +105,7 @@ def _list_settings(inputs: StudyInputs) -> dict[str, object]:
 def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], learning: Learning) -> Study:
     """Return the study with scores, comparison, times and decisions."""
     spec = inputs.spec
-    judgments, runs = _write_runs(inputs, answered)
+    judgments, runs = _make_runs(inputs, answered)
     scored = evaluate_many(judgments, runs, list(spec.measure_names()), protocol=spec.protocol)
     times = tuple(_collect_times(answered, set(inputs.scored), spec.repeats))
     comparison = _compare(inputs, answered, scored, times)
@@ -126,25 +127,35 @@ def _score(study: Study, inputs: StudyInputs, answered: Sequence[_Answered], lea
     )
 
 
-def _write_runs(inputs: StudyInputs, answered: Sequence[_Answered]) -> tuple[str, dict[str, str]]:
-    """Write the judgments of the scored queries, and the run of each system on them; return where they are."""
-    folder, wanted = inputs.folder / "runs", set(inputs.scored)
-    folder.mkdir(parents=True, exist_ok=True)
-    judgments = inputs.folder / "judgments.csv"
-    write_judgments(inputs.judgments.select(wanted), judgments, force=True)
-    paths = {}
-    for one in answered:
-        lists = (
-            (asked.query, asked.documents, asked.scores)
-            for asked in one.planned.log.first_pass()
-            if asked.query in wanted
+def _make_runs(
+    inputs: StudyInputs, answered: Sequence[_Answered]
+) -> tuple[Judgments | str, dict[str, Run | str]]:
+    """Return the judgments of the scored queries and the run of each system on them, or the files they are written to."""
+    wanted = set(inputs.scored)
+    judgments = inputs.judgments.select(wanted)
+    runs = {
+        one.name: make_run(
+            one.name,
+            (
+                (asked.query, asked.documents, asked.scores)
+                for asked in one.planned.log.first_pass()
+                if asked.query in wanted
+            ),
         )
-        run = make_run(one.name, lists)
-        for extension in ("run", "parquet"):
-            path = folder / f"{one.planned.spec.name}.{extension}"
-            write_run(run, path, format="trec" if extension == "run" else None, force=True)
-        paths[one.name] = str(folder / f"{one.planned.spec.name}.run")
-    return str(judgments), paths
+        for one in answered
+    }
+    if inputs.temporary:
+        return judgments, dict(runs)
+    folder = inputs.folder / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_judgments(judgments, inputs.folder / "judgments.csv", force=True)
+    paths: dict[str, Run | str] = {}
+    for one in answered:
+        path = folder / f"{one.planned.spec.name}.run"
+        write_run(runs[one.name], path, format="trec", force=True)
+        write_run(runs[one.name], folder / f"{one.planned.spec.name}.parquet", force=True)
+        paths[one.name] = str(path)
+    return str(inputs.folder / "judgments.csv"), paths
 
 
 def _collect_times(answered: Sequence[_Answered], wanted: set[str], repeats: int) -> Iterator[StageTimes]:

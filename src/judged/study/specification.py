@@ -137,8 +137,8 @@ def _find_faults(spec: StudySpec) -> Iterator[tuple[str, JudgedError]]:
         yield "systems", error
     if spec.baseline is not None and spec.baseline not in names:
         yield "baseline", UnknownName("system", spec.baseline, names)
-    yield from _find_measure_faults(spec)
     yield from _find_bad_numbers(spec)
+    yield from _find_measure_faults(spec)
 
 
 def _find_system_faults(
