@@ -87,7 +87,10 @@ def command(
     from judged.study.folder import prepare_folder
     from judged.study.run import open_study
     from judged.study.specification import read_study
+    from judged.study.tracking import need_tracker
 
+    for tracker in trackers:
+        need_tracker(tracker)  # better known before the work than after it
     folder, output = split_output(output)
     output.check(pictures=True)
     spec = read_study(study)

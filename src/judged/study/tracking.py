@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from judged._optional import need
 from judged.study.result import Study
 
-__all__ = ["TRACKERS", "log_study"]
+__all__ = ["TRACKERS", "log_study", "need_tracker"]
 
 _BAD = re.compile(r"[^\w\-. /:]")
+
+
+def need_tracker(tracker: str) -> Any:
+    """Return the library of a tracker; raise `MissingExtra` if it is not installed."""
+    return need(tracker, extra=tracker, needed_by=f"`--log {tracker}`")
 
 
 def log_study(study: Study, folder: Path, tracker: str) -> None:
@@ -37,7 +43,7 @@ def _list_metrics(row: Mapping[str, object]) -> dict[str, float]:
 
 
 def _log_to_mlflow(study: Study, folder: Path) -> None:
-    mlflow = need("mlflow", extra="mlflow", needed_by="`--log mlflow`")
+    mlflow = need_tracker("mlflow")
     mlflow.set_experiment(study.name)
     with mlflow.start_run(run_name=study.name):
         facts = ("collection", "documents", "queries", "training", "repeats")
@@ -53,7 +59,7 @@ def _log_to_mlflow(study: Study, folder: Path) -> None:
 
 
 def _log_to_wandb(study: Study, folder: Path) -> None:
-    wandb = need("wandb", extra="wandb", needed_by="`--log wandb`")
+    wandb = need_tracker("wandb")
     for row in study.to_arrow("systems").to_pylist():
         with wandb.init(
             project="judged",
