@@ -255,6 +255,8 @@ def test_weights_are_tuned_on_training_queries_alone() -> None:
     assert found.training == 2
     assert set(found["tuned"].per_query().by_query("nDCG@5")) == set(QUERIES) - {"q1", "q3"}
     assert sum(tuning.weights.values()) == pytest.approx(1)
+    reported = tuning.to_arrow("systems").to_pylist()[0]
+    assert reported["mean"] == pytest.approx(found["tuned"].mean()["nDCG@5"], abs=1e-12)
     runs = {name: Path("out", "runs", f"{name}.run") for name in ("words", "own")}
     fused = judged.fuse(runs, method="wsum", normalisation="min-max", weights=tuning.weights)
     held_out = _without(JUDGMENTS, "q1", "q3")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judged.cli.options import output_options, query_options
+from judged.cli.options import difference_options, output_options, query_options
 from judged.cli.output import OutputOptions, emit, split_output
 from judged.cli.progress import Progress
 
@@ -67,6 +67,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     callback=_print_schema,
     help="Print the JSON schema of studies, for an editor, and exit.",
 )
+@difference_options
 @query_options()
 @output_options(note="; a FOLDER takes all results  [default: NAME-results]", folder=True)
 def command(

@@ -46,6 +46,7 @@ class Learning:
                 iterations=fuse.tune.iterations,
                 seed=study.seed,
                 level=study.level,
+                depth=spec.depth or study.depth,
                 protocol=study.protocol,
                 **fuse.parameters,  # type: ignore[arg-type]  # the method's own, checked by `FuseSpec.choose`
             )
