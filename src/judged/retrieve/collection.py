@@ -37,6 +37,9 @@ class Collection:
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
+        if len(self.texts) != len(self.documents):
+            counts = f"{len(self.texts):,} texts for {len(self.documents):,} documents, expected one for each"
+            raise BadInput(self.name, [Problem.error("missing-text", "documents", counts)])
         if len(self._rows) != len(self.documents):
             seen: set[str] = set()
             twice = next(one for one in self.documents if one in seen or seen.add(one))  # type: ignore[func-returns-value]

@@ -45,9 +45,6 @@ class GateSpec(StageSpec, frozen=True, kw_only=True):
     stage: str = GATING
     """The name under which it is timed."""
 
-    needs_vectors: ClassVar[bool] = False
-    """Whether it needs vectors of queries, so that it, or the system, needs an encoder."""
-
     def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Gate:
         """Return the gate, ready for queries."""
         raise NotImplementedError

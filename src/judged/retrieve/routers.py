@@ -56,9 +56,6 @@ class RouteSpec(StageSpec, frozen=True, kw_only=True):
     stage: str = ROUTING
     """The name under which it is timed."""
 
-    needs_vectors: ClassVar[bool] = False
-    """Whether it needs vectors of queries, so that it, or the system, needs an encoder."""
-
     @property
     def names(self) -> tuple[str, ...]:
         """The systems that it chooses from."""

@@ -55,12 +55,19 @@ Matrix: TypeAlias = NDArray[np.float32]
 class StageFailed(JudgedError, RuntimeError):
     """A stage that could not be built, or could not answer a query."""
 
+    def __init__(self, message: str, *, hint: str | None = None, stage: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.stage = stage
+        """The stage within another one that failed, such as `embedding` within `retrieval`."""
+
 
 class StageSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
     """A stage as a study declares it."""
 
     extra: ClassVar[str] = ""
     """The extra that brings what the stage needs; empty: none is needed."""
+    needs_vectors: ClassVar[bool] = False
+    """Whether it compares vectors, so that it, or the system, needs an encoder."""
 
     @property
     def type(self) -> str:
@@ -156,7 +163,7 @@ class Workshop:
         try:
             return [self.collection.texts[self.collection.row(document)] for document in documents]
         except KeyError as error:
-            msg = f"document {error} is not in the collection, so there is no text to rank it by"
+            msg = f"document `{error.args[0]}` is not in the collection, so there is no text to rank it by"
             raise StageFailed(msg) from None
 
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Literal, TypeVar
@@ -108,7 +108,7 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     router: Routers | None = None
     base: str | None = None
     gate: str | Gates | None = None
-    rerank: str | Rerankers | tuple[Rerankers, ...] | None = None
+    rerank: str | Rerankers | tuple[str | Rerankers, ...] | None = None
     depth: int | None = None
     """How many documents it returns; by default the depth of the study."""
 
@@ -149,10 +149,8 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     def rerank_specs(self) -> tuple[RerankSpec, ...]:
         """Return the declarations of its rerankers, in order."""
-        if isinstance(self.rerank, tuple):
-            return self.rerank
-        one = _expand(self.rerank, RERANKERS, "reranker")
-        return () if one is None else (one,)
+        some = self.rerank if isinstance(self.rerank, tuple) else (self.rerank,)
+        return tuple(_expand(one, RERANKERS, "reranker") for one in some if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every setting that results depend on, defaults included, without the name."""
@@ -182,11 +180,17 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             hint = f"a system has one of {', '.join(f'`{way}`' for way in WAYS)}"
             msg = f"it has {got} of the ways to find documents, expected one"
             raise BadProtocol(msg, hint=hint)
-        search = self.search_spec()
-        self.encoder_spec(), self.gate_spec(), self.rerank_specs()
-        if search is not None and search.needs_vectors and self.encoder is None:
-            msg = f"`search` is `{search.type}`, which searches vectors, and there is no `encoder`"
-            raise BadProtocol(msg)
+        self.encoder_spec()
+        stages: list[tuple[str, StageSpec | None]] = [
+            ("search", self.search_spec()),
+            ("router", self.router),
+            ("gate", self.gate_spec()),
+            *(("rerank", stage) for stage in self.rerank_specs()),
+        ]
+        for way, stage in stages:
+            if stage is not None and stage.needs_vectors and not (self.encoder or _own_encoder(stage)):
+                msg = f"`{way}` is `{stage.type}`, which compares vectors, and there is no `encoder`"
+                raise BadProtocol(msg)
         if self.fuse is not None:
             self._check_fusion(self.fuse)
         if self.depth is not None and self.depth < 1:
@@ -203,6 +207,12 @@ class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         elif fuse.weights is not None:
             msg = "`fuse` has both `weights` and `tune`, expected one of them"
             raise BadProtocol(msg)
+
+
+def _own_encoder(stage: StageSpec) -> EncoderSpec | None:
+    """Return the encoder that a stage has for itself."""
+    found: EncoderSpec | None = getattr(stage, "encoder", None)
+    return found
 
 
 def _expand(stage: str | S | Any | None, known: Mapping[str, type[S]], kind: str) -> Any:
@@ -248,14 +258,16 @@ class System:
     name: str
     spec: SystemSpec
     depth: int
-    find: Callable[[Query], tuple[Ranked, tuple[str, ...]]]
+    find: Callable[[Query], tuple[Ranked, tuple[str, ...]]] = lambda _query: (Ranked(), ())
     """Returns documents, and the experts if a router chose them."""
+    source: Searcher | Router | None = None
+    """What finds documents or chooses experts; a fusion and a base have none of their own."""
     rerankers: Sequence[tuple[str, Reranker]] = ()
     """The stage under which each is timed, and the reranker."""
     gate: tuple[str, Gate] | None = None
     """The stage under which it is timed, and the gate."""
     spaces: tuple[VectorSpace, ...] = ()
-    """The vectors that it searches, its parts included."""
+    """The vectors that its stages compare, its parts included."""
     untrained: bool = False
     """Whether an encoder or a reranker in it has random weights."""
     seconds: float = 0.0
@@ -273,6 +285,12 @@ class System:
             ranked = self.time(stage, query, partial(reranker.rerank, query, ranked))
         return Answer(ranked.cut(self.depth), before.cut(self.depth) if self.rerankers else None, experts)
 
+    def notes(self) -> list[str]:
+        """Return what its stages say to readers of the results; systems that it consists of speak for themselves."""
+        stages = (self.source, self.gate and self.gate[1], *(reranker for _, reranker in self.rerankers))
+        found = [getattr(stage, "notes", None) for stage in stages]
+        return [note for notes in found if notes is not None for note in notes()]
+
     def time(self, stage: str, query: Query, call: Callable[[], T]) -> T:
         """Return what the call returns, its time given to the stage; an error names system, stage and query."""
         try:
@@ -281,7 +299,8 @@ class System:
         except SystemFailed:
             raise
         except Exception as error:
-            raise SystemFailed(self.name, stage, error, query.id) from error
+            inner = error.stage if isinstance(error, StageFailed) else None
+            raise SystemFailed(self.name, inner or stage, error, query.id) from error
 
 
 class Systems:
@@ -306,45 +325,40 @@ class Systems:
         return self._built[name]
 
     def close(self) -> None:
-        """Release every index and connection."""
-        for searcher in self._searchers.values():
-            getattr(searcher, "close", lambda: None)()
+        """Release every index and connection, those too that come after one that cannot be released."""
+        with ExitStack() as stack:
+            for searcher in self._searchers.values():
+                stack.callback(getattr(searcher, "close", lambda: None))
+        self._searchers, self._built = {}, {}
 
     def _build(self, spec: SystemSpec) -> System:
         parts = [self.build(part) for part in spec.parts]
-        depth = spec.depth or self._depth
+        system = System(spec.name, spec, spec.depth or self._depth)
+        workshop, spaces = _record_spaces(self._workshop)
         encoder = spec.encoder_spec()
         with _naming(spec.name, "encoder"):
-            space = None if encoder is None else self._workshop.encode(encoder)
+            space = None if encoder is None else workshop.encode(encoder)
         started = perf_counter()
-        gate_spec = spec.gate_spec()
-        gate = None
-        if gate_spec is not None:
-            with _naming(spec.name, gate_spec.stage):
-                gate = (gate_spec.stage, gate_spec.build(self._workshop, space))
-        rerankers: list[tuple[str, Reranker]] = []
+        gate = spec.gate_spec()
+        if gate is not None:
+            with _naming(spec.name, gate.stage):
+                system.gate = (gate.stage, gate.build(workshop, space))
         for stage in spec.rerank_specs():
             with _naming(spec.name, stage.stage):
-                rerankers.append((stage.stage, stage.build(self._workshop, space)))
-        spaces = [*([] if space is None else [space]), *(one for part in parts for one in part.spaces)]
-        system = System(
-            spec.name,
-            spec,
-            depth,
-            lambda _query: (Ranked(), ()),
-            rerankers,
-            gate,
-            tuple({id(one): one for one in spaces}.values()),
-            any(one.encoder.untrained for one in spaces)
-            or any(part.untrained for part in parts)
-            or any(getattr(reranker, "untrained", False) for _, reranker in rerankers),
-        )
-        system.find = self._make_find(system, space, parts)
+                system.rerankers = (*system.rerankers, (stage.stage, stage.build(workshop, space)))
+        system.find = self._make_find(system, workshop, space, parts)
         system.seconds = perf_counter() - started + sum(part.seconds for part in parts)
+        spaces += (one for part in parts for one in part.spaces)
+        system.spaces = tuple({id(one): one for one in spaces}.values())
+        system.untrained = (
+            any(one.encoder.untrained for one in system.spaces)
+            or any(part.untrained for part in parts)
+            or any(getattr(reranker, "untrained", False) for _, reranker in system.rerankers)
+        )
         return system
 
     def _make_find(
-        self, system: System, space: VectorSpace | None, parts: Sequence[System]
+        self, system: System, workshop: Workshop, space: VectorSpace | None, parts: Sequence[System]
     ) -> Callable[[Query], tuple[Ranked, tuple[str, ...]]]:
         """Return the way in which a system finds documents."""
         spec = system.spec
@@ -352,14 +366,15 @@ class Systems:
             return self._make_fusion(system, spec.fuse, parts)
         if spec.router is not None:
             with _naming(spec.name, spec.router.stage):
-                router = spec.router.build(self._workshop, space, self._learned(spec).best_expert)
+                router = spec.router.build(workshop, space, self._learned(spec).best_expert)
+            system.source = router
             return _make_routing(system, spec.router.stage, router, {part.name: part for part in parts})
         if spec.base is not None:
             return lambda query: (parts[0].answer(query).ranked, ())
         stage = spec.search_spec() or spec.retriever
         assert stage is not None  # noqa: S101 - `check` says so
         with _naming(spec.name, stage.stage):
-            searcher = self._share_searcher(stage, space)
+            system.source = searcher = self._share_searcher(stage, space)
         # rerankers may take documents from below the depth of the system
         deep = max([system.depth, *(one.depth for one in spec.rerank_specs())])
         name = stage.stage
@@ -385,6 +400,17 @@ class Systems:
             return system.time(spec.stage, query, lambda: _fuse(fusion, weights, lists, spec.of)), ()
 
         return fuse
+
+
+def _record_spaces(workshop: Workshop) -> tuple[Workshop, list[VectorSpace]]:
+    """Return a workshop like this one, and a list of the spaces that stages ask it for."""
+    spaces: list[VectorSpace] = []
+
+    def encode(spec: EncoderSpec) -> VectorSpace:
+        spaces.append(workshop.encode(spec))
+        return spaces[-1]
+
+    return replace(workshop, encode=encode), spaces
 
 
 def _fuse(fusion: Fusion, weights: Sequence[float], lists: Sequence[Ranked], names: Sequence[str]) -> Ranked:

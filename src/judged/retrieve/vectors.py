@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter_ns
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judged.errors import Unreadable
+from judged.errors import JudgedError, Unreadable
 from judged.retrieve.encoders.encoder import Encoder, EncoderSpec
 from judged.retrieve.stage import Matrix, Query, StageFailed, Vector
+from judged.wording import counted
 
 if TYPE_CHECKING:
     from judged.retrieve.collection import Collection
@@ -25,7 +26,7 @@ __all__ = ["EMBEDDING", "VectorCache", "VectorSpace", "encode_collection"]
 
 EMBEDDING = "embedding"
 """The stage in which queries are encoded."""
-VERSION = 1
+VERSION = 2
 """Part of every key; raised when vectors are made in another way."""
 LOOKUP = 500
 """Texts that are looked up in the cache at a time."""
@@ -52,7 +53,7 @@ class VectorCache:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
-        try:
+        with self._wording():
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path or ":memory:", timeout=60, isolation_level=None)
@@ -61,19 +62,19 @@ class VectorCache:
                 self._database.execute("PRAGMA synchronous = NORMAL")
             for table in _TABLES:
                 self._database.execute(table)
-        except (sqlite3.Error, OSError) as error:
-            msg = f"the cache of vectors {path} cannot be used: {error}"
-            raise Unreadable(msg, hint="remove the file, or name another one with `--cache`") from None
 
     def find(self, space: bytes, texts: Sequence[str]) -> dict[str, CachedVector]:
-        """Return the cached ones of these texts; a damaged row is encoded again."""
+        """Return the cached ones of these texts; a damaged row is passed over."""
         keys = {_hash(text): text for text in texts}
         found = {}
-        for key, vector, nanoseconds in self._select(space, list(keys)):
-            with suppress(ValueError):
-                found[keys[key]] = CachedVector(
-                    np.frombuffer(vector, dtype="<f4"), tuple(map(int, json.loads(nanoseconds)))
-                )
+        with self._wording():
+            for key, vector, nanoseconds in self._select(space, list(keys)):
+                with suppress(ValueError, TypeError):
+                    row = CachedVector(
+                        np.frombuffer(vector, dtype="<f4"), tuple(map(int, json.loads(nanoseconds)))
+                    )
+                    if np.isfinite(row.vector).all():
+                        found[keys[key]] = row
         return found
 
     def _select(self, space: bytes, keys: list[bytes]) -> Iterator[tuple[bytes, bytes, str]]:
@@ -94,25 +95,44 @@ class VectorCache:
             (space, _hash(text), one.vector.astype("<f4").tobytes(), json.dumps(one.nanoseconds))
             for text, one in vectors.items()
         ]
-        with closing(self._database.cursor()) as cursor:
+        with self._wording(), closing(self._database.cursor()) as cursor:
             cursor.execute("BEGIN IMMEDIATE")
-            cursor.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-            cursor.execute("COMMIT")
+            try:
+                cursor.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+                cursor.execute("COMMIT")
+            except sqlite3.Error:
+                with suppress(sqlite3.Error):
+                    cursor.execute("ROLLBACK")
+                raise
 
     def remember(self, spec: EncoderSpec, space: bytes) -> None:
         """Keep which space the settings of an encoder led to, so that `count` need not load it."""
-        self._database.execute("INSERT OR REPLACE INTO spaces VALUES (?, ?)", [_hash_settings(spec), space])
+        with self._wording():
+            self._database.execute(
+                "INSERT OR REPLACE INTO spaces VALUES (?, ?)", [_hash_settings(spec), space]
+            )
 
     def count(self, spec: EncoderSpec, texts: Sequence[str]) -> int:
         """Return how many of the texts are cached, if the encoder is what it was when it was last loaded."""
-        row = self._database.execute(
-            "SELECT space FROM spaces WHERE settings = ?", [_hash_settings(spec)]
-        ).fetchone()
-        return 0 if row is None else len(self.find(row[0], texts))
+        with self._wording():
+            row = self._database.execute(
+                "SELECT space FROM spaces WHERE settings = ?", [_hash_settings(spec)]
+            ).fetchone()
+            keys = [] if row is None else [_hash(text) for text in dict.fromkeys(texts)]
+            return sum(1 for _ in self._select(row[0], keys)) if keys else 0
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
+
+    @contextmanager
+    def _wording(self) -> Iterator[None]:
+        """Raise what goes wrong with the file as an error that names it."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            msg = f"the cache of vectors {self.path} cannot be used: {error}"
+            raise Unreadable(msg, hint="remove the file, or name another one with `--cache`") from None
 
 
 def _hash(text: str) -> bytes:
@@ -154,32 +174,46 @@ class VectorSpace:
             return known.vector
         with query.clock.stage(EMBEDDING):
             started = perf_counter_ns()
-            vector = np.asarray(self.encoder.encode_query(query.text), dtype=np.float32)
+            vector = self.encode(query.text)
             taken = perf_counter_ns() - started
         self.encoded_queries += 1
-        self._check(vector)
         if query.sample >= 0:
             before = () if known is None else known.nanoseconds
             self._known[query.text] = self._new[query.text] = CachedVector(vector, (*before, taken))
         return vector
 
+    def encode(self, text: str) -> Vector:
+        """Return the vector of a text as a query, past the cache; raise `StageFailed` unless it is a finite row."""
+        try:
+            vector = np.asarray(self.encoder.encode_query(text), dtype=np.float32)
+        except JudgedError as error:
+            raise StageFailed(error.message, hint=error.hint, stage=EMBEDDING) from error
+        except Exception as error:
+            msg = f"the encoder failed: {type(error).__name__}: {error}"
+            raise StageFailed(msg, stage=EMBEDDING) from error
+        if vector.shape != (self.dimensions,):
+            msg = f"the encoder returned an array of shape {vector.shape} for a query, expected ({self.dimensions},) as for documents"
+            raise StageFailed(msg, stage=EMBEDDING)
+        if not np.isfinite(vector).all():
+            msg = f"the encoder returned {_name_bad(vector)} for the query `{text[:60]}`, expected finite numbers"
+            raise StageFailed(msg, stage=EMBEDDING)
+        return vector
+
     def look_up(self, texts: Sequence[str]) -> None:
         """Read from the cache which of these queries are encoded already."""
-        self._known |= self.cache.find(self.key, texts)
+        cached = self.cache.find(self._query_key, texts)
+        self._known |= {text: one for text, one in cached.items() if one.vector.shape == (self.dimensions,)}
 
     def save(self) -> None:
         """Keep the vectors of the queries that were encoded since, with their times."""
         if self._new:
-            self.cache.add(self.key, self._new)
+            self.cache.add(self._query_key, self._new)
             self._new = {}
 
-    def _check(self, vector: Vector) -> None:
-        if vector.shape != (self.dimensions,):
-            msg = f"the encoder returned an array of shape {vector.shape} for the query, expected ({self.dimensions},) as for documents"
-            raise StageFailed(msg)
-        if not np.isfinite(vector).all():
-            msg = f"the encoder returned {_name_bad(vector)} for the query, expected finite numbers"
-            raise StageFailed(msg)
+    @property
+    def _query_key(self) -> bytes:
+        """The key of its queries: a text may have another vector as a query than as a document."""
+        return hashlib.sha256(self.key + b"queries").digest()
 
 
 def encode_collection(
@@ -192,11 +226,16 @@ def encode_collection(
 
     Each batch is on disk before the next one is encoded, so a job that is killed loses one batch.
     """
+    if not collection.documents:
+        msg = f"the collection `{collection.name}` has no documents"
+        raise StageFailed(msg)
     encoder = spec.load(collection.texts)
     key = make_key(spec, encoder, collection)
     cache.remember(spec, key)
     texts = list(dict.fromkeys(collection.texts))
     found = {text: one.vector for text, one in cache.find(key, texts).items()}
+    if len({len(vector) for vector in found.values()}) > 1:  # damaged ones
+        found = {text: vector for text, vector in found.items() if len(vector) == encoder.dimensions}
     missing = [text for text in texts if text not in found]
     cached, started = len(found), perf_counter_ns()
     for start in range(0, len(missing), spec.batch):
@@ -225,7 +264,8 @@ def _encode(encoder: Encoder, texts: Sequence[str], collection: Collection) -> M
     """Return the vectors of a batch; raise `StageFailed` if they are not one finite row for each text."""
     vectors = np.asarray(encoder.encode_documents(texts), dtype=np.float32)
     if vectors.shape != (len(texts), encoder.dimensions):
-        msg = f"the encoder returned an array of shape {vectors.shape}, expected ({len(texts)}, {encoder.dimensions})"
+        first = collection.documents[collection.texts.index(texts[0])]
+        msg = f"the encoder returned an array of shape {vectors.shape} for {counted(len(texts), 'document')} from `{first}` on, expected ({len(texts)}, {encoder.dimensions})"
         raise StageFailed(msg)
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(bad):

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 
 from judged._optional import need
@@ -39,14 +40,14 @@ class BPE(EncoderSpec, tag="bpe", frozen=True, kw_only=True):
     """`random`: build the LSTM without training."""
     model: str | None = None
     """The folder of a tokenizer and weights, written by `BPEEncoder.save`."""
-    vocabulary: int = 8000
+    vocabulary: Annotated[int, msgspec.Meta(ge=1)] = 8000
     """Tokens, those of single bytes included; a small collection has fewer."""
-    dimensions: int = 768
+    dimensions: Annotated[int, msgspec.Meta(ge=1)] = 768
     """The length of the LSTM's states."""
-    embedding: int = 256
+    embedding: Annotated[int, msgspec.Meta(ge=1)] = 256
     """The length of the embeddings that the LSTM reads."""
     pooling: Literal["mean", "last"] = "mean"
-    max_length: int = 512
+    max_length: Annotated[int, msgspec.Meta(ge=1)] = 512
     """Tokens that are read of a text; what follows is cut off."""
     seed: int = 0
     """Random seed of random weights."""
@@ -56,10 +57,6 @@ class BPE(EncoderSpec, tag="bpe", frozen=True, kw_only=True):
 
     def load(self, documents: Sequence[str]) -> BPEEncoder:
         """Train the tokenizer on the documents and build the LSTM, or load both."""
-        for name in ("vocabulary", "dimensions", "embedding", "max_length"):
-            if getattr(self, name) < 1:
-                msg = f"`{name}` is {getattr(self, name)}, expected at least 1"
-                raise StageFailed(msg)
         if (self.model is None) == (self.weights == "trained"):
             given = (
                 "no `model` is named"

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
+
+import msgspec
 
 from judged.retrieve.stage import Matrix, StageFailed, StageSpec, Vector
 
@@ -46,7 +48,7 @@ class Encoder(Protocol):
 class EncoderSpec(StageSpec, frozen=True, kw_only=True):
     """An encoder as a study declares it."""
 
-    batch: int = 32
+    batch: Annotated[int, msgspec.Meta(ge=1)] = 32
     """How many documents are encoded at a time; no vector depends on it."""
 
     fitted: ClassVar[bool] = False

@@ -7,8 +7,9 @@ import os
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from judged._optional import need
@@ -38,17 +39,17 @@ class OpenAI(EncoderSpec, tag="openai", frozen=True, kw_only=True):
     """The address of the endpoint; empty takes it from the environment variable OPENAI_BASE_URL."""
     key_variable: str | None = None
     """The environment variable with the key; null takes OPENAI_API_KEY, if it is set."""
-    dimensions: int | None = None
+    dimensions: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Ask for vectors of this length, from models that shorten them."""
     query_prefix: str = ""
     document_prefix: str = ""
     normalise: bool = False
     """Whether vectors are scaled to length 1."""
-    timeout: float = 60.0
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     """Seconds that one request may take."""
-    total_timeout: float = 300.0
+    total_timeout: Annotated[float, msgspec.Meta(gt=0)] = 300.0
     """Seconds that a batch may take, with all retries and the waits between them."""
-    retries: int = 4
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 4
     """How often a request is repeated that fails in passing: status 429 or 5xx, no connection, no answer in time."""
 
     def load(self, documents: Sequence[str]) -> EndpointEncoder:
@@ -56,9 +57,6 @@ class OpenAI(EncoderSpec, tag="openai", frozen=True, kw_only=True):
         from judged.label.client import URL_VARIABLE, Endpoint, Key
 
         del documents
-        if not (self.timeout > 0 and self.total_timeout > 0 and self.retries >= 0):
-            msg = f"`timeout` is {self.timeout}, `total_timeout` {self.total_timeout} and `retries` {self.retries}, expected more than 0 seconds and at least 0 retries"
-            raise StageFailed(msg)
         try:
             url = (self.url or os.environ.get(URL_VARIABLE, "")).rstrip("/").removesuffix("/embeddings")
             return EndpointEncoder(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 
 from judged._optional import need
@@ -30,7 +31,7 @@ class LSA(EncoderSpec, tag="lsa", frozen=True, kw_only=True):
     extra: ClassVar[str] = "lsa"
     fitted: ClassVar[bool] = True
 
-    dimensions: int | None = 256
+    dimensions: Annotated[int, msgspec.Meta(ge=1)] | None = 256
     """At most; a collection with fewer documents or terms has fewer. null: TF-IDF without a reduction."""
     analyser: Literal["word", "char", "char_wb"] = "word"
     """Terms are words, n-grams of characters, or n-grams of characters within words."""
@@ -38,7 +39,7 @@ class LSA(EncoderSpec, tag="lsa", frozen=True, kw_only=True):
     """The shortest and the longest n-gram that is a term."""
     stop_words: tuple[str, ...] = ()
     """Words that are left out."""
-    max_terms: int | None = None
+    max_terms: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Keep the terms that occur most often only."""
     sublinear: bool = True
     """Whether a term that occurs n times weighs 1 + ln n instead of n."""
@@ -75,9 +76,6 @@ class LSA(EncoderSpec, tag="lsa", frozen=True, kw_only=True):
                 msg = f"the collection has {count:,} terms, expected at most {MAX_TERMS:,} for TF-IDF vectors without a reduction"
                 raise StageFailed(msg, hint="set `dimensions`, such as 256, or `max_terms`")
             return None
-        if self.dimensions < 1:
-            msg = f"`dimensions` is {self.dimensions}, expected at least 1, or null for no reduction"
-            raise StageFailed(msg)
         decomposition = need("sklearn.decomposition", extra=self.extra, needed_by="the encoder `lsa`")
         dimensions = min(self.dimensions, documents, count)
         return decomposition.TruncatedSVD(dimensions, random_state=self.seed).fit(terms)

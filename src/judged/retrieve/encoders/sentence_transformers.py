@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from judged._optional import need
@@ -27,7 +28,7 @@ class SentenceTransformers(EncoderSpec, tag="sentence-transformers", frozen=True
     revision: str | None = None
     """Branch, tag or commit of the hub."""
     device: str = "cpu"
-    max_length: int | None = None
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Tokens that are read of a text, if other than the model says; what follows is cut off."""
     query_prefix: str | None = None
     """Written before a query; by default the model's own prompt for queries."""

@@ -6,8 +6,9 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 
 from judged._optional import need
@@ -27,9 +28,9 @@ class Model2Vec(EncoderSpec, tag="model2vec", frozen=True, kw_only=True):
     """A folder, a hub id, or `package:NAME/FOLDER`."""
     revision: str | None = None
     """Branch, tag or commit of the hub."""
-    dimensions: int | None = None
+    dimensions: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Keep the first dimensions only, for models that were trained for that."""
-    max_length: int | None = 512
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = 512
     """Tokens that are read of a text; null reads all."""
     normalise: bool = False
     """Whether vectors are scaled to length 1."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -60,7 +60,7 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
     config: dict[str, Any] = msgspec.field(default_factory=dict)
     """Fields of the configuration to replace, for random weights."""
     device: str = "cpu"
-    max_length: int | None = None
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """Tokens that are read of a text; what follows is cut off."""
     query_prefix: str = ""
     document_prefix: str = ""
@@ -89,9 +89,6 @@ class TransformersSpec(EncoderSpec, frozen=True, kw_only=True):
         return "mean"
 
     def _check(self) -> None:
-        if self.max_length is not None and self.max_length < 1:
-            msg = f"`max_length` is {self.max_length}, expected at least 1 token"
-            raise StageFailed(msg)
         if self.config and self.weights == "trained":
             msg = "`config` replaces fields of the configuration, which a trained model does not allow"
             raise StageFailed(msg, hint="write `weights: random` for an untrained model")
@@ -173,7 +170,7 @@ class ByT5(TransformersSpec, tag="byt5", frozen=True, kw_only=True):
     }
     classes: ClassVar[tuple[str, str, str]] = ("T5Config", "T5EncoderModel", "ByT5Tokenizer")
 
-    max_length: int | None = 1024
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = 1024
     """Bytes that are read of a text, with the sign for its end; what follows is cut off."""
 
 
@@ -188,7 +185,7 @@ class Canine(TransformersSpec, tag="canine", frozen=True, kw_only=True):
     published: ClassVar[str] = "google/canine-s"
     classes: ClassVar[tuple[str, str, str]] = ("CanineConfig", "CanineModel", "CanineTokenizer")
 
-    max_length: int | None = 2048
+    max_length: Annotated[int, msgspec.Meta(ge=1)] | None = 2048
     """Characters that are read of a text, with the signs for its start and end; what follows is cut off."""
 
 

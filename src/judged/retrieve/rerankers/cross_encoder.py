@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from judged._optional import need
-from judged.retrieve.encoders.models import ModelFolder, find_model
+from judged.retrieve.encoders.models import ModelFolder, find_model, load_quietly
 from judged.retrieve.rerankers.function import score_texts
 from judged.retrieve.rerankers.reranker import RerankSpec
 from judged.retrieve.stage import Query, Ranked, StageFailed, Workshop
@@ -33,7 +33,7 @@ class CrossEncoder(RerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
     """Tokens that are read of query and document together; None takes the model's limit."""
     device: str = "cpu"
 
-    extra: ClassVar[str] = "sentence-transformers"
+    extra: ClassVar[str] = "encoders"
 
     def load(self, workshop: Workshop, space: VectorSpace | None) -> _PairScorer:  # noqa: ARG002 - texts alone
         """Load the model, or build it untrained if random weights are asked for."""
@@ -42,13 +42,14 @@ class CrossEncoder(RerankSpec, frozen=True, kw_only=True, tag="cross-encoder"):
         trained = self.weights == "trained"
         folder = find_model(self.model, revision=self.revision, extra=self.extra, weights=trained)
         try:
-            if not trained:
-                folder = self._build(transformers, folder, workshop)
-            elif not (folder.path / "modules.json").is_file():
-                _check_weights(transformers, folder)
-            model = library.CrossEncoder(
-                str(folder.path), device=self.device, max_length=self.max_length, local_files_only=True
-            )
+            with load_quietly():
+                if not trained:
+                    folder = self._build(transformers, folder, workshop)
+                elif not (folder.path / "modules.json").is_file():
+                    _check_weights(transformers, folder)
+                model = library.CrossEncoder(
+                    str(folder.path), device=self.device, max_length=self.max_length, local_files_only=True
+                )
         except StageFailed:
             raise
         except Exception as error:

@@ -47,7 +47,7 @@ def score_texts(head: Ranked, scores: Any, name: str) -> Ranked:
     """Return documents by new scores, the highest first; of equal ones the first stays first."""
     try:
         numbers = np.asarray(scores if hasattr(scores, "__len__") else list(scores), dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):  # the last is torch's, for a tensor with gradients
         msg = f"`{name}` returned {type(scores).__name__}, expected a number for each of {len(head)} texts"
         raise StageFailed(msg) from None
     if numbers.shape != (len(head),):

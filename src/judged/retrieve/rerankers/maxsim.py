@@ -103,7 +103,11 @@ class _TokenMatcher:
         rows = [self._workshop.collection.row(document) for document in head.documents]
         parts = [self._vectors[self._starts[row] : self._starts[row + 1]] for row in rows]
         starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
-        asked = self._encode([self._tokenise(query.text)])[0]
+        tokens = self._tokenise(query.text)
+        if not tokens:
+            msg = "the query has no tokens"
+            raise StageFailed(msg)
+        asked = self._encode([tokens])[0]
         similarity = asked @ np.concatenate(parts).astype(np.float32).T
         best = np.maximum.reduceat(similarity, starts, axis=1)
         return score_texts(head, best.sum(axis=0, dtype=np.float64), self._spec.model)

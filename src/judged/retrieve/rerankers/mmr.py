@@ -64,7 +64,7 @@ class _Diversifier:
         try:
             return [self._workshop.collection.row(document) for document in documents]
         except KeyError as error:
-            msg = f"document {error} is not in the collection, so it has no vector"
+            msg = f"document `{error.args[0]}` is not in the collection, so it has no vector"
             raise StageFailed(msg) from None
 
 

@@ -1,14 +1,15 @@
 """The seam of rerankers: how a study declares one, and what holds for the results of all of them.
 
 A reranker orders the first results of a ranking; the rest follow below them in their order. Each score is lower than
-the one before it, so that a run file keeps the order whatever its reader does with ties.
+the one before it, in float32 too, as which trec_eval compares scores: a run keeps the order whatever its reader does
+with ties.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, Protocol
 
 import msgspec
 import numpy as np
@@ -37,9 +38,6 @@ class RerankSpec(StageSpec, frozen=True, kw_only=True):
     """How many of the first results are reranked; the rest keep their order below them."""
     stage: str = RERANKING
     """The name under which it is timed."""
-
-    needs_vectors: ClassVar[bool] = False
-    """Whether it needs vectors of documents, so that it, or the system, needs an encoder."""
 
     def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Reranker:
         """Return the reranker, ready for queries; `space` has the vectors of the system's encoder, if it has one."""
@@ -79,7 +77,8 @@ class HeadReranker:
         return [] if found is None else list(found())
 
     def _check(self, ordered: Ranked, head: Ranked) -> None:
-        unknown = [document for document in ordered.documents if document not in set(head.documents)]
+        given = set(head.documents)
+        unknown = [document for document in ordered.documents if document not in given]
         if unknown:
             msg = (
                 f"`{self.name}` returned document `{unknown[0]}`, which is not among the results it was given"
@@ -104,8 +103,8 @@ def check_scores(name: str, documents: Sequence[str], scores: Sequence[float]) -
 def join_rankings(head: Ranked, tail: Ranked) -> Ranked:
     """Return one ranking, the tail below the head, in which every score is lower than the one before it.
 
-    A tail that reaches into the head is shifted to 1 below it. A score that is not lower than the one before it becomes
-    the next lower number; where there is none, scores become −1, −2 and so on.
+    A tail that reaches into the head is shifted to 1 below it. A score that is not lower than the one before it, compared
+    as float32, becomes the next lower number of float32; where there is none, scores become −1, −2 and so on.
 
     >>> join_rankings(Ranked(("a", "b"), (0.75, 0.25)), Ranked(("c", "d"), (9.0, 8.5)))
     Ranked(documents=('a', 'b', 'c', 'd'), scores=(0.75, 0.25, -0.75, -1.25))
@@ -114,10 +113,24 @@ def join_rankings(head: Ranked, tail: Ranked) -> Ranked:
     shift = 0.0
     if len(head) and len(tail) and tail.scores[0] >= head.scores[-1]:
         shift = tail.scores[0] - head.scores[-1] + 1
-    scores: list[float] = []
-    for score in (*head.scores, *(score - shift for score in tail.scores)):
-        below = math.nextafter(scores[-1], -math.inf) if scores else math.inf
-        scores.append(min(float(score), below))
-    if not np.isfinite(scores).all():
-        scores = [-float(rank) for rank in range(1, len(documents) + 1)]
+    scores = _lower_ties([*head.scores, *(score - shift for score in tail.scores)])
     return Ranked(documents, tuple(scores))
+
+
+def _lower_ties(scores: list[float]) -> list[float]:
+    """Return scores of which each is lower in float32 than the one before it."""
+    lowest = np.float32(-np.inf)
+    lowered: list[float] = []
+    with np.errstate(over="ignore"):
+        last = np.float32(np.inf)
+        for score in scores:
+            single = np.float32(score)
+            if single >= last:
+                single = np.nextafter(last, lowest)
+                lowered.append(float(single))
+            else:
+                lowered.append(float(score))
+            last = single
+            if not np.isfinite(last):
+                return [-float(rank) for rank in range(1, len(scores) + 1)]
+    return lowered

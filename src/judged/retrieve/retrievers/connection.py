@@ -37,6 +37,10 @@ class _PassingError(Exception):
         self.wait = wait
 
 
+class _ClosedError(_PassingError):
+    """The server closed the connection without an answer."""
+
+
 class Connection:
     """A connection to one address that is kept open between requests, as clients of search engines do."""
 
@@ -72,7 +76,7 @@ class Connection:
         path = target or self._parts.path or "/"
         for attempt in range(self._attempts):
             try:
-                return self._parse(self._send(method, path, body))
+                return self._parse(self._send_again(method, path, body))
             except _PassingError as error:
                 self.close()
                 if attempt + 1 == self._attempts:
@@ -100,6 +104,17 @@ class Connection:
             self._open.close()
             self._open = None
 
+    def _send_again(self, method: str, path: str, body: Any) -> bytes:
+        """Send one request; if the server has closed a connection that was kept open, send it on a new one."""
+        kept = self._open is not None and self._open.sock is not None
+        try:
+            return self._send(method, path, body)
+        except _ClosedError:
+            self.close()
+            if not kept:
+                raise
+        return self._send(method, path, body)
+
     def _send(self, method: str, path: str, body: Any) -> bytes:
         """Send one request, and return the body of its answer within the total time."""
         data = None if body is None else json.dumps(body).encode()
@@ -126,11 +141,15 @@ class Connection:
                 msg = f"no answer within {self._timeout:g} s"
                 raise _PassingError(msg) from None
             msg = f"no connection ({self._redact(str(error)) or type(error).__name__})"
-            raise _PassingError(msg) from None
+            closed = isinstance(error, ConnectionResetError | BrokenPipeError)  # `RemoteDisconnected` is one
+            raise (_ClosedError if closed else _PassingError)(msg) from None
         finally:
             timer.cancel()
         if expired:
             msg = f"no answer within {self._timeout:g} s"
+            raise _PassingError(msg)
+        if response.length and len(content) <= ANSWER_BYTES:
+            msg = f"the answer ended {response.length:,} bytes early"
             raise _PassingError(msg)
         if len(content) > ANSWER_BYTES:
             self.close()
@@ -198,7 +217,8 @@ def check_address(url: str, headers: Mapping[str, str]) -> None:
     except ValueError:
         port_is_right = False
         parts = urlsplit("")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_right:
+    printable = all(32 < ord(sign) < 127 for sign in url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_right or not printable:
         msg = f"the address is `{url}`, expected one such as https://search.example/api"
         raise ValueError(msg)
     if "@" in parts.netloc:

@@ -16,6 +16,8 @@ from judged.retrieve.stage import StageFailed
 __all__ = ["Elasticsearch", "Http", "fill_template"]
 
 _PLACEHOLDER = re.compile(r"\{(query|depth)\}")
+_UP_TO_LIST = re.compile(r"\$[^*]*?(?=\[\*\]|\.\*)")
+"""The part of a JSONPath before its first wildcard: the list of results."""
 _IDS, _SCORES = "$.hits.hits[*]._id", "$.hits.hits[*]._score"
 
 
@@ -115,6 +117,8 @@ class _HttpSource:
         self._connection, self._spec = connection, spec
         self._ids = _compile(spec.ids)
         self._scores = None if spec.scores is None else _compile(spec.scores)
+        found = _UP_TO_LIST.match(spec.ids)
+        self._list = None if found is None else _compile(found[0])
         self.notes, self.close = connection.notes, connection.close
 
     def find(self, text: str, depth: int) -> list[Found]:
@@ -126,7 +130,7 @@ class _HttpSource:
         ids = self._ids.findall(answer)
         documents = [read_id(one, spec.url) for one in ids]
         scores = [None] * len(ids) if self._scores is None else self._scores.findall(answer)
-        if not ids and not _is_empty(answer):
+        if not ids and not self._is_empty(answer):
             shown = str(answer)[:80]
             msg = f"{spec.url} answered without anything at `{spec.ids}`: `{shown}`"
             raise StageFailed(msg, hint="`ids` is the JSONPath to the ids of documents")
@@ -138,9 +142,16 @@ class _HttpSource:
             for document, score in zip(documents, scores, strict=True)
         ]
 
+    def _is_empty(self, answer: Any) -> bool:
+        """Return whether an answer without ids is one without results, and not one of another form."""
+        if self._list is None:
+            return isinstance(answer, list | dict) and not _has_items(answer)
+        return self._list.findall(answer) in ([[]], [None])
+
     def _make_target(self, text: str, depth: int) -> str:
         parts = urlsplit(self._spec.url)
-        filled = fill_template(self._spec.parameters, text, depth)
+        plain = text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be sent
+        filled = fill_template(self._spec.parameters, plain, depth)
         asked = "&".join(part for part in (parts.query, urlencode(filled)) if part)
         return f"{parts.path or '/'}?{asked}" if asked else parts.path or "/"
 
@@ -171,11 +182,11 @@ def _list_texts(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _is_empty(answer: Any) -> bool:
-    """Return whether an answer has an empty list of results somewhere, and is not one of another form."""
+def _has_items(answer: Any) -> bool:
+    """Return whether a list with something in it is anywhere in an answer."""
     if isinstance(answer, Mapping):
-        return any(_is_empty(value) for value in answer.values())
-    return isinstance(answer, list) and not answer
+        return any(map(_has_items, answer.values()))
+    return isinstance(answer, list) and bool(answer)
 
 
 def _compile(path: str) -> Any:

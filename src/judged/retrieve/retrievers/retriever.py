@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from judged.retrieve.stage import Query, Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
@@ -38,9 +38,6 @@ class RetrieveSpec(StageSpec, frozen=True, kw_only=True):
 
     stage: str = RETRIEVAL
     """The name under which it is timed."""
-
-    needs_vectors: ClassVar[bool] = False
-    """Existing systems have vectors of their own, if any."""
 
     def build(self, workshop: Workshop, space: VectorSpace | None = None) -> Searcher:  # noqa: ARG002
         """Return the searcher, ready for queries."""

@@ -11,12 +11,13 @@ where $s$ is the distribution over the first documents and $W$ has rows that sum
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from judged.arrays import Floats
-from judged.errors import BadProtocol
 from judged.index.exact import find_neighbours
 from judged.retrieve.encoders.models import normalise_rows
 from judged.retrieve.searchers.searcher import SearchSpec, need_space, pick_best, rank_rows
@@ -27,35 +28,37 @@ __all__ = ["GraphWalk"]
 
 
 class GraphWalk(SearchSpec, tag="graph", frozen=True, kw_only=True):
-    """Personalised PageRank over the similarity graph of the collection (Haveliwala 2002)."""
+    """Personalised PageRank over the similarity graph of the collection.
 
-    neighbours: int = 10
+    References:
+        Haveliwala. Topic-sensitive PageRank. WWW 2002. doi:10.1145/511446.511513
+    """
+
+    neighbours: Annotated[int, msgspec.Meta(ge=1)] = 10
     """Edges from each document."""
-    seeds: int = 10
+    seeds: Annotated[int, msgspec.Meta(ge=1)] = 10
     """Documents that a walk begins at."""
-    damping: float = 0.85
+    damping: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.85
     """The probability of following an edge."""
-    tolerance: float = 1e-9
+    tolerance: Annotated[float, msgspec.Meta(gt=0)] = 1e-9
     """The walk ends when the distribution moves by less than this, summed over all documents."""
 
-    needs_vectors = True
+    needs_vectors: ClassVar[bool] = True
 
     def build(self, workshop: Workshop, space: VectorSpace | None) -> Searcher:
         """Join every document to its nearest neighbours."""
         from scipy import sparse
 
-        if not 0 <= self.damping < 1:
-            msg = f"`damping` is {self.damping:g}, expected a number from 0 and below 1"
-            raise BadProtocol(msg)
         vectors = need_space(space, "graph")
         rows = normalise_rows(vectors.documents)
         wanted = min(self.neighbours + 1, len(rows))
         near = find_neighbours(rows, rows, "cosine", depth=wanted)
-        source = np.repeat(np.arange(len(rows)), wanted)
-        target = near.ids.ravel()
-        weight = np.maximum(1.0 - near.distances.ravel(), 0.0)
-        other = source != target
-        graph = sparse.csr_matrix((weight[other], (source[other], target[other])), shape=(len(rows),) * 2)
+        other = near.ids != np.arange(len(rows))[:, None]
+        # a document is its own nearest neighbour, unless more copies of it come first than there are neighbours
+        joined = other & (np.cumsum(other, axis=1) <= self.neighbours)
+        source, target = np.nonzero(joined)[0], near.ids[joined]
+        weight = np.maximum(1.0 - near.distances[joined], 0.0)
+        graph = sparse.csr_matrix((weight, (source, target)), shape=(len(rows),) * 2)
         total = np.asarray(graph.sum(axis=1)).ravel()
         steps = sparse.diags(np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)) @ graph
         return _Walker(workshop, vectors, rows, steps.T.tocsr(), total <= 0, self)
@@ -86,10 +89,17 @@ class _Walker:
 
     def _walk(self, start: Floats) -> Floats:
         damping, visits = self._spec.damping, start
-        moved = 2.0
-        while moved > self._spec.tolerance:
+        for _ in range(self._steps_needed):
             after = damping * (self._steps @ visits + visits[self._alone].sum() * start)
             after += (1 - damping) * start
             moved = float(np.abs(after - visits).sum())
             visits = after
+            if moved <= self._spec.tolerance:
+                break
         return visits
+
+    @property
+    def _steps_needed(self) -> int:
+        """Steps after which any walk moves by less than the tolerance: each moves by the damping less, the first by 2."""
+        damping = self._spec.damping
+        return 1 + (math.ceil(math.log(self._spec.tolerance / 2, damping)) if damping > 0 else 0)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -37,9 +40,9 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
     query_settings: dict[str, int | float | str | bool] = msgspec.field(default_factory=dict, name="query")
     url: str | None = None
     """The address or DSN of a server."""
-    threads: int = 1
+    threads: Annotated[int, msgspec.Meta(ge=1)] = 1
 
-    needs_vectors = True
+    needs_vectors: ClassVar[bool] = True
 
     def build(self, workshop: Workshop, space: VectorSpace | None) -> Searcher:
         """Insert the vectors of all documents, and build the index."""
@@ -58,29 +61,26 @@ class VectorIndex(SearchSpec, tag="index", frozen=True, kw_only=True):
             kind.query_settings, self.query_settings, what=f"query setting of {kind.name}"
         )
         rows = normalise_rows(vectors.documents) if self.metric == "cosine" else vectors.documents
-        folder = workshop.folder / f"index-{len(list(workshop.folder.iterdir()))}"
-        folder.mkdir()
         engine = kind()
-        engine.prepare()
-        engine.create(
-            IndexSpec(
-                rows.shape[1],
-                self.metric,
-                len(rows),
-                threads=self.threads,
-                folder=folder,
-                url=self.url,
-            ),
-            build,
-        )
-        for start in range(0, len(rows), BATCH):
-            ids = np.arange(start, min(start + BATCH, len(rows)))
-            engine.insert(ids, rows[ids], {})
-            workshop.progress(f"inserting into {kind.name}", int(ids[-1]) + 1, len(rows))
-        engine.finish()
-        searcher = _IndexSearcher(workshop, vectors, rows, engine, self.metric, asked)
-        searcher.open(1)
-        check_effective(engine, {**build, **asked})
+        try:
+            engine.prepare()
+            folder = Path(mkdtemp(prefix="index-", dir=workshop.folder))
+            shape = IndexSpec(
+                rows.shape[1], self.metric, len(rows), threads=self.threads, folder=folder, url=self.url
+            )
+            engine.create(shape, build)
+            for start in range(0, len(rows), BATCH):
+                ids = np.arange(start, min(start + BATCH, len(rows)))
+                engine.insert(ids, rows[ids], {})
+                workshop.progress(f"inserting into {kind.name}", int(ids[-1]) + 1, len(rows))
+            engine.finish()
+            searcher = _IndexSearcher(workshop, vectors, rows, engine, self.metric, asked)
+            searcher.open(1)
+            check_effective(engine, {**build, **asked})
+        except BaseException:
+            with suppress(Exception):  # the first error says more
+                engine.close()
+            raise
         return searcher
 
 

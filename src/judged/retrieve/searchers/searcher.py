@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from judged.arrays import Floats, Ints
@@ -21,9 +19,6 @@ class SearchSpec(StageSpec, frozen=True, kw_only=True):
 
     stage: str = RETRIEVAL
     """The name under which it is timed."""
-
-    needs_vectors: ClassVar[bool] = False
-    """Whether it searches vectors, so that the system needs an encoder."""
 
     def build(self, workshop: Workshop, space: VectorSpace | None) -> Searcher:
         """Return the searcher, ready for queries; `space` has the vectors of the system's encoder, if it has one."""
