@@ -9,7 +9,11 @@ definePage("study", "", async (page, subject) => {
 });
 
 /** A figure as wide as its half of the page, its legend below it. */
-const fitted = (spec) => ({ ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" }, config: { ...spec.config, legend: { ...(spec.config || {}).legend, orient: "bottom", columns: 4 } } });
+function fitted(spec) {
+  const { step } = spec.height, rows = new Set(spec.data.values.map(({ group }) => group)).size;
+  const legend = { ...(spec.config || {}).legend, orient: "bottom", columns: 4 };
+  return { ...spec, width: "container", height: step ? step * rows : spec.height, autosize: { type: "fit-x", contains: "padding" }, config: { ...spec.config, legend } };
+}
 
 function studyTitle(subject) {
   const { scored, pages } = subject, measure = scored && scored.measures[0].name;
