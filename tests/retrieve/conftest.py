@@ -31,6 +31,7 @@ def minilm() -> str:
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with small models: `byt5`, `canine`, `bert`, `cross`."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.set_num_threads(1)  # several that wait for each other are slower on networks this small
     library = pytest.importorskip("transformers", reason="transformers is not installed")
     folder = tmp_path_factory.mktemp("models")
     with torch.random.fork_rng(devices=[]):
