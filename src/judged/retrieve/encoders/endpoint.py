@@ -189,7 +189,8 @@ class EndpointEncoder:
             raise StageFailed(msg)
         try:
             rows = [one.embedding for one in sorted(data, key=lambda one: int(one.index))]
-            found = np.array(rows, dtype=np.float32)
+            with np.errstate(over="ignore"):  # infinity, which is refused with the text that it came for
+                found = np.array(rows, dtype=np.float32)
         except (TypeError, ValueError, AttributeError):
             found = np.empty(0, dtype=np.float32)
         if found.ndim != 2:

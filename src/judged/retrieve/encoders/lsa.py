@@ -76,9 +76,12 @@ class LSA(EncoderSpec, tag="lsa", frozen=True, kw_only=True):
                 msg = f"the collection has {count:,} terms, expected at most {MAX_TERMS:,} for TF-IDF vectors without a reduction"
                 raise StageFailed(msg, hint="set `dimensions`, such as 256, or `max_terms`")
             return None
-        decomposition = need("sklearn.decomposition", extra=self.extra, needed_by="the encoder `lsa`")
         dimensions = min(self.dimensions, documents, count)
-        return decomposition.TruncatedSVD(dimensions, random_state=self.seed).fit(terms)
+        if dimensions == count:  # the same space, turned
+            return None
+        decomposition = need("sklearn.decomposition", extra=self.extra, needed_by="the encoder `lsa`")
+        with np.errstate(invalid="ignore"):  # equal documents have no variance, which is not used
+            return decomposition.TruncatedSVD(dimensions, random_state=self.seed).fit(terms)
 
 
 @dataclass(eq=False)
