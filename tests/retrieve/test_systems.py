@@ -304,9 +304,9 @@ def test_notes_of_all_stages_are_those_of_the_system(tmp_path: Path) -> None:
     built.answer(Query("q", "x"))
     said = " / ".join(built.notes())
 
-    assert "1 results repeat a document" in said
-    assert "1 results are documents that the collection does not have" in said
-    assert "1 rankings have no scores" in said
+    assert "1 result repeated a document" in said
+    assert "1 result named a document that the collection does not have" in said
+    assert "1 ranking had no scores" in said
     assert systems.build("words").notes() == []
 
 

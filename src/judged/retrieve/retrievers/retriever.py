@@ -15,6 +15,7 @@ from typing import Protocol
 
 from judged.retrieve.stage import Query, Ranked, Searcher, StageFailed, StageSpec, Workshop
 from judged.retrieve.vectors import VectorSpace
+from judged.wording import counted
 
 __all__ = ["RETRIEVAL", "ExistingSystem", "Found", "RetrieveSpec", "Source", "read_id", "read_score"]
 
@@ -68,12 +69,16 @@ class ExistingSystem:
     def notes(self) -> list[str]:
         """Return what was changed, as readers of the results should know."""
         words = {
-            "repeated": "results repeat a document of the same query: each document counts where it comes first",
-            "unknown": "results are documents that the collection does not have",
-            "unscored": "rankings have no scores, or not one for each result: ranks take their place",
-            "rising": "rankings have scores that rise along the list: ranks take their place",
+            "repeated": ("result", "repeated a document of the same query, which counts where it came first"),
+            "unknown": ("result", "named a document that the collection does not have"),
+            "unscored": ("ranking", "had no scores, or not one for each result: ranks take their place"),
+            "rising": ("ranking", "had scores that rise along the list: ranks take their place"),
         }
-        found = [f"{self.counts[code]:,} {text}" for code, text in words.items() if self.counts[code]]
+        found = [
+            f"{counted(self.counts[code], thing)} {text}"
+            for code, (thing, text) in words.items()
+            if self.counts[code]
+        ]
         more = getattr(self.source, "notes", None)
         return [*found, *([] if more is None else more())]
 
