@@ -437,6 +437,10 @@ def test_a_study_begins_with_its_answer_and_shows_quality_beside_time(
     assert page.locator(".lead").first.inner_text() == study.answer()
     assert headings == ["Accuracy against latency", "Where the time of a query goes"]
     assert first["x"] + first["width"] <= second["x"]
+    assert all(
+        width > 300
+        for width in beside.locator("svg").evaluate_all("(all) => all.map((one) => one.clientWidth)")
+    )
     assert all(f"{found.mean()['nDCG@10']:.4f}" in means for found in study.evaluations())
     assert page.locator("text=Choices of").count() == 1
 
