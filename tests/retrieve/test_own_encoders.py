@@ -206,8 +206,13 @@ def test_a_failure_that_passes_is_repeated(server: JsonServer, status: int) -> N
         Reply({"error": {"message": "later"}}, status) if asked.number < 3 else embed(asked)
     )
 
-    assert load(server).encode_query("ab").tolist() == [2, 0, 1]
+    encoder = load(server)
+
+    assert encoder.encode_query("ab").tolist() == [2, 0, 1]
     assert len(server.asked) == 3
+    assert encoder.notes() == [
+        f"2 requests to {server.address} had to be repeated; the waits are part of the times"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,32 @@ def test_exact_search_is_brute_force(metric: Any, depth: int, space: VectorSpace
         assert found.scores == pytest.approx([scores[one] for one in expected], abs=1e-5)
 
 
+def test_a_query_without_a_direction_finds_nothing(tmp_path: Path) -> None:
+    """The cosine with the vector 0 is nobody's; inner products and distances are 0 and defined."""
+    collection = make_collection(["one", "two"])
+    space = make_space(collection, [[1, 0], [0, 0]], {"nothing": [0, 0], "query": [1, 1]})
+    found = {
+        metric: ask(
+            read_spec(VectorIndex, metric=metric).build(make_workshop(tmp_path, collection), space), "nothing"
+        )
+        for metric in ("cosine", "ip", "l2")
+    }
+
+    assert found["cosine"].documents == ()
+    assert dict(found["ip"]) == {"d0": 0.0, "d1": 0.0}
+    assert list(found["l2"]) == [("d1", 0.0), ("d0", -1.0)]
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_vectors_of_any_length_have_a_direction(size: float, tmp_path: Path) -> None:
+    """Those too whose squares float32 cannot hold."""
+    collection = make_collection(["one", "two"])
+    space = make_space(collection, [[size, 0], [size, size]], {"query": [0, size]})
+    found = ask(VectorIndex().build(make_workshop(tmp_path, collection), space), "query")
+
+    assert dict(found) == pytest.approx({"d1": 0.5**0.5, "d0": 0.0}, abs=1e-6)
+
+
 @pytest.mark.parametrize("engine", ["faiss-hnsw", "faiss-flat", "usearch", "hnswlib"])
 def test_an_index_finds_what_brute_force_finds(engine: str, space: VectorSpace, tmp_path: Path) -> None:
     """With 60 documents a graph visits all of them; scores are those of the vectors, whatever the index computes."""

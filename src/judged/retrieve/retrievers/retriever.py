@@ -97,9 +97,10 @@ class ExistingSystem:
         return list(first.items())
 
     def _count_unknown(self, documents: list[str]) -> None:
-        """Count results that the collection does not have; raise `StageFailed` if it has none of them."""
+        """Count results that the collection does not have; raise `StageFailed` if none was ever one that it has."""
         unknown = [document for document in documents if not self._has(document)]
-        if unknown and len(unknown) == len(documents):
+        self.counts["known"] += len(documents) - len(unknown)
+        if unknown and not self.counts["known"]:
             msg = (
                 f"`{self.name}` returned documents that the collection does not have, such as `{unknown[0]}`"
             )

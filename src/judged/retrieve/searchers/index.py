@@ -23,7 +23,7 @@ from judged.index.engine import (
     complete_settings,
     find_engine,
 )
-from judged.retrieve.encoders.models import normalise_rows
+from judged.retrieve.cosine import normalise_rows
 from judged.retrieve.searchers.searcher import SearchSpec, need_space, rank_rows
 from judged.retrieve.stage import Matrix, Query, Ranked, Searcher, StageFailed, Vector, Workshop
 from judged.retrieve.vectors import VectorSpace
@@ -137,10 +137,15 @@ class _IndexSearcher:
         return self._search
 
     def search(self, query: Query, depth: int) -> Ranked:
-        """Return the nearest documents; their score is the similarity, or the negated distance, of the vectors."""
+        """Return the nearest documents; their score is the similarity, or the negated distance, of the vectors.
+
+        A query without a direction, such as one without a known word, is near to nothing: no document is returned.
+        """
         vector = query.embed(self._space)
         if self._metric == "cosine":
-            vector = normalise_rows(vector[None])[0]
+            vector = normalise_rows(vector)
+            if not vector.any():
+                return Ranked()
         rows = np.asarray(self.open(depth)(vector), dtype=np.int64).ravel()
         rows = rows[rows >= 0]
         self._check(rows)
