@@ -240,9 +240,9 @@ def _make_report(
     return SessionReport(
         evaluation,
         replace(evaluation.provenance, inputs=inputs),
-        curves=[
+        curves=tuple(
             curve(system, measure, level=settings.level) for system in systems.values() for measure in curved
-        ],
+        ),
         stops={name: stopping_points(system, good=good) for name, system in systems.items()}
         if options["stopping"]
         else None,

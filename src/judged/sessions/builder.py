@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal, TypeAlias
 
@@ -74,19 +74,37 @@ class NewResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedDecision:
+    """A decision in words, as files keep it."""
+
+    result: int
+    group: int
+    new: bool
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
 class DedupDecision:
     """A result of a session, and why it is new or a duplicate."""
 
     session: int
     iteration: int
     result: Result
-    decision: Decision
+    decision: Decision | SavedDecision
     query: str | None = None
     """The query that found it."""
     gain: int | None = None
     """Its own label, from the file of labels or the trace."""
     search: int = 0
     """The number of its search among the searches of all sessions."""
+
+    def in_words(self) -> DedupDecision:
+        """Return the same, its decision in words, as files keep it."""
+        known = self.decision
+        return replace(self, decision=SavedDecision(known.result, known.group, known.new, str(known)))
 
 
 @dataclass(frozen=True, slots=True)

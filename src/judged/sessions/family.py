@@ -195,9 +195,9 @@ class SessionAlignment(Alignment):
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
-    search_log: SearchLog | None = None
+    search_log: SearchLog | None = field(default=None, metadata={"saved": False})
     """What each search repeated, where that was asked for."""
-    corrected: Corrected | None = None
+    corrected: Corrected | None = field(default=None, metadata={"saved": False})
     """CG and SRE corrected by human grades, where there are some."""
     searches: tuple[SearchRecord, ...] = ()
     """Every search, where decisions were asked for."""

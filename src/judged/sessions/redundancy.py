@@ -92,8 +92,8 @@ def _name(result: Result) -> str:
 class Redundancy:
     """What the searches of each system repeated."""
 
-    records: Mapping[str, Sequence[RepeatRecord]]
-    repeats: Mapping[str, Sequence[tuple[str, int, int]]]
+    records: Mapping[str, tuple[RepeatRecord, ...]]
+    repeats: Mapping[str, tuple[tuple[str, int, int], ...]]
     """For each system the documents that came again most often: name, times, sessions."""
 
     def rows(self) -> Iterator[dict[str, Value]]:
@@ -156,5 +156,5 @@ def explain_redundancy(log: SearchLog, systems: Mapping[str, Sequence[int]]) -> 
         for session in sessions:
             times.update(log.repeats.get(session, {}))
             spread.update(log.repeats.get(session, {}).keys())
-        repeats[system] = [(name, count, spread[name]) for name, count in times.most_common(MOST)]
-    return Redundancy({system: found for system, found in records.items() if found}, repeats)
+        repeats[system] = tuple((name, count, spread[name]) for name, count in times.most_common(MOST))
+    return Redundancy({system: tuple(found) for system, found in records.items() if found}, repeats)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import isnan
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias, get_type_hints
 
 import pyarrow as pa
 
@@ -34,12 +34,19 @@ from judged.sessions.analysis import (
     Curve,
     Overlap,
     Stop,
+    align_of,
     decisions,
     session_keys,
     session_totals,
     upper_bound,
 )
+from judged.sessions.attempts import Attempts
 from judged.sessions.builder import DedupDecision
+from judged.sessions.corrected import Corrected
+from judged.sessions.family import SessionAlignment
+from judged.sessions.redundancy import Redundancy
+from judged.sessions.stopping import StoppingRules
+from judged.state import TAG, from_state, to_state
 from judged.stats.intervals import Interval
 from judged.tables import sessions
 from judged.wording import counted
@@ -52,14 +59,8 @@ MOST = 30
 """More iterations than this are not shown to people; the data has all of them."""
 
 
-class Section(Protocol):
-    """A part of the report that brings its own data and tables."""
-
-    def rows(self) -> Iterable[Mapping[str, Value]]:
-        """Return the data."""
-
-    def tables(self) -> Iterable[Table]:
-        """Return what people read."""
+Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected
+"""A part of the report that brings its own data (`rows`) and tables."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,13 +72,13 @@ class SessionReport(Result):
 
     evaluation: Evaluation
     provenance: Provenance
-    curves: Sequence[Curve] = ()
-    stops: Mapping[str, Sequence[Stop]] | None = None
+    curves: tuple[Curve, ...] = ()
+    stops: Mapping[str, tuple[Stop, ...]] | None = None
     """For each system, the effect of stopping at each iteration."""
-    pairs: Sequence[Overlap] = ()
-    single: Sequence[Alone] = ()
+    pairs: tuple[Overlap, ...] = ()
+    single: tuple[Alone, ...] = ()
     comparison: Comparison | None = None
-    gates: Sequence[GateReport] = ()
+    gates: tuple[GateReport, ...] = ()
     sections: Mapping[str, Section] = field(default_factory=dict)
     """What else was asked for, by the name of its data: redundancy, stopping rules, attempts, corrections."""
     explained: bool = True
@@ -152,6 +153,22 @@ class SessionReport(Result):
             yield draw_curves(self.curves)
         if display.notes and self.notes:
             yield Notes(self.notes)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what a saved report consists of: its fields, and the counts and gains that its numbers come from."""
+        own = {item.name: to_state(getattr(self, item.name)) for item in fields(self)}
+        alignment = align_of(self.evaluation)
+        said = tuple(decision.in_words() for decision in alignment.decisions)
+        return {TAG: type(self).__name__, **own, "alignment": to_state(replace(alignment, decisions=said))}
+
+    @classmethod
+    def from_state(cls, data: Mapping[str, Any]) -> SessionReport:
+        """Return the report that `to_state` described."""
+        hints = get_type_hints(cls)
+        own = {item.name: from_state(data[item.name], hints[item.name]) for item in fields(cls)}
+        alignment = from_state(data["alignment"], SessionAlignment)
+        evaluation = replace(own["evaluation"], alignments={alignment.protocol: alignment})
+        return cls(**{**own, "evaluation": evaluation})
 
     def _section_tables(self) -> Iterator[Table]:
         """Yield the tables of stopping points, and of what else was asked for."""
