@@ -170,8 +170,8 @@ def _to_array(data: list[Any], hint: Any) -> Any:
     return array.astype(np.float64) if not data else array
 
 
-def _is_dtype(kind: Any) -> bool:
-    """Return whether an argument of `NDArray` names one type of numbers, which `Any` and `generic` do not."""
+def _is_dtype(kind: object) -> bool:
+    """Return whether an argument of `NDArray` names one type of numbers."""
     import numpy as np
 
     return isinstance(kind, type) and issubclass(kind, np.number | np.bool_) and kind is not np.number

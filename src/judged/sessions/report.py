@@ -154,7 +154,7 @@ class SessionReport(Result):
         if display.notes and self.notes:
             yield Notes(self.notes)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> dict[str, object]:
         """Return what a saved report consists of: its fields, and the counts and gains that its numbers come from."""
         own = {item.name: to_state(getattr(self, item.name)) for item in fields(self)}
         alignment = align_of(self.evaluation)
@@ -162,7 +162,7 @@ class SessionReport(Result):
         return {TAG: type(self).__name__, **own, "alignment": to_state(replace(alignment, decisions=said))}
 
     @classmethod
-    def from_state(cls, data: Mapping[str, Any]) -> SessionReport:
+    def from_state(cls, data: Mapping[str, object]) -> SessionReport:
         """Return the report that `to_state` described."""
         hints = get_type_hints(cls)
         own = {item.name: from_state(data[item.name], hints[item.name]) for item in fields(cls)}

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET
 
 from judged.tables.sessions import Iteration, Result, Search, Session, TaskSource
-from judged.traces.context import UNREAD, ReadContext
+from judged.traces.context import CUT, UNREAD, ReadContext
 from judged.traces.conversation import Call, Conversation, Step, Turn
 from judged.traces.json_values import Json
 from judged.traces.open import Position
 from judged.traces.results.fields import parse_result
+from judged.traces.results.outputs import CutOff, is_marked_cut
 from judged.traces.results.tools import Unparsed
 
 __all__ = ["name_task", "to_session", "to_sessions"]
@@ -127,10 +128,12 @@ def _find_results(call: Call, queries: list[str], where: str, context: ReadConte
     if call.failed or call.output is UNSET:
         return nothing
     try:
-        return context.tools.find_results(call.tool, call.output, queries)
+        found = context.tools.find_results(call.tool, call.output, queries)
     except Unparsed as error:
-        context.report(UNREAD, where, str(error), tool=call.tool)
+        context.report(CUT if isinstance(error, CutOff) else UNREAD, where, str(error), tool=call.tool)
         return nothing
+    context.truncated += is_marked_cut(call.output)
+    return found
 
 
 def _read_result(value: Json, where: str, context: ReadContext) -> Result | None:

@@ -138,6 +138,7 @@ _PASSAGE = re.compile(
 )
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
+_TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
 
 
@@ -303,9 +304,21 @@ def _read_records(text: str) -> list[Json]:
         (match["name"].lower().replace(" ", ""), below) for match, below in _split_at(_RECORD_LINE, text)
     ]
     return [
-        _parse_metadata(record)
+        _parse_metadata(_cut_lines(record))
         for record in _group_parts([(_NAMES.get(name, name), below) for name, below in named])
     ]
+
+
+def _cut_lines(record: JsonObject) -> JsonObject:
+    """Return a record whose address ends with its line; what follows is the text, if it has no other."""
+    cut = dict(record)
+    for name in ("url", "link", "href", "source"):
+        first, _, rest = str(record.get(name) or "").partition("\n")
+        if rest and _URL.match(first):
+            cut[name] = first.strip()
+            if rest.strip() and _TEXTS.isdisjoint(record):
+                cut["text"] = rest.strip()
+    return cut
 
 
 def _parse_metadata(record: JsonObject) -> JsonObject:

@@ -128,6 +128,13 @@ class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The paths of our fields in a result, by name."""
     whole: bool = False
     """Whether the whole output is one result, its text."""
+    separator: str | None = None
+    """What stands between the results of an output that is one text."""
+
+    @property
+    def has_places(self) -> bool:
+        """Whether it says where the results are."""
+        return bool(self.results or self.whole or self.fields or self.separator)
 
 
 class Tools:
@@ -158,8 +165,10 @@ class Tools:
     def find_results(self, tool: str, output: Json, queries: list[str]) -> list[Group]:
         """Return the values of the results in a tool's output, by query; raise Unparsed if it cannot be parsed."""
         mapped = self.get(tool)
-        if mapped is None or not (mapped.results or mapped.whole or mapped.fields):
+        if mapped is None or not mapped.has_places:
             return _assign_queries(find_groups(output, queries), queries)
+        if mapped.separator:
+            return _assign_queries([(None, _split_text(output, mapped.separator))], queries)
         if mapped.whole:
             return _assign_queries([(None, [output if isinstance(output, str) else str(output)])], queries)
         value = parse_text(output) if isinstance(output, str) else output
@@ -214,6 +223,19 @@ class Tools:
         if path not in self._paths:
             self._paths[path] = JsonPath(path)
         return self._paths[path]
+
+
+def _split_text(output: Json, separator: str) -> list[Json]:
+    """Return the parts of an output that is one text, or blocks of it; none if it says that nothing was found."""
+    blocks = output if isinstance(output, list) else []
+    texts = [
+        block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
+    ]
+    text = "\n".join(texts) if texts else output
+    if not isinstance(text, str):
+        msg = f"its output is not a text to be split: {preview(output)}"
+        raise Unparsed(msg)
+    return [] if is_empty(text) else [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def load_tools(given: Tools | str | Path | None) -> Tools:
