@@ -85,6 +85,8 @@ def _counts(summary: TraceSummary) -> str:
         ("iterations", f"{summary.iterations:,}, the steps that searched; {known}"),
         ("searches", f"{summary.searches:,}, {summary.empty:,} of them without results"),
         ("results", f"{summary.results:,}"),
+        *([("opened", f"{summary.opened:,} pages")] if summary.opened else []),
+        *([("cited", f"{summary.cited:,} pages")] if summary.cited else []),
     )
     return "".join(f"{name:<12}{words}\n" for name, words in lines)
 

@@ -34,6 +34,7 @@ from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.redundancy import SearchLog
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
 from judged.sessions.tasks import pair_tasks
+from judged.sessions.use import UseRecord
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
 from judged.tables.sessions import Session
@@ -203,6 +204,8 @@ class SessionAlignment(Alignment):
     """Every search, where decisions were asked for."""
     questions: tuple[str | None, ...] = ()
     """What the user asked in each session, where decisions were asked for."""
+    uses: tuple[UseRecord, ...] = ()
+    """What sessions opened and cited, where the trace has it."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -373,6 +376,7 @@ def _finish(
         decisions=tuple(builder.decisions),
         searches=tuple(builder.searches),
         questions=tuple(builder.questions),
+        uses=tuple(builder.use.records),
     )
 
 

@@ -46,6 +46,7 @@ from judged.sessions.corrected import Corrected
 from judged.sessions.family import SessionAlignment
 from judged.sessions.redundancy import Redundancy
 from judged.sessions.stopping import StoppingRules
+from judged.sessions.use import Use
 from judged.state import TAG, from_state, to_state
 from judged.stats.intervals import Interval
 from judged.tables import sessions
@@ -59,7 +60,7 @@ MOST = 30
 """More iterations than this are not shown to people; the data has all of them."""
 
 
-Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected
+Section: TypeAlias = Redundancy | StoppingRules | Attempts | Corrected | Use
 """A part of the report that brings its own data (`rows`) and tables."""
 
 
@@ -80,7 +81,7 @@ class SessionReport(Result):
     comparison: Comparison | None = None
     gates: tuple[GateReport, ...] = ()
     sections: Mapping[str, Section] = field(default_factory=dict)
-    """What else was asked for, by the name of its data: redundancy, stopping rules, attempts, corrections."""
+    """What else was asked for, by the name of its data: redundancy, use, stopping rules, attempts, corrections."""
     explained: bool = True
     """Whether to show the decisions on duplicates, if the evaluation has them."""
     good: int = 2
@@ -108,6 +109,8 @@ class SessionReport(Result):
         asked: dict[str, Iterable[Mapping[str, Value]]] = {
             "decisions": _decision_rows(self.evaluation) if self.explained else (),
             **{name: section.rows() for name, section in self.sections.items()},
+            "searches": [row for section in self._redundancy for row in section.searches()],
+            "repeated_documents": [row for section in self._redundancy for row in section.documents()],
             "curves": _curve_rows(self.curves),
             "stopping": _stop_rows(self.stops or {}),
             "alone": [asdict(row) for row in self.single],
@@ -140,7 +143,7 @@ class SessionReport(Result):
             yield _means_table(systems, digits=display.digits, title=title)
         yield from _bounds_tables(systems)
         yield from _curve_tables(self.curves)
-        yield from self._section_tables()
+        yield from self._section_tables(per_session=display.per_query)
         if self.single:
             yield from _overlap_tables(self.pairs, self.single)
         if self.comparison is not None:
@@ -170,8 +173,14 @@ class SessionReport(Result):
         evaluation = replace(own["evaluation"], alignments={alignment.protocol: alignment})
         return cls(**{**own, "evaluation": evaluation})
 
-    def _section_tables(self) -> Iterator[Table]:
+    @property
+    def _redundancy(self) -> list[Redundancy]:
+        return [section for section in self.sections.values() if isinstance(section, Redundancy)]
+
+    def _section_tables(self, *, per_session: bool) -> Iterator[Table]:
         """Yield the tables of stopping points, and of what else was asked for."""
+        for redundancy in self._redundancy if per_session else ():
+            yield from redundancy.timelines()
         for name, stops in (self.stops or {}).items():
             if stops:
                 yield _stopping_table(name, stops)

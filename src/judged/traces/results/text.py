@@ -13,7 +13,7 @@ from html import unescape
 from judged.traces.json_values import Json, JsonObject
 from judged.traces.results.fields import ALIASES
 
-__all__ = ["Group", "NotPython", "find_groups_in_text", "is_empty", "parse_python"]
+__all__ = ["Group", "NotPython", "find_addresses", "find_groups_in_text", "is_empty", "parse_python"]
 
 _OPENING = re.compile(
     r"<(document|doc|result|search_result|item|passage|chunk|entry|page|source|hit)\b[^<>]*>", re.IGNORECASE
@@ -137,6 +137,7 @@ _PASSAGE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _URL = re.compile(r"https?://[^\s<>\"')\]]+")
+_ADDRESSES = re.compile(r"https?://(?:[^\s<>\"'()\[\]{}|\\]|\([^\s<>\"'()]*+\))++")
 _DATED = re.compile(r"^(?:Date published|Source):[^\n]*\n?", re.MULTILINE)
 _TEXTS = frozenset(ALIASES["snippet"])
 _NAMES = {"page": "title", "summary": "text", "abstract": "text", "docid": "id", "documentid": "id"}
@@ -153,6 +154,16 @@ def find_groups_in_text(text: str) -> list[Group] | None:
         asked = _ASKED.match(part)
         groups.append((asked["query"] if asked else None, values))
     return groups
+
+
+def find_addresses(text: str) -> list[str]:
+    """Return the web addresses in a text, each once.
+
+    >>> find_addresses("See [the tower](https://en.wikipedia.org/wiki/Eiffel_(tower)), or https://e.org/a.")
+    ['https://en.wikipedia.org/wiki/Eiffel_(tower)', 'https://e.org/a']
+    """
+    found = (match.rstrip(".,;:!?*_`") for match in _ADDRESSES.findall(text)) if "://" in text else ()
+    return list(dict.fromkeys(found))
 
 
 def is_empty(text: str) -> bool:

@@ -20,7 +20,16 @@ from judged.traces.results.fields import ALIASES
 from judged.traces.results.outputs import Group, Unparsed, find_groups, is_failure, parse_text
 from judged.traces.results.text import is_empty
 
-__all__ = ["JsonPath", "Tool", "Tools", "Unparsed", "is_search_name", "load_tools", "read_tools"]
+__all__ = [
+    "JsonPath",
+    "Tool",
+    "Tools",
+    "Unparsed",
+    "find_opened",
+    "is_search_name",
+    "load_tools",
+    "read_tools",
+]
 
 
 class JsonPath:
@@ -106,6 +115,35 @@ def is_search_name(tool: str) -> bool | None:
     if any(word in OPENING or word in ACTING for word in words):
         return False
     return True if any(word in PROVIDERS for word in words) else None
+
+
+PAGES = OPENING - {"lookup", "summarize", "summarise", "summary", "cite", "scroll", "click"}
+"""Words of tools that open a page or a document."""
+OPENED = (
+    *("url", "urls", "link", "links", "href", "uri", "docid", "doc_id", "docids", "document_id"),
+    *("file_id", "id", "ids"),
+)
+"""The arguments that name what is opened, in order of precedence."""
+
+
+def find_opened(tool: str, arguments: Json) -> list[str]:
+    """Return the addresses or ids that a call opens; none if the tool opens nothing, or the number of a link.
+
+    >>> find_opened("visit", '{"url": ["https://example.org"], "goal": "height"}'), find_opened("browser.open", {"id": 3})
+    (['https://example.org'], [])
+    """
+    if PAGES.isdisjoint(word.lower() for word in _WORD.findall(tool)):
+        return []
+    value = parse_text(arguments) if isinstance(arguments, str) else arguments
+    if isinstance(value, Mapping):
+        name = next((name for name in OPENED if value.get(name)), "")
+        value = (
+            str(value[name]) if name.startswith("doc") and isinstance(value[name], int) else value.get(name)
+        )
+    found = value if isinstance(value, list) else [value]
+    return [
+        item.strip() for item in found if isinstance(item, str) and item.strip() and " " not in item.strip()
+    ]
 
 
 QUERIES = (

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from judged.traces.json_values import Json, JsonObject, add_counts
+from judged.traces.results.text import find_addresses
 from judged.traces.spans import monocle
 from judged.traces.spans.attributes import decode, first_value, get_list, to_object
 from judged.traces.spans.haystack import read_steps
@@ -183,6 +184,7 @@ def _describe_model(attributes: Mapping[str, Json]) -> JsonObject:
         "calls": tuple(str(item.id) for item in asks),
         "asks": asks,
         "answers": next(filter(None, map(find_answers, sent)), {}),  # flattened, they do not say what failed
+        "cited": () if asks else tuple(_find_cited(attributes)),
         "tokens": _count_tokens(attributes),
         "question": next(filter(None, questions), None),
     }
@@ -192,6 +194,13 @@ def _find_sent(attributes: Mapping[str, Json]) -> tuple[tuple[str, ...], ...]:
     """Return the ids of the calls in each message that was sent to a model."""
     groups = (find_call_ids(message) for message in get_list(attributes, "llm.input_messages"))
     return tuple(group for group in groups if group)
+
+
+def _find_cited(attributes: Mapping[str, Json]) -> list[str]:
+    """Return the addresses in what a model wrote."""
+    texts = (extract_text(value) for value in _values_under(attributes, ANSWERS_LISTED, ANSWERS))
+    written = next(filter(None, texts), None) or str(first_value(attributes, ANSWERS) or "")
+    return find_addresses(written)
 
 
 def _values_under(

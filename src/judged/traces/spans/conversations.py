@@ -214,6 +214,7 @@ def to_turn(forest: Forest, context: ReadContext) -> Turn:
     steps = [(model, made[model.id]) for model in roles.models if model.id in made or roles.is_step(model)]
     return Turn(
         question=_find_question(forest, roles),
+        cited=list(roles.models[-1].cited) if roles.models else [],
         steps=[
             *(_step(model, _order_calls(group), roles) for model, group in (*groups, *steps)),
             *_reported_steps(forest),

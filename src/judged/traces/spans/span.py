@@ -48,6 +48,8 @@ class Span(Struct, kw_only=True, omit_defaults=True):
     """The ids of the calls in each message of an agent whose model calls have no spans: those of one were made at once."""
     steps: tuple[Step, ...] = ()
     """The steps of an agent, by the messages that it returned: for want of spans inside it."""
+    cited: tuple[str, ...] = ()
+    """The addresses in the answer of a model that requested no tool."""
     tokens: float | None = None
     failed: bool = False
     question: str | None = None
