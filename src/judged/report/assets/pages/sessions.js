@@ -147,7 +147,7 @@ function showTimeline(holder, line, good) {
       h("span", { class: result.new ? "what soft" : "what dup", title: result.y }, result.new ? `${what}${result.s ? ` · ${result.s}` : ""}` : `↩ duplicate, first in iteration ${result.f}`));
   };
   const list = h("ol", { class: "session" }, iterations.map((i) => h("li", { "data-i": i }, h("span", { class: "n" }, hidden("iteration "), i), h("div", {}, searches.filter((search) => search.i === i).map((search) => [
-    h("p", {}, search.q === null ? "searched" : ["searched “", h("bdi", {}, clip(search.q, 200)), "”"], search.t && h("span", { class: "soft" }, ` with ${clip(search.t, 40)}`), h("span", { class: search.new ? "soft" : "dup" }, repeats(search))),
+    h("p", {}, search.q === null ? "searched" : ["searched “", h("bdi", {}, clip(search.q, 200)), "”"], search.t && h("span", { class: "soft" }, ` with ${clip(search.t, 40)}`), h("span", { class: search.new ? "soft" : "again" }, repeats(search))),
     search.r.length ? h("ul", {}, search.r.map((result) => item(result, i))) : h("p", { class: "soft" }, "no results"), search.left > 0 && h("p", { class: "soft" }, `${count(search.left)} more results are not in this file`)])))));
   holder.replaceChildren(h("p", {}, h("bdi", {}, line.question || `Session ${line.session}`)), h("p", { class: "note" }, `${clip(line.system, 60)}, task ${clip(line.task, 80)}: ${plural(line.iterations, "iteration")}, ${plural(line.duplicates, "duplicate")}.`), list);
   drawRail(list, line, arcs, good);
