@@ -260,7 +260,8 @@ def align_sessions(
     _check_conversations(chosen, builder)
     builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
-    good = min((int(str(measure.parameters.get("good", 4))) for measure in measures), default=2)
+    goods = [int(str(measure.parameters["good"])) for measure in measures if "good" in measure.parameters]
+    good = min(goods, default=2)
     corrected = None if human is None else correct_by_humans(builder, view, human, good=good)
     return replace(
         _finish(builder, view, pools, index, skipped, good=good),

@@ -100,7 +100,8 @@ class SessionReport(Result):
             found += session_totals(self.evaluation).notes_on_inputs()
         if self.comparison is not None:
             found.append(Note("method", "info", f"compared by {self.comparison.method}"))
-            found += self.comparison.notes
+            known = {note.code for note in found}
+            found += [note for note in self.comparison.notes if note.code not in known]
         return tuple(found)
 
     def tables(self) -> Mapping[str, pa.Table]:
