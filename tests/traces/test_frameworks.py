@@ -244,6 +244,14 @@ OUTPUTS = {
     "NDJSON": f"{json.dumps(PAGE)}\n{json.dumps({**PAGE, 'url': 'https://e.org/dubai'})}",
     "joined MCP blocks": f"{json.dumps(PAGE, indent=1)}\n\n{json.dumps({**PAGE, 'url': 'https://e.org/dubai'}, indent=1)}",
     "CSV": 'title,url,text\n"Burj, Khalifa",https://e.org/burj,828 m\n',
+    "Cohere documents": [{"type": "document", "document": {"id": "1", "data": json.dumps(PAGE)}}],
+    "MCP resource": [{"type": "resource", "resource": {"uri": "https://e.org/burj", "text": "828 m"}}],
+    "several kinds": {
+        "web": {"results": [PAGE]},
+        "news": [{**PAGE, "url": "https://e.org/dubai"}],
+        "videos": [],
+    },
+    "records with rules": "Title: A\nURL: https://e.org/burj\nText: 828 m\n\n---\n\nTitle: B\nURL: https://e.org/dubai\nText: x",
     "WebSearch of Claude Code": f'Web search results for query: "q"\n\nLinks: {json.dumps([PAGE])}\n\nIt is tall.',
 }
 
@@ -260,9 +268,19 @@ def test_outputs_of_stores_and_tables_are_results(name: str) -> None:
     assert (
         urls
         == ["https://e.org/burj", "https://e.org/dubai"][
-            : 2 if name in {"NDJSON", "joined MCP blocks"} else 1
+            : 2 if name in {"NDJSON", "joined MCP blocks", "several kinds", "records with rules"} else 1
         ]
     )
+
+
+def test_fields_that_stores_name_otherwise_are_found() -> None:
+    """A chunk of Azure AI Search, data of Cohere; a rule between records is no text."""
+    outputs = [{"value": [{"@search.score": 1.5, "chunk_id": "k", "chunk": "828 m"}]}, OUTPUTS["Cohere documents"],
+               OUTPUTS["records with rules"]]  # fmt: skip
+    first = [next(read(called(output)).results())[0] for output in outputs]
+
+    assert [result.snippet for result in first] == ["828 m"] * 3
+    assert (first[0].id, first[0].score, first[1].title) == ("k", 1.5, "Burj Khalifa")
 
 
 def test_passages_under_bare_titles_are_results() -> None:

@@ -33,6 +33,14 @@ LISTS = (
 )
 """Fields that hold the list of results, in order of precedence; an object under one is searched in turn."""
 
+KINDS = frozenset(
+    (
+        *("organic", "organic_results", "web", "web_results", "webPages", "news", "news_results"),
+        *("papers", "articles"),
+    )
+)
+"""Those of them that hold one kind of results each, beside the others."""
+
 WRAPPERS = (
     *("structuredContent", "raw_output", "output", "result", "content", "artifact", "observation"),
     *("payload", "text", "message"),
@@ -151,6 +159,9 @@ def is_failure(output: JsonObject) -> bool:
 
 def _find_held(output: JsonObject) -> Json:
     """Return the list of results in an object, the object itself if it is a result, or the output that it wraps."""
+    kinds = [output[name] for name in LISTS if name in KINDS and isinstance(output.get(name), (list, dict))]
+    if len(kinds) > 1:
+        return _join_kinds(kinds)
     for name in LISTS:
         if isinstance(held := output.get(name), (list, dict)) or _is_json(held):
             return held
@@ -162,6 +173,12 @@ def _find_held(output: JsonObject) -> Json:
     if isinstance(only, list) and only and all(isinstance(item, dict) and is_result(item) for item in only):
         return only  # the class of a Weaviate query
     return next((output[name] for name in WRAPPERS if output.get(name) is not None), None)
+
+
+def _join_kinds(kinds: list[Json]) -> list[Json]:
+    """Return the results of several kinds one after the other, from their lists or the objects that hold those."""
+    lists = (held if isinstance(held, list) else _find_held(held) for held in kinds)
+    return [result for results in lists if isinstance(results, list) for result in results]
 
 
 def _is_json(value: Json) -> bool:

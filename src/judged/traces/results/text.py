@@ -370,9 +370,16 @@ def _group_parts(named: list[tuple[str, str]]) -> list[Json]:
     for name, below in named:
         if not records or name in records[-1]:
             records.append({})
-        records[-1][name] = _number(below) if name == "score" else below.strip().rstrip(",")
+        records[-1][name] = _number(below) if name == "score" else _strip_rule(below).rstrip(",")
     complete = [record for record in records if len(record) > 1]
     return complete if len(complete) == len(records) else []
+
+
+def _strip_rule(text: str) -> str:
+    """Return a text without the line below it that separates records."""
+    bare = text.strip()
+    body, _, last = bare.rpartition("\n")
+    return body.strip() if _RULE.fullmatch(last) else bare
 
 
 def _number(text: str) -> float | str:

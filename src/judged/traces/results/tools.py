@@ -149,7 +149,7 @@ def find_opened(tool: str, arguments: Json) -> list[str]:
 QUERIES = (
     *("query", "queries", "q", "search_query", "search_queries", "query_list", "search_term"),
     *("question", "input", "text", "keywords", "keyword", "term", "terms", "prompt", "objective"),
-    *("input_str", "topic", "search"),
+    *("input_str", "topic", "search", "query_texts", "query_text", "search_text"),
 )
 """The arguments that hold queries, in order of precedence."""
 
