@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal, TypeAlias
 
@@ -17,6 +17,7 @@ from judged.kernels.sessions import UNLABELLED, SessionView
 from judged.problem import Problem
 from judged.sessions.protocol import SessionProtocol
 from judged.sessions.redundancy import SearchLog
+from judged.sessions.use import UseWatch
 from judged.tables.sessions import Result, Search, Session, TaskSource
 from judged.traces.context import describe_repeat
 
@@ -74,19 +75,37 @@ class NewResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedDecision:
+    """A decision in words, as files keep it."""
+
+    result: int
+    group: int
+    new: bool
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
 class DedupDecision:
     """A result of a session, and why it is new or a duplicate."""
 
     session: int
     iteration: int
     result: Result
-    decision: Decision
+    decision: Decision | SavedDecision
     query: str | None = None
     """The query that found it."""
     gain: int | None = None
     """Its own label, from the file of labels or the trace."""
     search: int = 0
     """The number of its search among the searches of all sessions."""
+
+    def in_words(self) -> DedupDecision:
+        """Return the same, its decision in words, as files keep it."""
+        known = self.decision
+        return replace(self, decision=SavedDecision(known.result, known.group, known.new, str(known)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +160,7 @@ class SessionViewBuilder:
         self.new_results: list[NewResult] = []
         self.decisions: list[DedupDecision] = []
         self.search_log = SearchLog() if searches else None
+        self.use = UseWatch(protocol.rules)
         self.searches: list[SearchRecord] = []
         self.questions: list[str | None] = []
         self._explain = explain
@@ -162,6 +182,7 @@ class SessionViewBuilder:
         self._conflicts.append(0)
         self._overruled.append(0)
         seen = Deduplicator(self.protocol.rules, record=self._explain)
+        self.use.begin(session)
         if self.search_log is not None:
             self.search_log.begin()
         gains: list[int] = []
@@ -177,6 +198,7 @@ class SessionViewBuilder:
             self._searches.append(len(iteration.searches))
             self._tokens.append(nan if iteration.tokens is None else iteration.tokens)
             self._seconds.append(nan if iteration.seconds is None else iteration.seconds)
+        self.use.end(len(self.keys), session)
         self._keep_new(gains, new)
         self._gains.extend(gains)
         self._offset.append(len(self._results))
@@ -217,6 +239,7 @@ class SessionViewBuilder:
             self.searches.append(record)
         for result in search.results:
             cluster = seen.place(result, search.tool)
+            self.use.add(result, cluster)
             gain = self._gain(key, search, result)
             clusters.append(cluster)
             if self._explain:

@@ -34,6 +34,7 @@ from judged.sessions.protocol import DEFAULT_MEASURES, SessionProtocol
 from judged.sessions.redundancy import SearchLog
 from judged.sessions.reference import Pool, make_judged_reference, make_pools, make_union_reference
 from judged.sessions.tasks import pair_tasks
+from judged.sessions.use import UseRecord
 from judged.tables.columns import to_strings
 from judged.tables.labels import Labels
 from judged.tables.sessions import Session
@@ -195,14 +196,16 @@ class SessionAlignment(Alignment):
     """For each task, what all systems found together, where that was the reference."""
     decisions: tuple[DedupDecision, ...] = ()
     """Why each result is new or a duplicate, where that was asked for."""
-    search_log: SearchLog | None = None
+    search_log: SearchLog | None = field(default=None, metadata={"saved": False})
     """What each search repeated, where that was asked for."""
-    corrected: Corrected | None = None
+    corrected: Corrected | None = field(default=None, metadata={"saved": False})
     """CG and SRE corrected by human grades, where there are some."""
     searches: tuple[SearchRecord, ...] = ()
     """Every search, where decisions were asked for."""
     questions: tuple[str | None, ...] = ()
     """What the user asked in each session, where decisions were asked for."""
+    uses: tuple[UseRecord, ...] = ()
+    """What sessions opened and cited, where the trace has it."""
 
     def systems(self) -> dict[str, Ints]:
         """Return the sessions of each system, in the order in which they first occur."""
@@ -257,7 +260,8 @@ def align_sessions(
     _check_conversations(chosen, builder)
     builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
-    good = min((int(str(measure.parameters.get("good", 4))) for measure in measures), default=2)
+    goods = [int(str(measure.parameters["good"])) for measure in measures if "good" in measure.parameters]
+    good = min(goods, default=2)
     corrected = None if human is None else correct_by_humans(builder, view, human, good=good)
     return replace(
         _finish(builder, view, pools, index, skipped, good=good),
@@ -373,6 +377,7 @@ def _finish(
         decisions=tuple(builder.decisions),
         searches=tuple(builder.searches),
         questions=tuple(builder.questions),
+        uses=tuple(builder.use.records),
     )
 
 
