@@ -22,8 +22,8 @@ CEILINGS = {
     "source files": 405,  # 300; the report with a file for each page, the viewer, notebooks; a file for each engine and trace format
     "files of the largest folder": 31,  # 25, and the commands `report`, `view`, `index`, `label --sample`, `fuse` and `routing`
     "files under 40 lines": 18,  # 15; some formats of traces need no more
-    "modules with one importer": 60,  # 42; parts of the report and of the viewer; formats of vectors; tuning of fusion, routing
-    "`Any`": 540,  # objects of Spark, of the libraries of vector indexes and of the clients of their servers
+    "modules with one importer": 62,  # 42; what runs on executors of Spark, for runs and sessions; parts of the report and of the viewer; formats of vectors; tuning of fusion, routing
+    "`Any`": 565,  # objects of Spark (frames, plans and what they broadcast), of the libraries of vector indexes and of the clients of their servers
     "names at the root": 56,  # 45, `benchmark_index`, its result and two tables; fusion, its tuning and routing with theirs
 }
 """What the project agreed not to exceed; a part of the product that needs more raises its line, with a reason."""

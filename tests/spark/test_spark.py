@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import judged
-from judged.errors import BadInput, BadProtocol
+from judged.errors import BadInput, BadProtocol, Unreadable
 
 pyspark = pytest.importorskip("pyspark", reason="pip install 'judged[spark]'")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -160,15 +160,63 @@ def assert_same(found: judged.Evaluation, expected: judged.Evaluation) -> None:
     assert found.tie_range("AP") == expected.tie_range("AP")
 
 
+@pytest.mark.parametrize("reader", ["files", "Spark"])
 @pytest.mark.parametrize("kind", ["grouped", "mixed"])
 def test_spark_scores_as_one_machine_does(
-    spark: Any, kind: str, files: dict[str, Path], expected: judged.Evaluation
+    spark: Any, kind: str, reader: str, files: dict[str, Path], expected: judged.Evaluation
 ) -> None:
-    """Queries split over files and partitions, one of them with half of all rows; or all rows mixed."""
+    """Queries split over files and partitions, one of them with half of all rows; or all rows mixed.
+
+    The executors open the files themselves; where a data frame is more than its files, Spark hands over the rows.
+    """
+    from judged.engine.spark import _find_pieces
+
     frame = spark.read.parquet(str(files[kind]))
+    if reader == "Spark":
+        frame = frame.where("score > -1")
 
     assert frame.rdd.getNumPartitions() > 1
+    assert (_find_pieces(frame) is None) == (reader == "Spark")
     assert_same(judged.evaluate(make_qrels(), frame, MEASURES), expected)
+
+
+def test_files_that_executors_cannot_open_are_read_by_spark(
+    spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark may have credentials that the machine has not; a task that fails to open a file says so."""
+    from judged.engine import spark as engine
+    from judged.engine.spark_tasks import Piece
+
+    monkeypatch.setattr(engine, "_find_pieces", lambda _: [[Piece("file:///nowhere/0.parquet", 0, 1)]])
+    for path in files.values():
+        assert_same(judged.evaluate(make_qrels(), spark.read.parquet(str(path)), MEASURES), expected)
+
+
+def test_a_damaged_file_is_named(spark: Any, files: dict[str, Path], tmp_path: Path) -> None:
+    """Neither the executors nor Spark can read it."""
+    for path in files["grouped"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    damaged = tmp_path / "2.parquet"
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:200] + bytes(4000) + content[4200:])
+
+    with pytest.raises(Unreadable, match=r"2\.parquet cannot be read"):
+        judged.evaluate(make_qrels(), spark.read.parquet(str(tmp_path)), "AP")
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_every_target_is_a_partition_of_its_own(spark: Any, count: int) -> None:
+    """Spark's own partitioning says where the numbers go."""
+    from pyspark.sql.functions import spark_partition_id
+
+    from judged.engine.spark import _find_targets
+
+    frame = spark.createDataFrame([(number,) for number in _find_targets(count)], "target int")
+    placed = frame.repartition(count, "target").withColumn("partition", spark_partition_id()).collect()
+
+    assert {row["target"]: row["partition"] for row in placed} == {
+        target: place for place, target in enumerate(_find_targets(count))
+    }
 
 
 def test_a_lost_executor_changes_nothing(
@@ -223,26 +271,34 @@ def find_executors(application: str) -> list[int]:
     return found
 
 
-def test_partitioned_input_is_not_shuffled_again(spark: Any, files: dict[str, Path]) -> None:
+def test_partitioned_input_is_not_shuffled_again(
+    spark: Any, files: dict[str, Path], expected: judged.Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spark knows how it partitioned the rows; rows in order need no partitions at all."""
-    from judged.engine.spark import _bring_together
+    from judged.engine import spark as engine
 
-    protocols = [judged.Protocol()]
+    plans: list[str] = []
+    run_task = engine.run_task
+
+    def watch(rows: Any, task: Any) -> list[bytes]:
+        plans.append(rows._jdf.queryExecution().toString().partition("== Physical Plan ==")[2])
+        return run_task(rows, task)
+
+    monkeypatch.setattr(engine, "run_task", watch)
     grouped, mixed = (spark.read.parquet(str(files[kind])) for kind in ("grouped", "mixed"))
-    plans = {
-        name: _bring_together(frame, ["query"], protocols)._jdf.queryExecution().toString()
-        for name, frame in {
-            "grouped": grouped,
-            "mixed": mixed,
-            "partitioned": mixed.repartition("query"),
-            "by range": mixed.repartitionByRange("query"),
-            "by another column": mixed.repartition("document"),
-        }.items()
-    }
-    moved = {name: plan.partition("== Physical Plan ==")[2].count("Exchange") for name, plan in plans.items()}
+    moved = {}
+    for name, frame in {
+        "grouped": grouped,
+        "mixed": mixed,
+        "partitioned": mixed.repartition("query"),
+        "by range": mixed.repartitionByRange("query"),
+        "by another column": mixed.repartition("document"),
+    }.items():
+        plans.clear()
+        assert_same(judged.evaluate(make_qrels(), frame, MEASURES), expected)
+        moved[name] = plans[0].count("Exchange")
 
-    assert moved == {"grouped": 0, "mixed": 1, "partitioned": 1, "by range": 1, "by another column": 1}
-    assert "hashpartitioning(document" not in plans["by another column"].partition("== Physical Plan ==")[2]
+    assert moved == {"grouped": 0, "mixed": 1, "partitioned": 1, "by range": 1, "by another column": 2}
 
 
 def test_many_systems_are_scored_in_one_pass_and_compared(spark: Any, files: dict[str, Path]) -> None:
