@@ -426,13 +426,21 @@ def _spread_run(
     if len(others):
         others = others[np.argsort(to_numpy(encoded.indices)[others], kind="stable")]
         reducer.add(system, _select(columns, others))
-    target = (number + zlib.crc32((system or "").encode()) % len(targets)) % len(targets)
-    small = target.astype(np.uint16) if len(targets) < 1 << 16 else target  # sorted by radix
-    small[number < 0] = 0
-    order = np.argsort(small, kind="stable")
-    order = order[number[order] >= 0] if len(others) else order
+    order = _sort_small(number, len(judged.queries))
+    order = order[len(others) :] if len(others) else order  # −1 comes first
+    target = (number[order] + zlib.crc32((system or "").encode()) % len(targets)) % len(targets)
+    together = _sort_small(target, len(targets))
     if len(order):
-        yield _make_cells(system, columns, number, order, small[order], targets)
+        yield _make_cells(system, columns, number, order[together], target[together], targets)
+
+
+def _sort_small(numbers: Ints, limit: int) -> Ints:
+    """Return the stable order of whole numbers from −1 up to a limit, by radix: NumPy sorts 16 bits in linear time."""
+    keys = (numbers + 1).astype(np.uint32)
+    order: Ints = np.argsort(keys.astype(np.uint16), kind="stable")
+    if limit >> 16:
+        order = order[np.argsort((keys[order] >> np.uint32(16)).astype(np.uint16), kind="stable")]
+    return order
 
 
 def _select(columns: Columns, rows: Ints) -> Run:
@@ -519,7 +527,7 @@ class _Cells:
         offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(documents)]
         column = pa.Array.from_buffers(pa.large_string(), len(lengths), buffers)
-        order = np.argsort(numbers, kind="stable")
+        order = _sort_small(numbers, len(queries))
         query, document = take(queries, numbers[order].astype(np.int64)), take(column, order)
         name = lambda row: _name_row(handed.named, query[row].as_py(), document[row].as_py())  # noqa: E731
         return Run(Columns(query, document, scores[order], place=name), name=LABEL)
