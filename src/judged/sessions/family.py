@@ -12,8 +12,9 @@ import numpy as np
 from judged.dedup.label_index import LabelIndex
 from judged.engine.alignment import Alignment
 from judged.engine.counts import to_notes
+from judged.engine.evaluate import is_spark_frame
 from judged.engine.family import Family, Measures
-from judged.errors import BadInput, BadMeasure, UnknownName
+from judged.errors import SHOWN, BadInput, BadMeasure, UnknownName, WrongKind
 from judged.io.read import read_labels
 from judged.kernels.segments import Ints
 from judged.kernels.sessions import UNLABELLED, SessionView
@@ -27,6 +28,7 @@ from judged.sessions.builder import (
     SearchRecord,
     SessionCounts,
     SessionKey,
+    SessionState,
     SessionViewBuilder,
 )
 from judged.sessions.corrected import Corrected, correct_by_humans
@@ -253,10 +255,21 @@ def align_sessions(
     builder = SessionViewBuilder(protocol, labels=index, keep=keep, explain=explain, searches=searches)
     skipped = TraceProblems()
     how: dict[str, Any] = {"format": format, "tools": tools, "lenient": lenient, "turn": protocol.turn}
-    for count, session in enumerate(_stream(source, chosen, problems=skipped, **how), start=1):
-        _add(builder, session, skipped, lenient=lenient)
-        if progress is not None:
-            progress(count)
+    for name, traces in _name_sources(source):
+        if is_spark_frame(traces):
+            if explain or searches:
+                msg = "decisions on single results are not kept on Spark"
+                raise WrongKind(msg, hint="collect the sessions that matter, and give these")
+            from judged.sessions.spark import SessionJob, reduce_sessions
+
+            job = SessionJob(protocol, labels, keep, chosen)
+            for state in reduce_sessions(traces, name, job):
+                _extend(builder, state)
+            continue
+        for session in _stream(name, traces, chosen, problems=skipped, **how):
+            _add(builder, session, skipped, lenient=lenient)
+            if progress is not None:
+                progress(len(builder.keys))
     _check_conversations(chosen, builder)
     builder.keys = pair_tasks(builder.keys, skipped, lenient=lenient)
     view, pools = _add_reference(builder, reference)
@@ -281,14 +294,13 @@ def _choose_keep(reference: Any, measures: Sequence[Measure]) -> Keep:
     return "good" if isinstance(reference, str) and reference == UNION else "all"
 
 
-def _stream(source: Any, conversations: frozenset[str], **how: Any) -> Iterator[Session]:
-    """Read the sessions of every source; a dict, or pairs of names and sources, name the systems."""
-    for name, traces in _name_sources(source):
-        for session in stream_sessions(traces, **how, name=name):
-            if name is not None:
-                session.system = name
-            if not conversations or session.conversation in conversations:
-                yield session
+def _stream(name: str | None, traces: Any, conversations: frozenset[str], **how: Any) -> Iterator[Session]:
+    """Read the sessions of a source; the name, if it has one, is that of their system."""
+    for session in stream_sessions(traces, **how, name=name):
+        if name is not None:
+            session.system = name
+        if not conversations or session.conversation in conversations:
+            yield session
 
 
 def _name_sources(source: Any) -> Iterable[tuple[str | None, Any]]:
@@ -309,6 +321,14 @@ def _add(builder: SessionViewBuilder, session: Session, skipped: TraceProblems, 
         skipped.add([fault])
     else:
         raise BadInput(session.place or session.conversation, [fault], hint=REPEATED)
+
+
+def _extend(builder: SessionViewBuilder, state: SessionState) -> None:
+    """Add the sessions of a partition of Spark; one that was in another is an error."""
+    faults = list(builder.check_apart(state))
+    if faults:
+        raise BadInput("the Spark data frame", faults[:SHOWN], hint=REPEATED)
+    builder.extend(state)
 
 
 def _check_conversations(wanted: frozenset[str], builder: SessionViewBuilder) -> None:
