@@ -298,7 +298,7 @@ def test_what_stages_say_is_noted() -> None:
     asked = {"name": "asked", "retriever": {"type": "object", "object": "parts:retrieve"}}
     found = run_study(study(asked, warmup=0))
 
-    assert any(note.message.startswith("asked: 6 rankings have no scores") for note in found.notes)
+    assert any(note.message.startswith("asked: 6 rankings had no scores") for note in found.notes)
 
 
 def test_empty_documents_are_refused_or_left_out(desk: Path) -> None:
