@@ -159,7 +159,7 @@ def is_failure(output: JsonObject) -> bool:
 
 def _find_held(output: JsonObject) -> Json:
     """Return the list of results in an object, the object itself if it is a result, or the output that it wraps."""
-    kinds = [output[name] for name in LISTS if name in KINDS and isinstance(output.get(name), (list, dict))]
+    kinds = [held for name, held in output.items() if name in KINDS and isinstance(held, (list, dict))]
     if len(kinds) > 1:
         return _join_kinds(kinds)
     for name in LISTS:
