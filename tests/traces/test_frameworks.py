@@ -177,6 +177,21 @@ def test_a_response_of_perplexity_is_one_search(found: dict[str, Any]) -> None:
     assert story(read(document)) == [[(QUESTION, ["burj"])]]
 
 
+def test_a_response_of_perplexity_in_items_has_its_searches_and_pages() -> None:
+    """Items `search_results` and `fetch_url_results`, as its library `perplexityai` 0.46 declares them."""
+    items = [
+        {"type": "search_results", "queries": ["q"], "results": [{"id": 1, **PAGE}]},
+        {
+            "type": "fetch_url_results",
+            "contents": [{"url": "https://e.org/burj", "title": "", "snippet": ""}],
+        },
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "828 m"}]},
+    ]
+    session = read({"object": "response", "id": "r", "model": "m", "output": items})
+
+    assert (story(session), session.opened) == ([[("q", ["burj"])]], ("https://e.org/burj",))
+
+
 def test_a_react_log_in_a_field_of_each_line_is_read() -> None:
     """As scripts store what a model wrote."""
     log = "Thought 1: hm\nAction 1: Search[Burj]\nObservation 1: A tower.\nAction 2: Finish[x]"
@@ -334,6 +349,19 @@ def test_joined_texts_of_a_retriever_tool_are_refused_until_a_separator_is_named
         "Paris is the capital of France.",
     ]
     assert list(empty.results()) == []
+
+
+def test_a_title_with_brackets_and_a_list_in_a_passage_begin_no_other_result() -> None:
+    """The number of results that the text states must be found, or the text is refused."""
+    listed = "1. [A [1] b]\nfirst\n1. [x]\n\n2. [Two]\nsecond"
+    head = "A search for 'q' found {} results:\n\n## Web Results\n"
+    found = [(result.title, result.snippet) for result, _ in read(called(head.format(2) + listed)).results()]
+
+    assert found == [("A [1] b", "first\n1. [x]"), ("Two", "second")]
+    assert list(read(called(head.format(0))).results()) == []
+    for wrong in (head.format(3) + listed, head.format(2) + "no list"):
+        with pytest.raises(BadInput, match="cannot be parsed"):
+            read(called(wrong))
 
 
 def test_an_address_ends_with_its_line() -> None:

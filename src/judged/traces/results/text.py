@@ -107,8 +107,10 @@ _FAILED = re.compile(
 """How the report of a failure begins; `Error handling in Rust` is the title of a page."""
 _BETWEEN = re.compile(r"\n={5,}\n")
 """The separator between the outputs of several queries."""
-_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\]\n]++)\]$", re.MULTILINE)
-_ASKED = re.compile(r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found \d+ results?:?", re.DOTALL)
+_BARE_TITLE = re.compile(r"^[ \t]*+(?P<number>\d{1,3})\. \[(?P<title>[^\n]+)\]$", re.MULTILINE)
+_ASKED = re.compile(
+    r"\A\s*A (?:Google )?search for '(?P<query>.*?)' found (?P<count>\d+) results?:?", re.DOTALL
+)
 _LINK_PREFIX = r"[ \t]*+(?:#{1,6}[ \t])?+[ \t]*+"
 _NUMBERED_LINK = re.compile(_LINK_PREFIX + r"(?:\d++[.)]|\[\d++\]|[-*])[ \t]*+[*_]{0,2}\[")
 _BARE_LINK = re.compile(_LINK_PREFIX + r"[*_]{0,2}\[")
@@ -190,17 +192,24 @@ def _read_results(text: str) -> list[Json] | None:
     for read in readers:
         if values := read(text):
             return values
-    if values := _read_bare_titles(text):
+    asked = _ASKED.match(text)
+    count = None if asked is None else int(asked["count"])
+    if (values := _read_bare_titles(text)) and count in {None, len(values)}:
         return values
-    return [] if _ASKED.match(text) else None
+    return [] if count == 0 else None
 
 
 def _read_bare_titles(text: str) -> list[Json]:
     """Read `1. [title]` and its passage below, as the Tongyi client of BrowseComp-Plus shows results."""
-    parts = _split_at(_BARE_TITLE, text)
-    if [int(match["number"]) for match, _ in parts] != list(range(1, len(parts) + 1)):
-        return []
-    return [{"title": match["title"], "text": below.strip()} for match, below in parts]
+    starts: list[re.Match[str]] = []
+    for match in _BARE_TITLE.finditer(text):
+        if int(match["number"]) == len(starts) + 1:  # others are part of a passage
+            starts.append(match)
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [
+        {"title": start["title"], "text": text[start.end() : end].strip()}
+        for start, end in zip(starts, ends, strict=False)
+    ]
 
 
 def _read_links(text: str) -> list[Json]:
