@@ -200,6 +200,9 @@ def read_gates(path: Path) -> GateFile:
         msg = f"{path}: `gates` is not there, expected a list of one gate or more"
         raise BadProtocol(msg, hint=hint)
     defaults = content.get("defaults") or {}
+    if not isinstance(defaults, dict):
+        msg = f"{path}: `defaults` is {type(defaults).__name__}, expected settings of gates"
+        raise BadProtocol(msg, hint=hint)
     check_keys(defaults, Gate, path, "defaults.")
     for number, entry in enumerate(content["gates"]):
         check_keys(entry, Gate, path, f"gates[{number}].")

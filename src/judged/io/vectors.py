@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judged._optional import need
-from judged.errors import BadInput, UnknownName, Unreadable
+from judged.errors import BadInput, JudgedError, UnknownName, Unreadable
+from judged.files import check_size
 from judged.io.open import open_file
 from judged.problem import Problem
 from judged.tables.vectors import Vectors
@@ -24,6 +25,7 @@ __all__ = ["VECTOR_FORMATS", "VectorFile", "read_ids", "read_vector_file", "read
 
 METRICS = {"euclidean": "l2", "angular": "cosine", "hamming": "hamming", "dot": "ip", "ip": "ip"}
 """What ann-benchmarks calls a metric."""
+_HDF5 = ("train", "test", "neighbors", "distances")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +75,25 @@ def read_vector_file(path: str | os.PathLike[str]) -> VectorFile:
     if not place.is_file():
         msg = f"{path} is not there"
         raise Unreadable(msg)
-    return VECTOR_FORMATS[extension](place)
+    try:
+        return VECTOR_FORMATS[extension](place)
+    except (JudgedError, MemoryError):
+        raise
+    except Exception as error:  # NumPy, h5py and Arrow fail in many ways on damaged files
+        raise _damaged(place, " ".join(str(error).split())[:200]) from error
 
 
 def _read_hdf5(path: Path) -> VectorFile:
     library = need("h5py", extra="index", needed_by=f"reading `{path}`")
-    try:
-        file = library.File(path, "r")
-    except OSError as error:
-        raise _damaged(path, str(error)) from None
-    with file:
+    with library.File(path, "r") as file:
         if "train" not in file:
             got = f"the data sets {', '.join(file)}, expected `train` and `test`, as ann-benchmarks has them"
             raise BadInput(str(path), [Problem.error("missing-column", "data sets", got)])
+        size = sum(file[name].nbytes for name in _HDF5 if name in file)
+        check_size(size, packed=path.stat().st_size, label=str(path))
         parts = {
             name: np.asarray(file[name])
-            for name in ("train", "test", "neighbors", "distances")
+            for name in _HDF5
             if name in file
         }
         named = file.attrs.get("distance")
@@ -128,10 +133,12 @@ def _read_vecs(kind: type[np.generic]) -> Callable[[Path], VectorFile]:
 
 
 def _read_npy(path: Path) -> VectorFile:
-    try:
-        found = np.load(io.BytesIO(bytes(open_file(path).data)), allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise _damaged(path, str(error)) from None
+    data = bytes(open_file(path).data)
+    if data[:2] == b"PK":
+        with ZipFile(io.BytesIO(data)) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        check_size(size, packed=len(data), label=str(path))
+    found = np.load(io.BytesIO(data), allow_pickle=False)
     if isinstance(found, np.lib.npyio.NpzFile):
         names = [name for name in ("train", "vectors", "base", "arr_0") if name in found.files]
         if not names:
@@ -146,10 +153,13 @@ def _read_parquet(path: Path) -> VectorFile:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise _damaged(path, str(error)) from None
+    size, batches = 0, []
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=4_096):
+            size += batch.nbytes
+            check_size(size, packed=path.stat().st_size, label=str(path))
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, file.schema_arrow)
     lists = [name for name in table.column_names if _is_list(table.schema.field(name).type)]
     if len(lists) != 1:
         got = f"{len(lists)} columns of lists ({', '.join(table.column_names)}), expected one"
